@@ -2,18 +2,18 @@
 // it to files whose path begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { renderCliPage, renderManualPage } from '../dist/cli/help/cli-page.js'
-import { renderExampleConfig } from '../dist/config/example.js'
+import { renderExampleConfig } from '../dist/config/render.js'
 import { RULE_FILES } from '../dist/health/rules/index.js'
 import { renderRuleFile } from '../dist/health/rules/render.js'
-import { renderMetricsPage } from '../dist/exporter/metrics-page.js'
-import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
-import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
+import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
+import { renderMetricsPage } from './pages/metrics.mjs'
+import { renderPatternPage } from './pages/patterns.mjs'
+import { renderRunbookIndex } from './pages/runbook-index.mjs'
+import { renderScenarioPage } from './pages/scenarios.mjs'
 import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
 import { renderTerminal } from './pictures/terminal.mjs'
-import { renderRunbookIndex } from './runbook-index.mjs'
 
 const GENERATED = {
   'docs/chain-agent.1': renderManualPage,

@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import { runCli } from './cli/program.ts'
 import { READER_GONE } from './cli/io.ts'
-import { environment, INSTALLED_CONFIG } from './config/environment.ts'
 import { systemClock } from './core/clock.ts'
 import { second } from './core/units.ts'
+
+/** The default configuration file. Every command without another file reads it. */
+const INSTALLED_CONFIG = '/etc/chain-agent/config.yaml'
 
 const stopping = new AbortController()
 let askedAt = Infinity
@@ -39,7 +41,7 @@ const code = await runCli(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  env: environment,
+  env: process.env,
   installedConfig: INSTALLED_CONFIG,
   clock: systemClock,
   signal: stopping.signal,

@@ -9,7 +9,7 @@ import { rules } from './alerts/files.ts'
 import { parseConfigFile } from '../src/config/file.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { metrics } from '../src/metrics.ts'
-import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../src/query/store/clickhouse/schema.ts'
+import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../src/query/store/clickhouse/open.ts'
 import { listScenarios } from '../src/simulator/scenario/scenario.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

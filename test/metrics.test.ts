@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { metrics } from '../src/metrics.ts'
+import { chapters, metrics } from '../src/metrics.ts'
 import { sample, sampleIfKnown } from '../src/core/metric.ts'
 
 describe.each(Object.entries(metrics))('%s', (name, { type, help, labels }) => {
@@ -55,4 +56,12 @@ test('types: the catalogue decides the labels and their values', () => {
   // @ts-expect-error a counter of the agent is recorded, not read
   sample('chain_rpc_errors_total', 1, { method: 'eth_chainId', reason: 'http' })
   expect(sample('chain_rpc_block_number', 1, { tag: 'latest' }).value).toBe(1)
+})
+
+test('docs/metrics.md has every metric once, and an introduction for every chapter', () => {
+  const page = readFileSync('docs/metrics.md', 'utf8')
+  for (const name of Object.keys(metrics)) {
+    expect(page.split(`| \`${name}\` |`), name).toHaveLength(2)
+  }
+  for (const chapter of Object.keys(chapters)) expect(page).toMatch(new RegExp(`## ${chapter}\n\n[A-Zs].+\\.\n`))
 })

@@ -20,9 +20,7 @@ const FIRST = 0x1_0000_0000
 
 const startNode = async (blocks: number, ms: number) => {
   const script = join(import.meta.dirname, 'node.mjs')
-  const child = spawn(process.execPath, [script, `${blocks}`, `${ms}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(process.execPath, [script, `${blocks}`, `${ms}`], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [port] = z.array(z.unknown()).parse(await once(child.stdout, 'data'))
   return {
     url: `http://127.0.0.1:${String(port).trim()}`,
@@ -36,10 +34,7 @@ const startNode = async (blocks: number, ms: number) => {
 /** A store that forgets the logs: what is measured with it is the ingest alone. */
 const forgetful = (): LogStore => {
   const store = memoryStore()
-  return {
-    ...store,
-    append: (blocks) => store.append(blocks.map((block) => ({ ...block, logs: [] }))),
-  }
+  return { ...store, append: (blocks) => store.append(blocks.map((block) => ({ ...block, logs: [] }))) }
 }
 
 const measure = async (name: string, store: LogStore): Promise<IngestState> => {

@@ -22,11 +22,7 @@ interface Engine {
 const NODE_22 = join(HERE, 'node_modules', 'node22', 'bin', 'node')
 
 const ENGINES: readonly Engine[] = [
-  {
-    name: 'chain-agent store, all pages',
-    file: 'log-store',
-    database: 'duckdb/duckdb/logs.duckdb',
-  },
+  { name: 'chain-agent store, all pages', file: 'log-store', database: 'duckdb/duckdb/logs.duckdb' },
   { name: 'plain DuckDB, one statement, rows of its values', file: 'plain' },
   { name: 'plain DuckDB, one statement, rows of hex', file: 'plain-hex' },
   // Its binary requires a later Node.js than this package.
@@ -111,12 +107,7 @@ const interleaved = async (place: readonly string[]): Promise<ReadonlyMap<string
     for (const engine of ENGINES) {
       const { answers } = askSchema.parse(await work(engine, 'ask', place))
       for (const { name, milliseconds, cpu, rows, checksum } of answers) {
-        const question: Answers = questions.get(name) ?? {
-          rows,
-          took: new Map(),
-          cpu: new Map(),
-          checksums: new Set(),
-        }
+        const question: Answers = questions.get(name) ?? { rows, took: new Map(), cpu: new Map(), checksums: new Set() }
         questions.set(name, question)
         question.took.set(engine.file, [...(question.took.get(engine.file) ?? []), milliseconds])
         question.cpu.set(engine.file, [...(question.cpu.get(engine.file) ?? []), cpu])

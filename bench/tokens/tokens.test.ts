@@ -60,9 +60,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 for (const logs of SIZES) {
   test(`balances from ${logs} logs`, { timeout: 3_600_000 }, async () => {
     const history = join(folder, `${logs}`)
-    await must(process.execPath, [join(HERE, 'history.mjs'), history, `${logs}`], {
-      timeout: 600_000,
-    })
+    await must(process.execPath, [join(HERE, 'history.mjs'), history, `${logs}`], { timeout: 600_000 })
     const server = execa(process.execPath, [join(HERE, 'server.mjs'), history], { stdin: 'pipe' })
     try {
       const url = await new Promise<string>((resolve, reject) => {

@@ -2,8 +2,7 @@
 // are fixed; the code derives health verdict, findings and facts from them.
 import { checkLines } from '../../dist/cli/terminal/verdict.js'
 import { createStyle } from '../../dist/cli/terminal/style.js'
-import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
-import { indexSamples } from '../../dist/health/snapshot.js'
+import { indexSamples } from '../../dist/commands/shared/agent-snapshot.js'
 import { summarize } from '../../dist/health/summary.js'
 import { evaluateHealth } from '../../dist/health/verdict.js'
 
@@ -62,7 +61,7 @@ const READINGS = {
         service: 'bft',
         unit: 'chain-bft.service',
         activeState: 'failed',
-        exit: { by: 'signal', status: '6' },
+        exit: { by: 'signal', status: 6n },
         exitedAt: CRASHED_MS,
       },
     ],
@@ -87,9 +86,9 @@ const readReport = () => {
       enabled: true,
       up: true,
       error: null,
-      reading: READINGS[name] ?? null,
     })),
-    known: indexSamples(parsePrometheusText(METRICS).samples),
+    readings: READINGS,
+    known: indexSamples(METRICS),
   }
   const verdict = evaluateHealth(evidence)
   return {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
+import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/collector.ts'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
@@ -13,10 +13,9 @@ import {
   openCheckpoint,
 } from '../query/resume/checkpoint.ts'
 import { readSecretFile } from '../sources/credential-file.ts'
-import { StandardError } from '../tokens/errors.ts'
+import { type Ledger, StandardError } from '../tokens/types.ts'
 import { createLedger } from '../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../tokens/signatures.ts'
-import type { Ledger } from '../tokens/types.ts'
 
 /** Creates a client of a query service. */
 export type Connect = typeof createQueryClient

@@ -1,7 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type LoadedConfig, readConfig } from '../config/read-config.ts'
 import type { Inputs } from '../config/load.ts'
-import type { Io } from './io.ts'
 
 /** The options of every command that reads the configuration. */
 export interface ConfigOptions {
@@ -12,13 +10,6 @@ export interface ConfigOptions {
   readonly logLevel?: string
   readonly set: readonly string[]
 }
-
-const SHORTHANDS = [
-  { option: 'prefix', typed: '--prefix', path: 'prefix' },
-  { option: 'listen', typed: '--listen', path: 'listen' },
-  { option: 'rpcUrl', typed: '--rpc-url', path: 'rpc.url' },
-  { option: 'logLevel', typed: '--log-level', path: 'log.level' },
-] as const
 
 const NO_SETTINGS: readonly string[] = []
 
@@ -54,16 +45,12 @@ const withSettings = (command: Command) =>
       NO_SETTINGS,
     )
 
-/** The configuration of a command: file, environment, flags. Throws a ConfigError. */
-export const loadFor = (
-  { env, installedConfig }: Pick<Io, 'env' | 'installedConfig'>,
-  file: string | undefined,
-  flags: Inputs['flags'] = [],
-): LoadedConfig => readConfig(file, { env, flags, installed: installedConfig })
-
-/** The same for a command with `configOptions`. Throws a ConfigError. */
-export const configOf = (io: Pick<Io, 'env' | 'installedConfig'>, options: ConfigOptions): LoadedConfig =>
-  loadFor(io, options.config, flagsOf(options))
+const SHORTHANDS = [
+  { option: 'prefix', typed: '--prefix', path: 'prefix' },
+  { option: 'listen', typed: '--listen', path: 'listen' },
+  { option: 'rpcUrl', typed: '--rpc-url', path: 'rpc.url' },
+  { option: 'logLevel', typed: '--log-level', path: 'log.level' },
+] as const
 
 /** The command-line options as configuration values. */
 export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [

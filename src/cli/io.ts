@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import type { Command } from 'commander'
 import type { Clock } from '../core/clock.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { SendRequest } from '../sources/http.ts'
@@ -36,6 +37,18 @@ export const READER_GONE = 'the reader has gone'
  * error or no progress, 130 Ctrl-C.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 130
+
+/** What the action of a command receives from its `command.ts`. */
+export interface ActionContext<Options> {
+  readonly io: Io
+  readonly exit: (code: ExitCode) => void
+  readonly options: Options
+}
+
+/** The same for an action that reports usage errors. */
+export interface CommandContext<Options> extends ActionContext<Options> {
+  readonly command: Command
+}
 
 /** A usage error that is found after the options were parsed. Exit code 2. */
 export class UsageError extends Error {

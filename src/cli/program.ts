@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { asError, ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { version } from '../core/version.ts'
 import { type ExitCode, type Io, UsageError } from './io.ts'
-import { applyHelpFormat } from './help/help-format.ts'
+import { applyHelpFormat } from './help/help.ts'
 
 type CreateCommand = (io: Io, exit: (code: ExitCode) => void) => Command
 
@@ -227,9 +227,10 @@ const listed = ({ name, args }: Row): Command => {
 }
 
 const NOTES = `
-Exit codes: check and monlog exit with 0 if the node is healthy, 1 if something needs attention, and 2 if the
-node does not work or its status is unknown. The other commands exit with 0 on success, 1 on failure, and 2 on
-a usage error; the help of a command lists its exceptions.
+Exit codes: check and monlog exit with 0 if the node is healthy, 1 if something
+needs attention, and 2 if the node does not work or its status is unknown. The
+other commands exit with 0 on success, 1 on failure, and 2 on a usage error; the
+help of a command lists its exceptions.
 
 Examples:
   chain-agent check                        # health verdict, evidence, what to do

@@ -1,10 +1,10 @@
+import type { z } from 'zod'
 import type { Config } from '../config/schema.ts'
 import type { Collector, Timing } from '../core/collector.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { MainPids, OwnKey } from './shared/node-state.ts'
-import type { UnitNames } from './shared/unit-names.ts'
+import type { MainPids, OwnKey, UnitNames } from './shared/node-state.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Exec } from '../sources/exec.ts'
@@ -13,11 +13,11 @@ import type { HostSources } from '../sources/host.ts'
 import type { Journal, ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
-import type { MetricsEndpoint, QueryEndpoint, SendHeartbeat, RpcEndpoint } from '../sources/endpoints.ts'
+import type { MetricsEndpoint, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
-import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
+import type { TokenFeed, WatchedToken } from './tokens/collector.ts'
 
 /** What collectors depend on, in addition to the configuration. */
 export interface Sources {
@@ -68,14 +68,19 @@ export interface CollectorDependencies extends Sources, Shared {
 /** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */
 export type Role = 'source' | 'derived' | 'outbound'
 
-export interface Offer {
+export interface Offer<out Reading> {
   /** What it uses in addition to its own settings and what is the same in every configuration. */
   readonly uses?: readonly unknown[]
   /** Whether there is anything to do. A collector without work is disabled, not failing. */
   readonly hasWork?: boolean
   readonly role?: Role
-  readonly create: (timing: Timing) => Collector<unknown>
+  readonly create: (timing: Timing) => Collector<Reading>
 }
 
-/** Each `collector.ts` exports one as `offer`. */
-export type OfferCollector = (dependencies: CollectorDependencies) => Offer
+/** Each `collector.ts` exports one as `offer`. Its readings have the type of the schema in its definition, if it has one. */
+export type OfferCollector<Definition> = (dependencies: CollectorDependencies) => Offer<ReadingOf<Definition>>
+
+/** What the readings of a collector are to other parts. */
+export type ReadingOf<Definition> = Definition extends { readonly reading: z.ZodType<infer Reading> }
+  ? Reading
+  : unknown

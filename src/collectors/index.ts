@@ -16,6 +16,7 @@ import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
 import { definition as tokens } from './tokens/definition.ts'
 import { definition as version } from './version/definition.ts'
+import type { ReadingOf } from './dependencies.ts'
 
 /**
  * Every collector, in the order in which they start. Catalogue, configuration schema, example file and documentation
@@ -44,3 +45,19 @@ export const COLLECTORS = {
   },
   heartbeat: { ...heartbeat, load: async () => (await import('./heartbeat/collector.ts')).offer },
 }
+
+type Definitions = typeof COLLECTORS
+
+/**
+ * The readings that commands and health rules use, by collector: those with a schema in their definition. The compiler
+ * checks that each collector produces what its schema decodes.
+ */
+export type Readings = {
+  readonly [Name in keyof Definitions as Definitions[Name] extends { readonly reading: unknown } ? Name : never]?:
+    | ReadingOf<Definitions[Name]>
+    | undefined
+}
+
+/** Whether these are readings of collectors, by name. Each is one of the collector, or decoded by its schema. */
+export const isReadings = (readings: Readonly<Record<string, unknown>>): readings is Readings =>
+  Object.keys(readings).every((name) => name in COLLECTORS)

@@ -1,7 +1,8 @@
-import { asError, FAILURE_KINDS, type FailureKind, kindOf, summaryOf } from './errors.ts'
+import { asError, FAILURE_KINDS, type FailureKind, kindOf, SourceError, summaryOf } from './errors.ts'
 import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { type Collector, type Outcome, type Report, staleAfter, type Timing } from './collector.ts'
+import { redact } from './redact.ts'
 
 /** A state change: one line in the log. */
 export interface Change {
@@ -45,6 +46,20 @@ export interface CollectorStatus {
   readonly error: Error | undefined
   /** The last reading, if it is not stale. */
   readonly reading: unknown
+}
+
+/** The error of a collector, for the API and for commands. */
+export interface CollectorError {
+  readonly message: string
+  /** The code of a SourceError; null for other errors. */
+  readonly code: string | null
+  readonly advice: string | null
+}
+
+/** The parts of an error, redacted. */
+export const collectorError = (error: Error): CollectorError => {
+  const { code = null, advice } = error instanceof SourceError ? error : {}
+  return { message: redact(error.message), code, advice: advice === undefined ? null : redact(advice) }
 }
 
 /** The last result of every collector. Collectors write it; the exporter, the CLI and the status page read it. */

@@ -32,7 +32,7 @@ export interface Timing {
   readonly timeout: number
 }
 
-export interface Collector<Reading> {
+export interface Collector<out Reading> {
   /** Its name in the configuration, in logs and in the `collector` label. */
   readonly name: string
   /** One sentence for `/api/v1/status` and the docs. */

@@ -24,7 +24,11 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
+/** Failures that callers distinguish. */
+type SourceErrorCode = 'journal not permitted' | 'no program' | 'program not permitted' | 'output limit' | 'killed'
+
 interface SourceErrorOptions {
+  readonly code?: SourceErrorCode | undefined
   readonly timeout?: boolean
   readonly output?: string
   readonly cause?: unknown
@@ -35,12 +39,19 @@ export class SourceError extends Error {
   override name = 'SourceError'
   /** Equal for every repetition of the same failure, so that it is logged once. */
   readonly summary: string
+  /** What happened, without what was attempted. */
+  readonly happened: string
+  readonly advice: string | undefined
+  readonly code: SourceErrorCode | undefined
   readonly timeout: boolean
   /** The complete error output of a tool, for its parser. Never shown as is. */
   readonly output: string
   constructor(account: ErrorDetails, options: SourceErrorOptions = {}) {
     super(formatError(account), options.cause === undefined ? undefined : { cause: options.cause })
     this.summary = `could not ${account.doing}: ${account.happened}`
+    this.happened = account.happened
+    this.advice = account.advice
+    this.code = options.code
     this.timeout = options.timeout ?? false
     this.output = options.output ?? ''
   }

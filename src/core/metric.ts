@@ -31,12 +31,6 @@ export interface MetricDefinition {
   readonly buckets?: readonly number[]
 }
 
-/** The metrics of one part of the agent, as docs/metrics.md lists them. */
-export interface Chapter {
-  readonly introduction: string
-  readonly metrics: Readonly<Record<string, MetricDefinition>>
-}
-
 type MetricsOf<C> = {
   [K in keyof C]: C[K] extends { readonly metrics: infer M } ? M : never
 }[keyof C]

@@ -30,11 +30,13 @@ export const redact = (text: string): string =>
     .replaceAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]*[^\s"'<>:,.;)]/gi, redactUrl)
     .replaceAll(/\/(?:home\/[^/\s:"']+|root)(?=\/|\b)/g, '~')
 
-/** The same for every string in a value, at any depth. */
+/** The same for every string in a value, at any depth. Other values are kept, and so are the types of objects. */
 export const redactAll = (value: unknown): unknown => {
   if (typeof value === 'string') return redact(value)
   if (Array.isArray(value)) return value.map(redactAll)
   if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Error) return new Error(redact(value.message))
+  if (value instanceof Map) return new Map([...value].map(([key, entry]) => [redactAll(key), redactAll(entry)]))
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(key), redactAll(entry)]))
 }
 

@@ -1,9 +1,7 @@
-import { z } from 'zod'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import type { HealthInput } from './finding.ts'
-import { shortDuration } from './format.ts'
-import { timestamp } from './snapshot.ts'
+import { shortDuration } from '../core/format.ts'
 
 interface Block {
   readonly height: number
@@ -79,27 +77,6 @@ export const statesyncDone = (known: SampleIndex): number | undefined => {
   return ratio !== undefined && ratio < 1 ? ratio : undefined
 }
 
-const servicesSchema = z.object({
-  services: z.array(
-    z.object({
-      service: z.string(),
-      unit: z.string(),
-      activeState: z.string().nullish(),
-      exit: z.object({ by: z.string(), status: z.string() }).nullish(),
-      exitedAt: timestamp.nullish(),
-    }),
-  ),
-})
-
-export type ServiceFacts = z.output<typeof servicesSchema>['services'][number]
-
-/** The state of the units as systemd reports it, by service label; empty if unknown. */
-export const serviceFacts = ({ collectors }: HealthInput): ReadonlyMap<string, ServiceFacts> => {
-  const status = collectors.find(({ name }) => name === 'services')
-  const { data } = servicesSchema.safeParse(status?.reading)
-  return new Map(data?.services.map((facts) => [facts.service, facts]))
-}
-
 export interface MaintenanceWindow {
   readonly reason: string
   /** Milliseconds since the epoch. */
@@ -108,13 +85,12 @@ export interface MaintenanceWindow {
   readonly left: string
 }
 
-const maintenanceSchema = z.object({ reason: z.string(), until: timestamp })
-
 /** The maintenance window that is set now; undefined if none is. */
-export const maintenanceWindow = ({ collectors, at }: HealthInput): MaintenanceWindow | undefined => {
-  const status = collectors.find(({ name }) => name === 'maintenance')
-  const { data } = maintenanceSchema.safeParse(status?.reading)
-  if (!data) return undefined
-  const { reason, until } = data
-  return until <= at ? undefined : { reason, until, left: shortDuration(until - at) }
+export const maintenanceWindow = ({
+  readings: { maintenance },
+  at,
+}: Pick<HealthInput, 'readings' | 'at'>): MaintenanceWindow | undefined => {
+  const { reason = null, until: end = null } = maintenance ?? {}
+  const until = end === null ? 0 : Date.parse(end)
+  return reason === null || until <= at ? undefined : { reason, until, left: shortDuration(until - at) }
 }

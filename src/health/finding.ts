@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /** The part of a snapshot that health is evaluated from; the rest is only for display. */
-export type HealthInput = Pick<NodeSnapshot, 'at' | 'prefix' | 'known' | 'collectors'>
+export type HealthInput = Pick<NodeSnapshot, 'at' | 'prefix' | 'known' | 'collectors' | 'readings'>
 
 /** Checks one aspect. An unknown value is no finding: the collector that failed has a finding of its own. */
 export type Check = (input: HealthInput) => readonly Finding[]

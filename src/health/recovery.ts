@@ -1,11 +1,15 @@
-import { hostNotReady, lostKeys, noSpace } from './recovery/preconditions.ts'
-import { comingFork, missedFork, oldDatabase } from './recovery/forks.ts'
-import { behind, partialRestart, executionStalled, stalled, healthy } from './recovery/running.ts'
-import { readSituation, type RecoveryInput, type Situation } from './recovery/situation.ts'
-import { statesync } from './recovery/statesync.ts'
+import { comingFork, hostNotReady, lostKeys, missedFork, noSpace, oldDatabase } from './recovery/preconditions.ts'
+import { behind, executionStalled, healthy, partialRestart, stalled, statesync } from './recovery/running.ts'
+import {
+  evidenceOf,
+  type Path,
+  readSituation,
+  type RecoveryInput,
+  type RecoveryPlan,
+  type RecoveryRule,
+  type Situation,
+} from './recovery/situation.ts'
 import { down, executionEndedAfterPartialRestart, rpcDown, wrongState } from './recovery/stopped.ts'
-import { evidenceOf } from './recovery/evidence.ts'
-import type { RecoveryRule, Path, RecoveryPlan } from './recovery/recovery-plan.ts'
 
 export interface RecoveryAdvice extends RecoveryPlan {
   /** 0: nothing to do but wait at most; 1: otherwise. */

@@ -1,11 +1,8 @@
-import { figure } from '../core/format.ts'
-import { z } from 'zod'
+import { figure, joinList, percent, shortDuration } from '../core/format.ts'
 import { second } from '../core/units.ts'
-import { isSyncing, databaseUsedRatio } from '../core/agreement.ts'
+import { databaseUsedRatio, isSyncing } from '../core/agreement.ts'
 import { newestBlock, servicesDown } from './facts.ts'
 import type { HealthInput } from './finding.ts'
-import { timestamp } from './snapshot.ts'
-import { joinList, percent, shortDuration } from './format.ts'
 
 /** One fact about the node, in a line; null is unknown. */
 export interface Fact {
@@ -17,30 +14,21 @@ export interface Fact {
 export const summarize = (input: HealthInput): readonly Fact[] =>
   FACTS.map(([label, valueOf]) => ({ label, value: valueOf(input) }))
 
-const forksSchema = z.object({
-  forks: z.array(
-    z.object({
-      fork: z.object({ name: z.string(), activationAt: timestamp }),
-      checks: z.array(z.object({ check: z.string(), ready: z.boolean().nullable() })),
-    }),
-  ),
-})
-
-const forks = ({ collectors, at }: HealthInput): string | null => {
-  const status = collectors.find(({ name }) => name === 'version')
-  const { data } = forksSchema.safeParse(status?.reading)
-  if (!data) return null
-  const ahead = data.forks
-    .filter(({ fork }) => fork.activationAt > at)
-    .toSorted((a, b) => a.fork.activationAt - b.fork.activationAt)
-    .map(({ fork, checks }) => {
-      const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check)
+const forks = ({ readings: { version }, at }: HealthInput): string | null => {
+  if (!version?.forks) return null
+  const ahead = version.forks
+    .flatMap(({ fork: { name, activationAt }, checks }) =>
+      activationAt === null || activationAt <= at ? [] : [{ name: name ?? 'unknown', activationAt, checks }],
+    )
+    .toSorted((a, b) => a.activationAt - b.activationAt)
+    .map(({ name, activationAt, checks }) => {
+      const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check ?? 'unknown')
       const state = checks.some(({ ready }) => ready === false)
         ? 'not ready'
         : unknown.length > 0
           ? `unknown whether ready: ${joinList(unknown)}`
           : 'ready'
-      return `${fork.name} in ${shortDuration(fork.activationAt - at)}: ${state}`
+      return `${name} in ${shortDuration(activationAt - at)}: ${state}`
     })
   return ahead.length > 0 ? ahead.join('; ') : 'none known for this network'
 }

@@ -1,19 +1,3 @@
-import { parseTracking } from './time-sync.ts'
-import { parseConsensusLine } from './consensus-log.ts'
-import { parseExecutionLine } from './execution-log.ts'
-import { checkKeyFile } from './keystore.ts'
-import { parseLedgerLine } from './ledger-tail.ts'
-import { parsePatternLine } from './log-patterns.ts'
-import { parseMonlogReport } from './monlog.ts'
-import { parseStorageReport } from './mpt.ts'
-import { parseNodeVersion } from './node-version.ts'
-import { parsePrometheusText } from './prometheus-text.ts'
-import { parseRpcResponse } from './rpc.ts'
-import { parseDriveHealth } from './smartctl.ts'
-import { parseListeners } from './sockets.ts'
-import { parseStatusReport } from './status.ts'
-import { parseUnits } from './systemctl.ts'
-
 /** An input format of `chain-agent parse`. */
 export interface Format {
   readonly name: string
@@ -24,90 +8,103 @@ export interface Format {
    * format.
    */
   readonly shape: 'document' | 'lines'
-  /** Throws a ParseError. */
-  parse(text: string): unknown
+  /** Loads its parser, which throws a ParseError. */
+  readonly load: () => Promise<(text: string) => unknown>
 }
 
 export const formats: readonly Format[] = [
-  { name: 'rpc', help: 'a JSON-RPC response', shape: 'document', parse: parseRpcResponse },
-  { name: 'systemctl', help: 'the output of systemctl show', shape: 'document', parse: parseUnits },
+  {
+    name: 'rpc',
+    help: 'a JSON-RPC response',
+    shape: 'document',
+    load: async () => (await import('./rpc.ts')).parseRpcResponse,
+  },
+  {
+    name: 'systemctl',
+    help: 'the output of systemctl show',
+    shape: 'document',
+    load: async () => (await import('./systemctl.ts')).parseUnits,
+  },
   {
     name: 'ledger-tail',
     help: 'lines of the ledger stream',
     shape: 'lines',
-    parse: parseLedgerLine,
+    load: async () => (await import('./ledger-tail.ts')).parseLedgerLine,
   },
   {
     name: 'consensus-log',
     help: 'lines of the consensus log',
     shape: 'lines',
-    parse: parseConsensusLine,
+    load: async () => (await import('./consensus-log.ts')).parseConsensusLine,
   },
   {
     name: 'execution-log',
     help: 'lines of the execution log',
     shape: 'lines',
-    parse: parseExecutionLine,
+    load: async () => (await import('./execution-log.ts')).parseExecutionLine,
   },
   {
     name: 'log-patterns',
     help: 'known problem lines of any log of the node',
     shape: 'lines',
-    parse: parsePatternLine,
+    load: async () => (await import('./log-patterns.ts')).parsePatternLine,
   },
   {
     name: 'chain-mpt',
     help: "the storage tool's report, every layout since 2024",
     shape: 'document',
-    parse: parseStorageReport,
+    load: async () => (await import('./mpt.ts')).parseStorageReport,
   },
   {
     name: 'chain-status',
     help: "the node's own status report",
     shape: 'document',
-    parse: parseStatusReport,
+    load: async () => (await import('./status.ts')).parseStatusReport,
   },
   {
     name: 'node-version',
     help: 'the output of --version of a node program',
     shape: 'document',
-    parse: parseNodeVersion,
+    load: async () => (await import('./node-version.ts')).parseNodeVersion,
   },
   {
     name: 'prometheus',
     help: 'metrics in the Prometheus text format or OpenMetrics',
     shape: 'document',
-    parse: parsePrometheusText,
+    load: async () => (await import('./prometheus-text.ts')).parsePrometheusText,
   },
   {
     name: 'keystore',
-    help: 'whether a keystore or key backup is complete; its content is never shown',
+    help: 'whether a keystore or key backup is complete, without content',
     shape: 'document',
-    parse: checkKeyFile,
+    load: async () => (await import('./keystore.ts')).checkKeyFile,
   },
   {
     name: 'chrony',
     help: 'the output of chronyc -c tracking',
     shape: 'document',
-    // Without the current time: the text may be from another day.
-    parse: (text) => parseTracking(text),
+    load: async () => {
+      const { parseTracking } = await import('./time-sync.ts')
+      // Without the current time: the text may be from another day.
+      return (text) => parseTracking(text)
+    },
   },
   {
     name: 'smartctl',
     help: 'the output of smartctl -j -a for an NVMe drive',
     shape: 'document',
-    parse: parseDriveHealth,
+    load: async () => (await import('./smartctl.ts')).parseDriveHealth,
   },
   {
     name: 'sockets',
     help: 'the listening sockets of /proc/net/tcp and tcp6',
     shape: 'document',
-    parse: parseListeners,
+    load: async () => (await import('./sockets.ts')).parseListeners,
   },
   {
     name: 'monlog',
     help: "the log analyzer's report",
     shape: 'document',
-    parse: parseMonlogReport,
+    load: async () => (await import('./monlog.ts')).parseMonlogReport,
   },
 ]

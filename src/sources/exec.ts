@@ -188,11 +188,14 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastLines(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
-    return new SourceError({
-      doing,
-      happened: `there is no ${command} on PATH`,
-      advice: `install it, or correct PATH in the agent's unit`,
-    })
+    return new SourceError(
+      {
+        doing,
+        happened: `there is no ${command} on PATH`,
+        advice: `install it, or correct PATH in the agent's unit`,
+      },
+      { code: 'no program' },
+    )
   }
   if (ended.code === 'EACCES') {
     const unsearchable = unsearchableIn(path)
@@ -203,15 +206,26 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
         advice: `run the command as a user who can search them (sudo), or install ${command} in /usr/local/bin`,
       })
     }
-    return new SourceError({
-      doing,
-      happened: `this user may not run ${command}`,
-      advice: `give the agent's user the right to run it`,
-    })
+    return new SourceError(
+      {
+        doing,
+        happened: `this user may not run ${command}`,
+        advice: `give the agent's user the right to run it`,
+      },
+      { code: 'program not permitted' },
+    )
   }
-  if (ended.isMaxBuffer) return new SourceError({ doing, happened: `it printed more than ${MAX_OUTPUT_BYTES} bytes` })
+  if (ended.isMaxBuffer) {
+    return new SourceError(
+      { doing, happened: `it printed more than ${MAX_OUTPUT_BYTES} bytes` },
+      { code: 'output limit' },
+    )
+  }
   const happened = ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
-  return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) }, { output: textOf(ended.stderr) })
+  const isKilled = ended.signal !== undefined
+  const code = isNotPermitted(evidence) ? 'journal not permitted' : isKilled ? 'killed' : undefined
+  const output = textOf(ended.stderr)
+  return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) }, { code, output })
 }
 
 /** The system reports EACCES for the whole search when one directory of it cannot be searched. */
@@ -240,13 +254,16 @@ const textOf = (output: unknown): string => (typeof output === 'string' ? output
 /** The last lines of standard error usually contain the reason. */
 export const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('\n')
 
+/** Whether journalctl reports that this user may not read the journal. */
+export const isNotPermitted = (stderr: string): boolean => /not seeing messages|insufficient permissions/i.test(stderr)
+
 /** Group membership takes effect at the next start or login: of the agent, or of a user who tries it manually. */
 export const JOURNAL_ADVICE =
   "add the agent's user to the group systemd-journal and restart the agent; " +
   'an open session has the group only after a new login'
 
 const adviceFor = (evidence: string): string | undefined => {
-  if (/insufficient permissions|not seeing messages/i.test(evidence)) return JOURNAL_ADVICE
+  if (isNotPermitted(evidence)) return JOURNAL_ADVICE
   if (/not been booted with systemd|Failed to connect to bus/i.test(evidence)) {
     return 'run the agent on the host itself, where systemd is process 1, and not in a container'
   }

@@ -1,7 +1,7 @@
 import { type Context, linkAbort, withDeadline } from '../core/clock.ts'
 import type { Timing } from '../core/collector.ts'
 import { createLineSplitter, type Line, merge, ticks } from './streams.ts'
-import { type Exec, JOURNAL_ADVICE } from './exec.ts'
+import { type Exec, isNotPermitted, JOURNAL_ADVICE } from './exec.ts'
 import { SourceError } from '../core/errors.ts'
 
 /** The entries that a follower returns together. Without entries it is a heartbeat: connected, nothing new. */
@@ -153,7 +153,7 @@ const createReceiver = <Entry extends JournalPosition>(
 
 /** The cursor was malformed, as a cursor of another journal may be. */
 const isLostCursor = (error: unknown): boolean =>
-  error instanceof SourceError && error.message.includes('Failed to seek to cursor')
+  error instanceof SourceError && error.output.includes('Failed to seek to cursor')
 
 const followerStalled = (): SourceError =>
   new SourceError({
@@ -161,13 +161,11 @@ const followerStalled = (): SourceError =>
     happened: 'it has entries that the follower does not return; restarting it',
   })
 
-export const notPermitted = (stderr: string): SourceError =>
-  new SourceError({
-    doing: 'read the journal',
-    happened: 'this user may not read it',
-    evidence: stderr,
-    advice: JOURNAL_ADVICE,
-  })
+const notPermitted = (stderr: string): SourceError =>
+  new SourceError(
+    { doing: 'read the journal', happened: 'this user may not read it', evidence: stderr, advice: JOURNAL_ADVICE },
+    { code: 'journal not permitted' },
+  )
 
 const journalctlFailed = (stderr: string): SourceError =>
   new SourceError({ doing: 'read the journal', happened: 'journalctl failed', evidence: stderr })
@@ -202,7 +200,7 @@ export const createNewestEntryReader =
     // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a failure.
     const program = { command: 'journalctl', args, answers: [0, 1] }
     const { exitCode, stdout, stderr } = await exec.run(program, signal)
-    if (/not seeing messages|insufficient permissions/i.test(stderr)) throw notPermitted(stderr)
+    if (isNotPermitted(stderr)) throw notPermitted(stderr)
     if (/No journal files were found/.test(stderr)) throw noJournal(stderr)
     if (exitCode !== 0 && stderr.trim() !== '') throw journalctlFailed(stderr)
     const [line = ''] = stdout.split('\n')

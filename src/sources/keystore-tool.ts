@@ -91,21 +91,15 @@ const tamed = async <T>(doing: string, context: Context, read: (within: Context)
     const { timeout } = error
     const happened = timeout
       ? `no result within ${renderDuration(LONGEST_MS)}; the tool was stopped`
-      : (HAPPENED.find((pattern) => pattern.test(error.summary))?.exec(error.summary)?.[0] ??
-        'the tool did not exit by itself')
+      : error.code === undefined
+        ? 'the tool did not exit by itself'
+        : error.happened
     throw new SourceError({ doing, happened, advice: ADVICE }, { timeout })
   }
 }
 
 const ADVICE =
   "check that the node's keystore tool is on the PATH of this user (sudo has its own), works, and has enough time and memory"
-/** The parts of an error that contain no output of the tool. */
-const HAPPENED = [
-  /there is no \S+ on PATH$/,
-  /this user may not run \S+$/,
-  /it printed more than \d+ bytes$/,
-  /killed by SIG[A-Z]+$/,
-] as const
 
 /** A value that begins with a dash would be parsed as another option. */
 const option = (name: string, value: Secret): readonly string[] => {

@@ -1,13 +1,17 @@
 import { type Page } from '../query/client/types.ts'
-import { amountTransfersOf, ZERO_ADDRESS } from './decode.ts'
+import { amountTransfersOf, type TokenLog, ZERO_ADDRESS } from './decode.ts'
 import { PackedBalances } from './fast/packed-balances.ts'
-import { PageScanner } from './fast/page-scanner.ts'
 import { type EventName } from './signatures.ts'
-import { type SnapshotReader, type SnapshotWriter } from './snapshot.ts'
-import { type ApplyLogs, type BalanceEntry, type Balances, sortByNumber, type TokenState } from './state.ts'
-import { type StatCounter } from './stats.ts'
-import { type TokenLog } from './token-logs.ts'
-import { type BalanceRow, type Interval } from './types.ts'
+import {
+  type ApplyLogs,
+  type BalanceEntry,
+  type Balances,
+  type SnapshotReader,
+  type SnapshotWriter,
+  sortByNumber,
+  type TokenState,
+} from './state.ts'
+import type { BalanceRow, Interval, StatCounter } from './types.ts'
 
 interface StateOptions {
   readonly contract: string
@@ -16,25 +20,17 @@ interface StateOptions {
   readonly fast: boolean
 }
 
-interface FastPath {
-  readonly scanner: PageScanner
-  readonly balances: PackedBalances
-}
-
 /** The balances of ERC-20, and of ERC-1155 by id: the sums of all transfers. */
 export class AmountState implements TokenState {
   readonly #balances: Balances
-  readonly #fast: FastPath | undefined
+  readonly #fast: PackedBalances | undefined
   readonly #hasIds: boolean
   #supply = 0n
 
   constructor({ contract, events, fast }: StateOptions) {
     this.#hasIds = [...events.values()].includes('TransferSingle')
-    if (fast) {
-      const balances = new PackedBalances([...events.values()])
-      this.#fast = { scanner: new PageScanner(contract, [...events.keys()], balances), balances }
-      this.#balances = balances
-    } else this.#balances = new MapBalances()
+    this.#fast = fast ? new PackedBalances(contract, events) : undefined
+    this.#balances = this.#fast ?? new MapBalances()
   }
 
   get supply(): bigint {
@@ -55,11 +51,11 @@ export class AmountState implements TokenState {
 
   scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
     const fast = this.#fast
-    if (fast === undefined || !fast.scanner.scan(page)) return undefined
-    stats.add('logs', fast.balances.logs)
-    stats.add('applied', fast.balances.logs)
+    if (fast?.scan(page) !== true) return undefined
+    stats.add('logs', fast.logs)
+    stats.add('applied', fast.logs)
     return () => {
-      this.#supply += fast.balances.apply()
+      this.#supply += fast.apply()
     }
   }
 

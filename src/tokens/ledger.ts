@@ -1,15 +1,22 @@
 import { ConfigError } from '../core/errors.ts'
 import { type Page } from '../query/client/types.ts'
 import { AmountState } from './amount-state.ts'
-import { invalidPage, StandardError } from './errors.ts'
+import {
+  type BalanceRow,
+  type Interval,
+  invalidPage,
+  type Ledger,
+  type LedgerOptions,
+  type LedgerResult,
+  StandardError,
+  StatCounter,
+  STATS,
+} from './types.ts'
 import { parseAddress } from './format.ts'
 import { OwnerState } from './owner-state.ts'
 import { type EventName, eventsOf, standardOf } from './signatures.ts'
-import { SnapshotReader, SnapshotWriter } from './snapshot.ts'
-import { type TokenState } from './state.ts'
-import { StatCounter, STATS } from './stats.ts'
-import { tokenLogs } from './token-logs.ts'
-import { type BalanceRow, type Interval, type Ledger, type LedgerOptions, type LedgerResult } from './types.ts'
+import { SnapshotReader, SnapshotWriter, type TokenState } from './state.ts'
+import { tokenLogs } from './decode.ts'
 
 /** Computes the holders of the tokens of one contract from its events. Throws ConfigError for an invalid contract or profile. */
 export const createLedger = (options: LedgerOptions): Ledger => new TokenLedger(options)
@@ -117,12 +124,7 @@ class TokenLedger implements Ledger {
 
   #emptyState(): TokenState {
     const { standard, fullHistory, path } = this.#options
-    const options = {
-      contract: this.#contract,
-      events: this.#events,
-      fullHistory,
-      fast: path !== 'generic',
-    }
+    const options = { contract: this.#contract, events: this.#events, fullHistory, fast: path !== 'generic' }
     return standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
   }
 

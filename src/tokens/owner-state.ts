@@ -1,14 +1,17 @@
-import { type Page } from '../query/client/types.ts'
-import { type OwnerTransfer, ownerTransfersOf, ZERO_ADDRESS } from './decode.ts'
+import type { Page } from '../query/client/types.ts'
+import { type OwnerTransfer, ownerTransfersOf, type TokenLog, ZERO_ADDRESS } from './decode.ts'
 import { PackedOwners } from './fast/packed-owners.ts'
-import { PageScanner } from './fast/page-scanner.ts'
-import { Intervals } from './intervals.ts'
-import { type EventName } from './signatures.ts'
-import { type SnapshotReader, type SnapshotWriter } from './snapshot.ts'
-import { type ApplyLogs, type OwnerEntry, type Owners, sortByNumber, type TokenState } from './state.ts'
-import { type StatCounter } from './stats.ts'
-import { type TokenLog } from './token-logs.ts'
-import { type BalanceRow, type Interval } from './types.ts'
+import type { EventName } from './signatures.ts'
+import {
+  type ApplyLogs,
+  type OwnerEntry,
+  type Owners,
+  type SnapshotReader,
+  type SnapshotWriter,
+  sortByNumber,
+  type TokenState,
+} from './state.ts'
+import type { BalanceRow, Interval, StatCounter } from './types.ts'
 
 interface StateOptions {
   readonly contract: string
@@ -18,16 +21,11 @@ interface StateOptions {
   readonly fast: boolean
 }
 
-interface FastPath {
-  readonly scanner: PageScanner
-  readonly owners: PackedOwners
-}
-
 /** The owners of ERC-721: the recipient of the last transfer. An id that was transferred on its own takes precedence over a range. */
 export class OwnerState implements TokenState {
   readonly #owners: Owners
   readonly #ranges = new Intervals()
-  readonly #fast: FastPath | undefined
+  readonly #fast: PackedOwners | undefined
   readonly #fullHistory: boolean
   readonly #punks: boolean
   #supply = 0n
@@ -35,11 +33,8 @@ export class OwnerState implements TokenState {
   constructor({ contract, events, fullHistory, fast }: StateOptions) {
     this.#fullHistory = fullHistory
     this.#punks = [...events.values()].includes('PunkBought')
-    if (fast && !this.#punks) {
-      const owners = new PackedOwners([...events.values()], fullHistory)
-      this.#fast = { scanner: new PageScanner(contract, [...events.keys()], owners), owners }
-      this.#owners = owners
-    } else this.#owners = new MapOwners()
+    this.#fast = fast && !this.#punks ? new PackedOwners(contract, events, fullHistory) : undefined
+    this.#owners = this.#fast ?? new MapOwners()
   }
 
   get supply(): bigint {
@@ -57,11 +52,11 @@ export class OwnerState implements TokenState {
 
   scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
     const fast = this.#fast
-    if (fast === undefined || this.#ranges.size > 0 || !fast.scanner.scan(page)) return undefined
-    stats.add('logs', fast.owners.logs)
-    stats.add('applied', fast.owners.logs)
+    if (this.#ranges.size > 0 || fast?.scan(page) !== true) return undefined
+    stats.add('logs', fast.logs)
+    stats.add('applied', fast.logs)
     return (stateStats) => {
-      const { minted, burned, inconsistent } = fast.owners.apply()
+      const { minted, burned, inconsistent } = fast.apply()
       this.#supply += BigInt(minted - burned)
       stateStats.add('inconsistent', inconsistent)
     }
@@ -192,4 +187,78 @@ const ownersWithin = (owners: Owners, first: bigint, last: bigint): readonly Own
     if (owner !== undefined) found.push([id, owner])
   }
   return found
+}
+
+/** Ranges of token ids without overlaps, in order. The cost does not depend on the number of ids in a range. */
+class Intervals {
+  readonly #list: Interval[] = []
+
+  get size(): number {
+    return this.#list.length
+  }
+
+  list(): readonly Interval[] {
+    return this.#list
+  }
+
+  ownerOf(id: bigint): string | undefined {
+    const found = this.#list[this.#firstEndingAt(id)]
+    return found !== undefined && found.from <= id ? found.owner : undefined
+  }
+
+  /** The parts of the ranges that are within these ids. */
+  within(from: bigint, to: bigint): readonly Interval[] {
+    const found: Interval[] = []
+    for (let at = this.#firstEndingAt(from); at < this.#list.length; at += 1) {
+      const one = this.#list[at]
+      if (one === undefined || one.from > to) break
+      found.push({ from: one.from < from ? from : one.from, to: one.to > to ? to : one.to, owner: one.owner })
+    }
+    return found
+  }
+
+  /** Replaces the owners of these ids. */
+  assign(added: Interval): void {
+    const { from, to } = added
+    const start = this.#firstEndingAt(from)
+    let end = start
+    const pieces: Interval[] = [added]
+    for (; end < this.#list.length; end += 1) {
+      const one = this.#list[end]
+      if (one === undefined || one.from > to) break
+      if (one.from < from) pieces.unshift({ ...one, to: from - 1n })
+      if (one.to > to) pieces.push({ ...one, from: to + 1n })
+    }
+    this.#list.splice(start, end - start, ...pieces)
+  }
+
+  /** The ranges without these ids. */
+  without(ids: readonly bigint[]): readonly Interval[] {
+    const rest: Interval[] = []
+    const removed = ids.filter((id) => this.ownerOf(id) !== undefined).sort((a, b) => (a < b ? -1 : 1))
+    let at = 0
+    for (const one of this.#list) {
+      let { from } = one
+      for (; at < removed.length; at += 1) {
+        const id = removed[at]
+        if (id === undefined || id > one.to) break
+        if (id > from) rest.push({ ...one, from, to: id - 1n })
+        from = id + 1n
+      }
+      if (from <= one.to) rest.push({ ...one, from })
+    }
+    return rest
+  }
+
+  #firstEndingAt(id: bigint): number {
+    let low = 0
+    let high = this.#list.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const one = this.#list[middle]
+      if (one !== undefined && one.to < id) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
 }

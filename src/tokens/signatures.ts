@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { type LogField } from '../query/log-fields.ts'
-import { type Profile, type Standard } from './types.ts'
+import type { Profile, Standard } from './types.ts'
 
 const SIGNATURES = {
   Transfer: 'Transfer(address,address,uint256)',

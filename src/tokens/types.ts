@@ -1,5 +1,5 @@
-import { type Page } from '../query/client/types.ts'
-import { type Stat } from './stats.ts'
+import { QueryError } from '../query/client/errors.ts'
+import type { Page } from '../query/client/types.ts'
 
 export type Standard = 'erc20' | 'erc721' | 'erc1155'
 
@@ -65,3 +65,73 @@ export interface LedgerOptions {
   /** `generic` parses every page; `fast`, the default, scans the bytes of plain pages. */
   readonly path?: 'fast' | 'generic'
 }
+
+/**
+ * What a ledger counts; no unusual log is ignored without being counted. Logs that were applied: `oversizeData`,
+ * `unindexed`, `dirtyTopic` (an address with more than 20 bytes), `inconsistent` (the sender was not the known
+ * owner), `unknownBuyer`. Logs that were not applied: `duplicate`, `removed`, `unrequested`, `wrongStandard`,
+ * `malformed`. `overflow` counts balances of more than 256 bits.
+ */
+const NO_LOGS = {
+  pages: 0,
+  fastPages: 0,
+  logs: 0,
+  applied: 0,
+  duplicate: 0,
+  removed: 0,
+  unrequested: 0,
+  wrongStandard: 0,
+  malformed: 0,
+  oversizeData: 0,
+  unindexed: 0,
+  dirtyTopic: 0,
+  inconsistent: 0,
+  unknownBuyer: 0,
+  overflow: 0,
+}
+
+type Stat = keyof typeof NO_LOGS
+
+export const STATS = Object.keys(NO_LOGS).filter((name): name is Stat => name in NO_LOGS)
+
+export class StatCounter {
+  readonly #counts: Record<Stat, number> = { ...NO_LOGS }
+
+  add(stat: Stat, times = 1): void {
+    this.#counts[stat] += times
+  }
+
+  of(stat: Stat): number {
+    return this.#counts[stat]
+  }
+
+  addAll(other: StatCounter): void {
+    for (const stat of STATS) this.add(stat, other.of(stat))
+  }
+
+  toRecord(): Readonly<Record<Stat, number>> {
+    return { ...this.#counts }
+  }
+}
+
+const NAMES: Readonly<Record<Standard, string>> = { erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' }
+
+/** All logs of the contract are of another standard than the requested one. */
+export class StandardError extends Error {
+  override name = 'StandardError'
+  readonly requested: Standard
+  readonly found: Standard
+  constructor(requested: Standard, found: Standard, logs: number) {
+    const profile = requested === 'erc721' ? ' (or, if these are the CryptoPunks, with the profile punks)' : ''
+    super(
+      `Could not compute the balances: all ${logs} events of this contract are of ${NAMES[found]}, not of ${NAMES[requested]}\n` +
+        `  what to do: use the standard ${found}${profile}`,
+    )
+    this.requested = requested
+    this.found = found
+  }
+}
+
+/** The error for a page that a correct service does not return. */
+export const invalidPage = (happened: string, evidence?: string): QueryError =>
+  new QueryError('protocol', { doing: 'read a page of logs', happened, evidence })

@@ -10,7 +10,7 @@ const session = new Session(join(directory, 'data'))
 const ask = async (statement) => await session.queryAsync(statement, { format: 'TabSeparated' })
 
 /** Of the HTTP interface, not of the engine. */
-const NO_SETTING = ['database', 'query', 'wait_end_of_query', 'buffer_size']
+const NO_SETTING = ['database', 'query', 'query_id', 'wait_end_of_query', 'buffer_size']
 
 const settled = new Map()
 /** Where it is not so already. */

@@ -1,15 +1,20 @@
-import { Command } from 'commander'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { describeCommand, readNotes, setNotes, withSubcommands } from '../../src/cli/help/command-model.ts'
-import { renderHelp } from '../../src/cli/help/help-page.ts'
-import { renderCliPage } from '../../src/cli/help/cli-page.ts'
-import { createStyle } from '../../src/cli/terminal/style.ts'
+import { describeCommand, withSubcommands } from '../../src/cli/help/completion-model.ts'
+import { captureHelp, commandLineOf } from '../../src/cli/help/help.ts'
+import { SECTIONS } from '../../src/commands/status/sections.ts'
 import { cli } from '../support/cli.ts'
-import { namesIn, programWords } from '../support/words.ts'
+import { completeProgram, namesIn } from '../support/words.ts'
 
-const program = await programWords()
+const complete = await completeProgram()
+const program = describeCommand(complete)
 const all = withSubcommands(program)
-const LEAVES = all.filter(({ commands }) => commands.length === 0)
+
+const commandsOf = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(commandsOf)]
+/** The help of each command. */
+const HELPS = new Map(commandsOf(complete).map((command) => [commandLineOf(command), captureHelp(command)]))
 
 describe('the program', () => {
   it('lists every command under the heading of its group, the most urgent first', async () => {
@@ -17,6 +22,7 @@ describe('the program', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const headings = out.split('\n').filter((line) => /^[A-Z][a-z]+:(?:.*:)?$/.test(line))
     expect(headings.map((line) => line.split(':')[0])).toEqual([
+      'Options',
       'Diagnose',
       'Inspect',
       'Query',
@@ -24,7 +30,6 @@ describe('the program', () => {
       'Run',
       'Simulate',
       'Help',
-      'Options',
       'Examples',
     ])
     for (const { name } of program.commands) expect(out).toMatch(new RegExp(`\n  ${name} `))
@@ -32,8 +37,8 @@ describe('the program', () => {
   })
 
   it('has no command without a group', () => {
-    const lost = program.commands.filter(({ group }) => group === 'More:')
-    expect(lost.map(({ name }) => name)).toEqual([])
+    const lost = complete.commands.filter((command) => command.helpGroup() === '')
+    expect(lost.map((command) => command.name())).toEqual([])
   })
 
   // `chain-agent $COMMAND && echo ok` with COMMAND unset must not print ok.
@@ -61,26 +66,39 @@ describe.each(all.filter(({ path }) => path !== '').map(({ path }) => [path]))('
 })
 
 it('every command, option and argument has a description', () => {
-  const silent = all.flatMap(({ path, description, options, arguments: taken }) => [
-    ...(description === '' ? [path] : []),
+  const silent = all.flatMap(({ path, summary, options, arguments: taken }) => [
+    ...(summary === '' ? [path] : []),
     ...[...options, ...taken].filter((item) => item.description === '').map(({ term }) => `${path} ${term}`),
   ])
   expect(silent).toEqual([])
 })
 
 it('every command has examples, itself or in a parent command', () => {
-  const shown = (words: (typeof all)[number]): boolean => words.notes.some(({ title }) => title === 'Examples')
-  const without = LEAVES.filter(
-    (words) => !shown(words) && !all.some((above) => words.path.startsWith(`${above.path} `) && shown(above)),
+  const hasExamples = (command: Command): boolean =>
+    HELPS.get(commandLineOf(command))?.includes('\nExamples:\n') === true ||
+    (command.parent !== null && command.parent !== complete && hasExamples(command.parent))
+  const without = commandsOf(complete).filter((command) => !hasExamples(command))
+  expect(without.map(commandLineOf)).toEqual([])
+})
+
+it('the texts fit in 80 columns; only commands to copy are longer', () => {
+  const long = [...HELPS].flatMap(([command, help]) =>
+    help
+      .split('\n')
+      .filter((line) => line.length > 80 && !/^  (?:sudo )?(?:chain-agent|journalctl|ssh|source) /.test(line))
+      .map((line) => `${command}: ${line}`),
   )
-  expect(without.map(({ path }) => path)).toEqual([])
+  expect(long).toEqual([])
+})
+
+it('the help of status lists every section', () => {
+  const help = HELPS.get('chain-agent status') ?? ''
+  expect(SECTIONS.filter(({ name }) => !help.includes(`\n  ${name} `)).map(({ name }) => name)).toEqual([])
 })
 
 it('examples are valid command lines', () => {
   const options = new Set(all.flatMap((words) => words.options.flatMap(({ names }) => names)))
-  const lines = all
-    .flatMap(({ notes }) => notes.filter(({ title }) => title === 'Examples'))
-    .flatMap(({ lines: shown }) => shown)
+  const lines = [...HELPS.values()].flatMap((help) => /\nExamples:\n([^]*)$/.exec(help)?.[1]?.split('\n') ?? [])
   const calls = lines.flatMap((line) =>
     [...line.matchAll(/(?<!-u )chain-agent ([^|#>)]+)/g)].map(([, call = '']) => call.trim()),
   )
@@ -126,77 +144,64 @@ describe('a misspelt word', () => {
   })
 })
 
-describe('the help page', () => {
-  const style = (columns: number) =>
-    createStyle({ stdout: process.stdout, env: { COLUMNS: String(columns), NO_COLOR: '1' } })
+describe('the width of the help', () => {
+  const widthAt = async (columns: number): Promise<number> => {
+    const { out } = await cli(['check', '--help'], { env: { COLUMNS: String(columns) } })
+    const options = out.slice(0, out.indexOf('\nRuns every'))
+    return Math.max(...options.split('\n').map(({ length }) => length))
+  }
 
-  it('keeps the column of comments if a line is too long', () => {
-    const notes = `
-Examples:
-  one                        # is short
-  number two                 # is so long that it does not fit into fifty columns
-  three --without a comment`
-    const words = describeCommand(new Command('x').description('shows examples'))
-    const help = renderHelp({ ...words, notes: readNotes(notes) }, style(50))
-    expect(help.slice(help.indexOf('Examples:')).trimEnd().split('\n')).toEqual([
-      'Examples:',
-      '  one         # is short',
-      '  number two  # is so long that it does not fit',
-      '              # into fifty columns',
-      '  three --without a comment',
-    ])
+  it.each([
+    [60, 45, 60],
+    [80, 65, 80],
+    // Longer lines are hard to read.
+    [200, 85, 100],
+  ])('of %i columns is used, up to 100', async (columns, min, max) => {
+    const width = await widthAt(columns)
+    expect(width).toBeGreaterThan(min)
+    expect(width).toBeLessThanOrEqual(max)
   })
 
-  const command = new Command('try')
-    .description('do as it says')
-    .option('-l, --long-option-of-mine <value>', 'what it is for')
-    .option('--at <span>', 'when', '5m')
-  setNotes(
-    command,
-    `\nWhat is told here is one paragraph, even\nwhere it was broken in the source.\n\nWords:\n  first   one that is long enough to be broken where it is narrow, so that more follows\n\nExamples:\n  try --long-option-of-mine something --at 10m | tee a-file-with-a-name  # keep it\n`,
-  )
+  it('headings are bold on a terminal without NO_COLOR only', async () => {
+    const terminal = { isTTY: true, columns: 80, rows: 24 } as const
+    expect((await cli(['check', '--help'], { terminal })).out).toContain('\u001b[1mOptions:\u001b[22m')
+    expect((await cli(['check', '--help'], { terminal, env: { NO_COLOR: '1' } })).out).not.toContain('\u001b')
+  })
+})
 
-  it('is as wide as the terminal; an example that is too long can still be copied', () => {
-    const { options, ...words } = describeCommand(command)
-    const own = options.filter(({ names }) => !names.includes('--help'))
-    expect(renderHelp({ ...words, options: own, path: 'try' }, style(50))).toBe(
-      [
-        'Usage: try [options]',
-        '',
-        'Do as it says.',
-        '',
-        'Options:',
-        '  -l, --long-option-of-mine <value>',
-        '               what it is for',
-        '  --at <span>  when (default 5m)',
-        '',
-        'What is told here is one paragraph, even where it',
-        'was broken in the source.',
-        '',
-        'Words:',
-        '  first   one that is long enough to be broken',
-        '          where it is narrow, so that more follows',
-        '',
-        'Examples:',
-        '  # keep it',
-        '  try --long-option-of-mine something --at \\',
-        '      10m | tee a-file-with-a-name',
-        '',
-      ].join('\n'),
+/** The modules that a module loads with it, and the packages. */
+const loadedWith = async (file: string, seen = new Set<string>()): Promise<ReadonlySet<string>> => {
+  seen.add(file)
+  const text = await readFile(file, 'utf8')
+  for (const [, target = ''] of text.matchAll(/^(?:import|export) (?!type )[^;]*? from '([^']+)'/gm)) {
+    const next = target.startsWith('.') ? join(dirname(file), target) : target
+    if (seen.has(next)) continue
+    if (target.startsWith('.')) await loadedWith(next, seen)
+    else seen.add(next)
+  }
+  return seen
+}
+
+it('is in ASCII where the locale is not UTF-8', async () => {
+  for (const { path } of all) expect((await cli([...path.split(' '), '--help'])).out).not.toMatch(/[^\n -~]/)
+})
+
+describe('the help of a command loads no work', () => {
+  it.each(
+    program.commands.filter(({ name }) => !['help', 'completion', 'man'].includes(name)).map(({ name }) => [name]),
+  )('%s', async (name) => {
+    const modules = [...(await loadedWith(`src/commands/${name}/command.ts`))]
+    const packages = modules.filter((one) => !one.startsWith('src/') && !one.startsWith('node:'))
+    // @noble/hashes: an option takes the signature of an event.
+    expect(packages.filter((one) => one !== 'commander' && !one.startsWith('@noble/hashes/'))).toEqual([])
+    expect(modules.filter((one) => /^src\/(?:agent|collectors|config|exporter|health|simulator)\//.test(one))).toEqual(
+      [],
     )
-  })
-
-  it('distinguishes prose, lists and examples', () => {
-    expect(readNotes('\nOne\ntwo.\n\nExit codes: 0 yes,\n1 no.\n\nThese are many:\n  a\n    b\n')).toEqual([
-      { title: undefined, kind: 'prose', lines: ['One two.'] },
-      { title: 'Exit codes', kind: 'prose', lines: ['0 yes, 1 no.'] },
-      { title: 'These are many', kind: 'lines', lines: ['a', '  b'] },
-    ])
   })
 })
 
 it('docs/cli.md contains every command and every option', async () => {
-  const page = await renderCliPage()
+  const page = await readFile('docs/cli.md', 'utf8')
   expect(namesIn(program).filter((name) => !page.includes(name))).toEqual([])
   const anchors = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor)
   const headings = [...page.matchAll(/^##+ (.*)$/gm)].map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'))

@@ -1,7 +1,6 @@
 import { chmod, rm, utimes } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createKeyExaminer } from '../../src/collectors/keys/files.ts'
-import { chooseExaminer, renderKeyReport } from '../../src/collectors/keys/report.ts'
+import { chooseExaminer, createKeyExaminer, renderKeyReport } from '../../src/collectors/keys/files.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { createKeyReport } from '../../src/sources/reports.ts'
 import { createKeyDirectory } from '../support/key-files.ts'

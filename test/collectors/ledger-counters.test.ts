@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLedgerCounters } from '../../src/collectors/ledger/counters.ts'
+import { createLedgerCounters } from '../../src/collectors/ledger/collector.ts'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { logs } from '../../src/collectors/logs/collector.ts'
-import { createUnitNames } from '../../src/collectors/shared/unit-names.ts'
+import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns.ts'

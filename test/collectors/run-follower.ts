@@ -1,4 +1,4 @@
-import { createUnitNames } from '../../src/collectors/shared/unit-names.ts'
+import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import type { Collector, Outcome } from '../../src/core/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Exec } from '../../src/sources/exec.ts'

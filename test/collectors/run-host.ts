@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createReadPath } from '../../src/collectors/host/directories.ts'
+import { createReadPath } from '../../src/collectors/host/storage.ts'
 import { host } from '../../src/collectors/host/collector.ts'
 import { createMainPids } from '../../src/collectors/shared/node-state.ts'
 import type { Clock } from '../../src/core/clock.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStorageGrowth } from '../../src/collectors/derived/storage-growth.ts'
+import { createStorageGrowth } from '../../src/collectors/derived/estimates.ts'
 
 const MINUTE = 60_000
 /** One point a minute, from `from`, growing by `step`. */

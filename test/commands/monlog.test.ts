@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readConfig } from '../../src/config/read-config.ts'
+import { readConfig } from '../../src/config/load.ts'
 import { cli } from '../support/cli.ts'
 import { openHost } from '../support/host.ts'
 

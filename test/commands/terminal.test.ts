@@ -18,9 +18,6 @@ const NAMES = `names.file=${resolve('networks/names.example.yaml')}`
 
 /** Every command that prints a report for people. */
 const REPORTS: readonly Report[] = [
-  { argv: ['--help'], isSteady: true, isColored: true },
-  { argv: ['help', 'status'], isSteady: true, isColored: true },
-  { argv: ['help', 'parse'], isSteady: true, isColored: true },
   { argv: ['check'], isColored: true },
   { argv: ['status'], isColored: true },
   { argv: ['status', 'all'], isColored: true },

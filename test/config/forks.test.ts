@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { parseForks, readForks } from '../../src/config/forks.ts'
-import { readConfig } from '../../src/config/read-config.ts'
+import { readConfig } from '../../src/config/load.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 
 let directory = ''

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { renderExampleConfig } from '../../src/config/example.ts'
+import { renderExampleConfig, renderSettings, settingsAsJson } from '../../src/config/render.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
-import { keys } from '../../src/config/keys.ts'
+import { keys } from '../../src/config/schema.ts'
 import { type Inputs, loadConfig } from '../../src/config/load.ts'
-import { renderSettings, settingsAsJson } from '../../src/config/render.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 
 const KEY = `02${'ab'.repeat(32)}`

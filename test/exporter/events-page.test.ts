@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event } from '../../src/core/event.ts'
-import { readEventsQuery, renderEvents } from '../../src/exporter/events-page.ts'
+import { readEventsQuery, renderEvents } from '../../src/exporter/api.ts'
 
 const AT = Date.UTC(2026, 2, 1)
 const events = Array.from({ length: 5 }, (_, at): Event => ({

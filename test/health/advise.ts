@@ -1,3 +1,4 @@
+import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 
@@ -47,18 +48,12 @@ export const advise = (node: Node) => {
       sample('chain_rpc_last_advance_timestamp_seconds', NOW - age),
       ...more,
     ]),
-    collectors: [
-      { name: 'services', reading: { services: [started(startedAgo)] } },
-      { name: 'execution', reading: { lastEntryAt: new Date(executionAt).toISOString() } },
-      { name: 'logs', reading: { trouble: { bft: [], execution } } },
-    ].map((one) => ({
-      ...one,
-      help: '',
-      enabled: true,
-      up: true,
-      lastSuccessAt: AT,
-      error: null,
-    })),
+    collectors: [],
+    readings: decodeReadings({
+      services: { services: [started(startedAgo)] },
+      execution: { lastEntryAt: new Date(executionAt).toISOString() },
+      logs: { trouble: { bft: [], execution } },
+    }),
   })
 }
 

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type Sample } from '../../src/core/metric.ts'
 import type { HealthInput } from '../../src/health/finding.ts'
-import type { CollectorStatus } from '../../src/health/snapshot.ts'
 import { summarize } from '../../src/health/summary.ts'
 import { evaluateHealth } from '../../src/health/verdict.ts'
 import { blockAge, BOUNDARIES, NOW, type Series } from './boundaries.ts'
@@ -10,7 +10,7 @@ import { blockAge, BOUNDARIES, NOW, type Series } from './boundaries.ts'
 const S = NOW / 1000
 
 /** The input of a healthy node, with changed series. */
-const input = (series: readonly Series[], collectors: readonly CollectorStatus[] = []): HealthInput => {
+const input = (series: readonly Series[], readings: Readings = {}): HealthInput => {
   const healthy: readonly Series[] = [
     ['chain_rpc_up', 1],
     ['chain_rpc_block_number', 1000, { tag: 'latest' }],
@@ -25,7 +25,7 @@ const input = (series: readonly Series[], collectors: readonly CollectorStatus[]
     value,
     labels,
   }))
-  return { at: NOW, prefix: 'chain', known: createSampleIndex(samples), collectors }
+  return { at: NOW, prefix: 'chain', known: createSampleIndex(samples), collectors: [], readings }
 }
 
 const found = (series: readonly Series[]): readonly string[] =>
@@ -118,16 +118,8 @@ describe('causes and consequences', () => {
     expect(facts.find(({ label }) => label === 'chain')?.value).toBe('block 1,200, 2 s old, level with the network')
   })
   test('a single RPC timeout is a warning', () => {
-    const rpc: CollectorStatus = {
-      name: 'rpc',
-      help: '',
-      enabled: true,
-      up: true,
-      lastSuccessAt: NOW,
-      error: null,
-      reading: { up: false, reason: 'timeout', detail: 'none within 3s' },
-    }
-    const { findings } = evaluateHealth(input([['chain_rpc_up', 0]], [rpc]))
+    const rpc = { up: false, reason: 'timeout', detail: 'none within 3s' } as const
+    const { findings } = evaluateHealth(input([['chain_rpc_up', 0]], { rpc }))
     expect(findings.map(({ severity, says }) => `${severity}: ${says}`)).toContain(
       'warning: the RPC did not answer in time',
     )
@@ -143,6 +135,7 @@ describe('causes and consequences', () => {
       at: NOW,
       prefix: null,
       collectors: [],
+      readings: {},
       known: createSampleIndex([
         { name: 'chain_rpc_up', value: 0, labels: {} },
         {
@@ -162,6 +155,7 @@ describe('causes and consequences', () => {
       prefix: null,
       known: createSampleIndex([]),
       collectors: [],
+      readings: {},
     }
     expect(evaluateHealth(nothing)).toMatchObject({
       word: 'UNKNOWN',
@@ -172,33 +166,27 @@ describe('causes and consequences', () => {
 })
 
 describe('maintenance', () => {
-  const announced = (until: number): CollectorStatus => ({
-    name: 'maintenance',
-    help: '',
-    enabled: true,
-    up: true,
-    lastSuccessAt: NOW,
-    error: null,
-    reading: { reason: 'upgrade', until: new Date(until).toISOString(), note: null },
+  const announced = (until: number): Readings => ({
+    maintenance: { reason: 'upgrade', until: new Date(until).toISOString(), note: null },
   })
   const exposed: Series = ['chain_host_port_exposed', 1, { port: '8080' }]
 
   test('explains findings about the work of the node', () => {
-    expect(evaluateHealth(input([blockAge(90)], [announced(NOW + 300_000)]))).toMatchObject({
+    expect(evaluateHealth(input([blockAge(90)], announced(NOW + 300_000)))).toMatchObject({
       word: 'MAINTENANCE',
       sentence: 'upgrade, 5 min left; no new block for 1 min.',
       exitCode: 0,
     })
   })
   test('does not explain an open port', () => {
-    expect(evaluateHealth(input([blockAge(90), exposed], [announced(NOW + 300_000)]))).toMatchObject({
+    expect(evaluateHealth(input([blockAge(90), exposed], announced(NOW + 300_000)))).toMatchObject({
       word: 'WARNING',
       sentence: 'port 8080 listens on every address.',
       exitCode: 1,
     })
   })
   test('ends by itself', () => {
-    expect(evaluateHealth(input([blockAge(90)], [announced(NOW - 1)]))).toMatchObject({
+    expect(evaluateHealth(input([blockAge(90)], announced(NOW - 1)))).toMatchObject({
       word: 'CRITICAL',
     })
   })

@@ -214,6 +214,7 @@ test('without any data the recovery is unknown', () => {
     window: 600,
     known: createSampleIndex([]),
     collectors: [],
+    readings: {},
   })
   expect(advice).toMatchObject({
     path: 'unknown',

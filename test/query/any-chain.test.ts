@@ -62,9 +62,7 @@ const FAULTS: readonly Fault[] = [
   { kind: 'stall' },
 ]
 
-const faultSequence = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 2 }), {
-  maxLength: 30,
-})
+const faultSequence = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 2 }), { maxLength: 30 })
 
 describe('any chain, any page, any dialect, any concurrency', () => {
   it('returns the logs of a naive filter, once each and in order', async () => {

@@ -1,17 +1,12 @@
 import { describe, expect } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { backoffMs } from '../../src/query/client/request.ts'
-import { createLimiter } from '../../src/query/client/limiter.ts'
+import { backoffMs, createLimiter } from '../../src/query/client/request.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { fetchAll, it, positionsIn, positionsOf, queriesTo, steadyLogs } from './client-fixtures.ts'
 import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
-const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
-  kind: 'reply',
-  status: 429,
-  headers,
-})
+const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({ kind: 'reply', status: 429, headers })
 
 describe('a rate limit without budget left', () => {
   it.each([
@@ -67,10 +62,7 @@ describe('429', () => {
   it('with a reset of 0 and a Retry-After: waits for Retry-After', async ({ serve }) => {
     const hint = tooMany({ 'x-ratelimit-reset': '0', 'retry-after': '30' })
     const { url } = await serve({ faults: inTurn(hint) })
-    const { clock } = await fetchAll(url, {
-      client: { timeoutMs: 60_000 },
-      clock: jumpingClock(60_000),
-    })
+    const { clock } = await fetchAll(url, { client: { timeoutMs: 60_000 }, clock: jumpingClock(60_000) })
     expect(clock.waits).toHaveLength(1)
     expect(clock.waits[0]).toBeGreaterThanOrEqual(30_000)
   })
@@ -79,10 +71,7 @@ describe('429', () => {
   }) => {
     const hint = tooMany({ 'x-ratelimit-reset': '0.001' })
     const { url, seen } = await serve({ faults: always(hint) })
-    const { clock, error } = await fetchAll(url, {
-      client: { timeoutMs: 1e9 },
-      clock: jumpingClock(1e9),
-    })
+    const { clock, error } = await fetchAll(url, { client: { timeoutMs: 1e9 }, clock: jumpingClock(1e9) })
     expect(error).toMatchObject({ kind: 'unreachable' })
     const least = [1000, 1000, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
     least.forEach((ms, at) => {

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
-import { fetchBulk } from '../../src/query/client/bulk.ts'
+import { fetchBulk } from '../../src/query/client/delivery.ts'
 import { createQueryClient } from '../../src/query/client/client.ts'
-import { type CheckedPage } from '../../src/query/client/page.ts'
+import type { CheckedPage } from '../../src/query/client/page.ts'
 import type { Progress } from '../../src/query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
@@ -208,9 +208,7 @@ describe('progress', () => {
   it('rises to the target, with the statistics', async ({ serve }) => {
     const { url } = await serve()
     const reports: Progress[] = []
-    const { result, pages } = await fetchAll(url, {
-      onProgress: (progress) => reports.push(progress),
-    })
+    const { result, pages } = await fetchAll(url, { onProgress: (progress) => reports.push(progress) })
     expect(reports).toHaveLength(pages.length)
     expect(reports.map(({ through }) => through)).toEqual(pages.map(({ next }) => next - 1))
     expect(reports.at(-1)).toMatchObject({ from: 0, through: 3000, target: 3000, logs: 3000 })

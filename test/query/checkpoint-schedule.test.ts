@@ -12,11 +12,7 @@ const point = (next: number, hash?: string): ResumePoint => ({
 const createSchedule = ({ isEager = false, takes = 0 } = {}) => {
   let elapsed = 0
   const written: number[] = []
-  const clock = {
-    now: () => elapsed,
-    elapsed: () => elapsed,
-    sleep: () => Promise.resolve(),
-  }
+  const clock = { now: () => elapsed, elapsed: () => elapsed, sleep: () => Promise.resolve() }
   const schedule = createCheckpointSchedule({
     clock,
     height: 1000,

@@ -56,10 +56,7 @@ export const fetchAll = async (url: string, { client, query, clock = jumpingCloc
   const kept = keepPages()
   const made = createQueryClient({ url, apiKey: null, clock, ...client })
   const ran: { readonly result: RunResult } | { readonly error: unknown } = await made
-    .run({ ...EVERYTHING, ...query }, kept.sink, {
-      signal: new AbortController().signal,
-      ...options,
-    })
+    .run({ ...EVERYTHING, ...query }, kept.sink, { signal: new AbortController().signal, ...options })
     .then((result) => ({ result }))
     .catch((error: unknown) => ({ error }))
   return { ...kept, clock, result: undefined, error: undefined, ...ran }

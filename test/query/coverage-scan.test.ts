@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEndpoint } from '../../src/query/client/endpoint.ts'
-import { readPage } from '../../src/query/client/page.ts'
-import { scanCoverage } from '../../src/query/client/coverage-scan.ts'
+import { readPage, scanCoverage } from '../../src/query/client/page.ts'
 import { createErrorFactory } from '../../src/query/client/errors.ts'
 
 const queryError = createErrorFactory('read', createEndpoint({ url: 'http://host', apiKey: null }))
@@ -17,10 +16,7 @@ describe('the coverage of a page without parsing it', () => {
     const both = `${LOG},${LOG.replace('7', '9')}`
     const seen = { logs: 2, lowest: 7, highest: 9 }
     expect(scanned(page(both))).toMatchObject({ ...seen, envelope: { next: 10 } })
-    expect(scanned(`{"next_block":10,"data":[{"logs":[${both}]}]}`)).toMatchObject({
-      ...seen,
-      envelope: { next: 10 },
-    })
+    expect(scanned(`{"next_block":10,"data":[{"logs":[${both}]}]}`)).toMatchObject({ ...seen, envelope: { next: 10 } })
     expect(scanned(page(both.replaceAll(':', ' :\n ')))).toMatchObject(seen)
     expect(scanned('{ "data" : [ ] }')).toMatchObject({ logs: 0, highest: -1 })
   })

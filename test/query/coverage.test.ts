@@ -6,17 +6,10 @@ import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, type Ser
 import { alter, type Fault, inTurn } from '../support/query-server.ts'
 
 const withNext = (next: unknown): Fault => alter((answer) => ({ ...answer, next_block: next }))
-const log = (block: unknown, index: unknown = 0): Answer => ({
-  block_number: block,
-  log_index: index,
-  data: '0x01',
-})
+const log = (block: unknown, index: unknown = 0): Answer => ({ block_number: block, log_index: index, data: '0x01' })
 const listOf = (data: unknown): readonly unknown[] => (Array.isArray(data) ? data : [])
 const withLog = (one: Answer): Fault =>
-  alter(({ data, ...rest }) => ({
-    ...rest,
-    data: [...listOf(data), { logs: [one] }],
-  }))
+  alter(({ data, ...rest }) => ({ ...rest, data: [...listOf(data), { logs: [one] }] }))
 
 /** The second page always has the fault: no page is delivered, and the run fails after two attempts. */
 const expectError = async (serve: Serve, fault: Fault, words: string): Promise<void> => {
@@ -110,10 +103,7 @@ describe('the end of a page', () => {
   it('a page without next_block of an instance that is behind covers the blocks up to its height', async ({
     serve,
   }) => {
-    const behind = alter(({ data }) => ({
-      data: listOf(data).slice(0, 1),
-      archive_height: 9,
-    }))
+    const behind = alter(({ data }) => ({ data: listOf(data).slice(0, 1), archive_height: 9 }))
     const { url, chain } = await serve({ pageLogs: 1000, faults: inTurn(behind) })
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30 })

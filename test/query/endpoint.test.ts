@@ -133,10 +133,7 @@ describe('the address', () => {
     }
   })
   it('is shown without its path, which may contain a key', async ({ serve }) => {
-    const { url } = await serve({
-      prefix: '/v2/SECRET',
-      faults: () => ({ kind: 'reply', status: 404 }),
-    })
+    const { url } = await serve({ prefix: '/v2/SECRET', faults: () => ({ kind: 'reply', status: 404 }) })
     const { error } = await fetchAll(url)
     expect(String(error)).toContain(`${new URL(url).origin}/…`)
     expect(inspect(error)).not.toContain('SECRET')

@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest'
-import { createSendRequest, newCounters } from '../../src/query/client/request.ts'
+import { createLimiter, createSendRequest, newCounters } from '../../src/query/client/request.ts'
 import { createEndpoint } from '../../src/query/client/endpoint.ts'
 import { createErrorFactory, QueryError } from '../../src/query/client/errors.ts'
-import { createLimiter } from '../../src/query/client/limiter.ts'
 import type { Reply, TransportFailure } from '../../src/query/client/transport.ts'
 import type { Retry } from '../../src/query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
@@ -99,10 +98,7 @@ describe('errors that are retried', () => {
     expect(clock.waits.filter((wait, at) => wait > (most[at] ?? 0))).toEqual([])
   })
   it('a truncated body', async ({ expectRecovery }) => {
-    await expectRecovery({ kind: 'cut', bytes: 1 }, { kind: 'cut', bytes: 500 }, undefined, {
-      kind: 'cut',
-      bytes: 900,
-    })
+    await expectRecovery({ kind: 'cut', bytes: 1 }, { kind: 'cut', bytes: 500 }, undefined, { kind: 'cut', bytes: 900 })
   })
   it('a connection that is closed without a response', async ({ expectRecovery }) => {
     await expectRecovery({ kind: 'close' }, { kind: 'close' })

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { QueryError } from '../../src/query/client/errors.ts'
-import { createLimiter, sharedLimiter } from '../../src/query/client/limiter.ts'
+import { createLimiter, sharedLimiter } from '../../src/query/client/request.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { fetchAll, it, positionsIn, positionsOf, type Serve, steadyLogs } from './client-fixtures.ts'

@@ -78,11 +78,7 @@ describe('edge case 42: a service that returns no further blocks', () => {
     },
   )
   it('with real waits, ten times as fast: at most ten requests in a second, then the error', async ({ serve }) => {
-    const { url, seen } = await serve({
-      logs: steadyLogs(1, 3000),
-      pageLogs: 40,
-      faults: stallFrom(0),
-    })
+    const { url, seen } = await serve({ logs: steadyLogs(1, 3000), pageLogs: 40, faults: stallFrom(0) })
     const fast: Clock = {
       now: () => systemClock.now(),
       elapsed: () => systemClock.elapsed() * 10,
@@ -90,9 +86,7 @@ describe('edge case 42: a service that returns no further blocks', () => {
     }
     const began = performance.now()
     const client = createQueryClient({ url, apiKey: null, clock: fast, timeoutMs: 300_000 })
-    const running = client.run(EVERYTHING, keepPages().sink, {
-      signal: new AbortController().signal,
-    })
+    const running = client.run(EVERYTHING, keepPages().sink, { signal: new AbortController().signal })
     await expect(running).rejects.toMatchObject({ kind: 'no-progress' })
     expect(seen.filter(({ at }) => at - began <= 1000).length).toBeLessThanOrEqual(10)
   })

@@ -26,9 +26,7 @@ describe('a page covers no block above the reported height', () => {
     expect(pages).toEqual([])
   })
   it('unless it has a log of that block', async ({ serve }) => {
-    const { url, chain } = await serve({
-      faults: always(alter((answer) => ({ ...answer, archive_height: 3 }))),
-    })
+    const { url, chain } = await serve({ faults: always(alter((answer) => ({ ...answer, archive_height: 3 }))) })
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30 })
     expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))

@@ -19,11 +19,7 @@ describe('edge case 39: a reorg between pages', () => {
     const { url, chain, seen } = server
     server.faults = reorgBefore(chain, 2, { block: 18 })
     const fetched = await fetchAll(url)
-    expect(fetched.result).toMatchObject({
-      complete: true,
-      through: 30,
-      stats: { reorgs: 1, logs: 30 },
-    })
+    expect(fetched.result).toMatchObject({ complete: true, through: 30, stats: { reorgs: 1, logs: 30 } })
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     // The third page does not follow the second, which is fetched again and follows the first.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
@@ -61,11 +57,7 @@ describe('edge case 39: a reorg between pages', () => {
     const fetched = await fetchAll(url)
     expect(fetched.resets()).toBe(1)
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
-    expect(fetched.result).toMatchObject({
-      complete: true,
-      through: 1000,
-      stats: { logs: 1000, reorgs: 1 },
-    })
+    expect(fetched.result).toMatchObject({ complete: true, through: 1000, stats: { logs: 1000, reorgs: 1 } })
   })
   it('edge case 39: while old blocks are fetched concurrently', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 2000), pageLogs: 100 })
@@ -117,9 +109,7 @@ describe('not a reorg', () => {
   it('a hash of the head instead of the page', async ({ serve }) => {
     const ofTheHead = (hash: string): Fault =>
       alter((answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }))
-    const { url, chain } = await serve({
-      faults: inTurn(ofTheHead('0xaa'), ofTheHead('0xbb'), ofTheHead('0xcc')),
-    })
+    const { url, chain } = await serve({ faults: inTurn(ofTheHead('0xaa'), ofTheHead('0xbb'), ofTheHead('0xcc')) })
     const fetched = await fetchAll(url)
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     expect(fetched.result?.stats.reorgs).toBe(0)

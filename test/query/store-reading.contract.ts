@@ -73,14 +73,8 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
 
   it('covers nothing beyond its last block', async () => {
     await store().append(randomChain({ seed: 4, from: 10, blocks: 5 }))
-    expect(await store().read({ ...WHOLE, from: 15 }, never())).toMatchObject({
-      count: 0,
-      next: 15,
-    })
-    expect(await store().read({ ...WHOLE, from: 99 }, never())).toMatchObject({
-      count: 0,
-      next: 99,
-    })
+    expect(await store().read({ ...WHOLE, from: 15 }, never())).toMatchObject({ count: 0, next: 15 })
+    expect(await store().read({ ...WHOLE, from: 99 }, never())).toMatchObject({ count: 0, next: 99 })
     expect(await store().read({ ...WHOLE, from: 14 }, never())).toMatchObject({ next: 15 })
   })
 
@@ -131,10 +125,7 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     const all = chain.reduce((sum, { logs }) => sum + logs.length, 0)
     expect(expected.count).toBeGreaterThan(10)
     expect(expected.count).toBeLessThan(all / 2)
-    expect(await walked(store(), selection)).toMatchObject({
-      blocks: expected.blocks,
-      columns: columnsOf(expected),
-    })
+    expect(await walked(store(), selection)).toMatchObject({ blocks: expected.blocks, columns: columnsOf(expected) })
   })
 
   it('ends a page after the block that reaches a limit, and not before', async () => {
@@ -145,10 +136,7 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
       await naive.append(chain)
       const expected = await naive.read({ ...WHOLE, maxLogs }, never())
       const found = await store().read({ ...WHOLE, maxLogs }, never())
-      expect({ count: found.count, next: found.next }).toEqual({
-        count: expected.count,
-        next: expected.next,
-      })
+      expect({ count: found.count, next: found.next }).toEqual({ count: expected.count, next: expected.next })
     }
   })
 

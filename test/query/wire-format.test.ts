@@ -6,13 +6,7 @@ import { createRequestBody } from '../../src/query/client/wire-format.ts'
 
 const [A, B] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`]
 const T = `0x${'11'.repeat(32)}`
-const QUERY: LogQuery = {
-  addresses: [A],
-  topics: [[T]],
-  fields: ['data'],
-  fromBlock: 5,
-  toBlock: 9,
-}
+const QUERY: LogQuery = { addresses: [A], topics: [[T]], fields: ['data'], fromBlock: 5, toBlock: 9 }
 const ANY = z.record(z.string(), z.unknown())
 const bodyOf = (query: Partial<LogQuery>) => ANY.parse(JSON.parse(createRequestBody({ ...QUERY, ...query })(5, 9)))
 

@@ -79,11 +79,7 @@ describeReal('ClickHouse of today', () => {
       await store.prune(firstKept)
       await naive.prune(firstKept)
       for (const open of [store, await place.open(IDENTITY)]) {
-        const selection = {
-          ...WHOLE,
-          from: firstKept,
-          filters: [randomFilter(dice), randomFilter(dice)],
-        }
+        const selection = { ...WHOLE, from: firstKept, filters: [randomFilter(dice), randomFilter(dice)] }
         expect(columnsOf(await open.read(selection, never()))).toEqual(columnsOf(await naive.read(selection, never())))
         expect(await open.range()).toEqual(await naive.range())
         expect((await open.size()).logs).toBe((await naive.size()).logs)

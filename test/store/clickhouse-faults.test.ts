@@ -85,10 +85,7 @@ const expectHeld = async (store: LogStore, blocks: readonly Block[]): Promise<vo
   expect(columnsOf(found)).toEqual(columnsOf(expected))
   expect(await store.range()).toEqual(await naive.range())
   const [size, right] = [await store.size(), await naive.size()]
-  expect({ logs: size.logs, blocks: size.blocks }).toEqual({
-    logs: right.logs,
-    blocks: right.blocks,
-  })
+  expect({ logs: size.logs, blocks: size.blocks }).toEqual({ logs: right.logs, blocks: right.blocks })
 }
 
 const ledgerIs =

@@ -34,10 +34,7 @@ const it = directoryTest
     'opened',
     ({ directory }) =>
       (chainId: number | null = 143) =>
-        openDuckDbStore(directory, {
-          identity: { chainId, scope: EVERYTHING },
-          clock: systemClock,
-        }),
+        openDuckDbStore(directory, { identity: { chainId, scope: EVERYTHING }, clock: systemClock }),
   )
   .extend('file', ({ directory }) => join(directory, 'duckdb', 'logs.duckdb'))
 

@@ -3,10 +3,11 @@ import { createStyle } from '../../src/cli/terminal/style.ts'
 import { type Page, renderPage } from '../../src/commands/status/page.ts'
 import { createView } from '../../src/commands/status/section.ts'
 import { sectionsFor } from '../../src/commands/status/sections.ts'
-import { readConfig } from '../../src/config/read-config.ts'
+import { readConfig } from '../../src/config/load.ts'
 import { toApiJson } from '../../src/core/json.ts'
 import { createSampleIndex, type Sample } from '../../src/core/metric.ts'
-import type { CollectorStatus } from '../../src/health/snapshot.ts'
+import type { CollectorState } from '../../src/health/snapshot.ts'
+import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
 
 export const NOON = Date.UTC(2026, 2, 1, 12)
 
@@ -15,7 +16,7 @@ interface Knowledge {
   readonly readings?: Readonly<Record<string, unknown>>
   readonly samples?: readonly Sample[]
   /** Of collectors that have more to tell than a reading. */
-  readonly told?: readonly (Pick<CollectorStatus, 'name'> & Partial<CollectorStatus>)[]
+  readonly told?: readonly (Pick<CollectorState, 'name'> & Partial<CollectorState>)[]
 }
 
 /** What sections make of readings and metrics, three seconds old at noon. */
@@ -30,15 +31,14 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
     version: '1',
     prefix: 'chain',
     collectors: [
-      ...Object.entries(readings).map(([name, reading]) => ({
-        ...fresh,
-        name,
-        reading: toApiJson(reading),
-      })),
-      ...told.map((one) => ({ ...fresh, reading: null, ...one })),
+      ...Object.keys(readings).map((name) => ({ ...fresh, name, hasReading: true })),
+      ...told.map((one) => ({ ...fresh, hasReading: false, ...one })),
     ],
+    readings: decodeReadings(
+      Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),
+    ),
     known: createSampleIndex(samples),
-    metrics: '',
+    export: () => Promise.resolve({ metrics: '', readings }),
   }
   return {
     view: createView(snapshot),

@@ -1,15 +1,17 @@
 import { PassThrough } from 'node:stream'
 import { loadProgram } from '../../src/cli/program.ts'
-import { type CommandModel, describeCommand, withSubcommands } from '../../src/cli/help/command-model.ts'
+import { type CommandModel, describeCommand, withSubcommands } from '../../src/cli/help/completion-model.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
-/** All that the program says of itself. */
-export const programWords = async (): Promise<CommandModel> => {
+/** The program with all its commands. */
+export const completeProgram = async () => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
   const { signal } = new AbortController()
-  return describeCommand(await loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined))
+  return loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined)
 }
+
+export const programWords = async (): Promise<CommandModel> => describeCommand(await completeProgram())
 
 /** Every command by its whole path, and every option by its long name. */
 export const namesIn = (program: CommandModel): readonly string[] => [

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { StandardError } from '../../src/tokens/errors.ts'
+import { type Ledger, type LedgerResult, StandardError } from '../../src/tokens/types.ts'
 import { createLedger } from '../../src/tokens/ledger.ts'
-import type { Ledger, LedgerResult } from '../../src/tokens/types.ts'
 import { historyOf, plainPageOf, type Standard } from './histories.ts'
 import { askOracle, type OracleOptions, type OraclePage, type OracleResult } from './oracle.ts'
 import {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLedger } from '../../src/tokens/ledger.ts'
-import type { LedgerResult } from '../../src/tokens/types.ts'
+import { type LedgerResult, StandardError } from '../../src/tokens/types.ts'
 import { toChecksumAddress } from '../../src/tokens/format.ts'
-import { StandardError } from '../../src/tokens/errors.ts'
 import {
   balancesOf,
   CONTRACT,
@@ -61,11 +60,7 @@ describe('standard transfers', () => {
       transfer(EVE, ZERO, MOST),
       transfer(EVE, ANN, 1),
     )
-    expect(balancesOf(result)).toEqual({
-      [ANN]: 2n * MOST + 1n,
-      [BOB]: MOST,
-      [EVE]: -2n * MOST - 1n,
-    })
+    expect(balancesOf(result)).toEqual({ [ANN]: 2n * MOST + 1n, [BOB]: MOST, [EVE]: -2n * MOST - 1n })
     expect(oddities(result)).toEqual({ overflow: 2 })
     expect(result.stats.fastPages).toBe(1)
   })

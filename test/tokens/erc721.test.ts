@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLedger } from '../../src/tokens/ledger.ts'
-import type { LedgerResult } from '../../src/tokens/types.ts'
-import { StandardError } from '../../src/tokens/errors.ts'
+import { type LedgerResult, StandardError } from '../../src/tokens/types.ts'
 import {
   CONTRACT,
   handover,

@@ -47,9 +47,7 @@ const bytes = (most: number) =>
 
 /** Words that a decoder may take for offsets, lengths, ids, addresses. */
 const words = fc
-  .array(fc.oneof(fc.constantFrom(0n, 1n, 2n, 3n, 32n, 64n, 96n, 160n, 2n ** 255n), id), {
-    maxLength: 9,
-  })
+  .array(fc.oneof(fc.constantFrom(0n, 1n, 2n, 3n, 32n, 64n, 96n, 160n, 2n ** 255n), id), { maxLength: 9 })
   .map((list) => list.map((one) => word(one)).join(''))
 
 /** Any event with any number of topics and any data. */

@@ -64,10 +64,7 @@ describe('which logs are applied', () => {
     expect(balancesOf(again)).toEqual({ [ANN]: 7n, [BOB]: 3n })
     expect(oddities(again)).toEqual({ removed: 1 })
     const other = { ...transfer(ANN, BOB, 4), block_number: 2, log_index: 0 }
-    expect(balancesOf(resultOf(ERC20, pageOf([...mint, sent, removed, other])))).toEqual({
-      [ANN]: 6n,
-      [BOB]: 4n,
-    })
+    expect(balancesOf(resultOf(ERC20, pageOf([...mint, sent, removed, other])))).toEqual({ [ANN]: 6n, [BOB]: 4n })
   })
 
   test('edge case 38: removing a log of an earlier page is an error', () => {
@@ -240,12 +237,7 @@ describe('invalid JSON is not accepted', () => {
 })
 
 test('LEDGER_FIELDS are the fields that a ledger reads', () => {
-  expect(
-    Object.keys({
-      block_number: 0,
-      log_index: 0,
-      removed: false,
-      ...handover(ANN, BOB, 1),
-    }).toSorted(),
-  ).toEqual([...LEDGER_FIELDS].toSorted())
+  expect(Object.keys({ block_number: 0, log_index: 0, removed: false, ...handover(ANN, BOB, 1) }).toSorted()).toEqual(
+    [...LEDGER_FIELDS].toSorted(),
+  )
 })

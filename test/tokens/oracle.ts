@@ -32,14 +32,7 @@ interface State {
 }
 
 export const askOracle = (options: OracleOptions, pages: readonly OraclePage[]): OracleResult => {
-  const state: State = {
-    options,
-    sums: new Map(),
-    owners: new Map(),
-    odd: {},
-    applied: 0,
-    supply: 0n,
-  }
+  const state: State = { options, sums: new Map(), owners: new Map(), odd: {}, applied: 0, supply: 0n }
   for (const page of pages) for (const log of settle(page.logs, state)) apply(log, state)
   const held = new Map<string, bigint | string>()
   for (const [key, sum] of state.sums) if (sum !== 0n) held.set(key, sum)

@@ -1,4 +1,4 @@
-import { type ArgumentKind, type CommandModel, type CompletionLists, withSubcommands } from './command-model.ts'
+import { type ArgumentKind, type CommandModel, type CompletionLists, withSubcommands } from './completion-model.ts'
 
 /** The completion script for bash. */
 export const renderBash = (program: CommandModel, lists: CompletionLists): string => {

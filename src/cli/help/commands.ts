@@ -1,16 +1,10 @@
 import { Argument, Command } from 'commander'
 import { closestMatch } from '../../core/suggest.ts'
 import type { ExitCode, Io } from '../io.ts'
-import { renderBash } from './bash-completion.ts'
-import { type CommandModel, type CompletionLists, describeCommand } from './command-model.ts'
-import { renderZsh } from './zsh-completion.ts'
-import { renderManual } from './manual.ts'
-import { keys } from '../../config/keys.ts'
-import { schema } from '../../config/schema.ts'
-import { COLLECTORS } from '../../collectors/index.ts'
-import { listScenarios } from '../../simulator/scenario/scenario.ts'
-import { createRunbooks } from '../../sources/runbooks.ts'
-import { ALL, SECTIONS } from '../../commands/status/sections.ts'
+import { PassThrough } from 'node:stream'
+import { version } from '../../core/version.ts'
+import { wrap, createStyle } from '../terminal/style.ts'
+import { captureHelp, commandLineOf, splitShared } from './help.ts'
 
 /** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */
 export const helpCommand = (): Command => {
@@ -39,26 +33,24 @@ Examples:
   return help
 }
 
-const SHELLS = { bash: renderBash, zsh: renderZsh } as const
-
 /** `chain-agent completion SHELL`: a completion script for the shell, generated from the commands. */
 export const completionCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
   const completion = new Command('completion')
-    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SHELLS)))
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh']))
     .addHelpText(
       'after',
       `
-Completes commands, options, services, scenarios, configuration keys and file names. The script belongs to this
-version: generate it again after an upgrade.
+Completes commands, options, services, scenarios, configuration keys and file
+names. The script belongs to this version: generate it again after an upgrade.
 
 Examples:
   source <(chain-agent completion bash)
   chain-agent completion bash | sudo tee /usr/share/bash-completion/completions/chain-agent > /dev/null
   chain-agent completion zsh | sudo tee /usr/local/share/zsh/site-functions/_chain-agent > /dev/null`,
     )
-    .action(async (shell: keyof typeof SHELLS) => {
-      const program = describeCommand(completion.parent ?? completion)
-      io.stdout.write(SHELLS[shell](program, await readCompletionLists(program)))
+    .action(async (shell: 'bash' | 'zsh') => {
+      const { renderCompletion } = await import('./completion.ts')
+      io.stdout.write(await renderCompletion(completion.parent ?? completion, shell))
       exit(0)
     })
   return completion
@@ -75,24 +67,90 @@ Examples:
   chain-agent man | sudo tee /usr/local/share/man/man1/chain-agent.1 > /dev/null`,
     )
     .action(() => {
-      io.stdout.write(renderManual(describeCommand(man.parent ?? man)))
+      io.stdout.write(renderManual(man.parent ?? man))
       exit(0)
     })
   return man
 }
 
-/** The values that only this program knows, for completion. */
-const readCompletionLists = async (program: CommandModel): Promise<CompletionLists> => {
-  const services = Object.keys(schema.parse({}).services.units)
-  const sections = SECTIONS.map(({ name }) => name)
-  return {
-    alert: await createRunbooks().list(),
-    section: [...new Set([...sections, ...services, ALL])],
-    scenario: (await listScenarios()).map(({ name }) => name),
-    key: keys.map(({ path }) => `${path}=`),
-    service: services,
-    command: program.commands.map(({ name }) => name),
-    collector: Object.keys(COLLECTORS),
-    level: schema.shape.log.def.innerType.shape.level.def.innerType.options,
-  }
+/** The page belongs to a version; `.TH` needs a date, and this is the date of the first page. */
+const DAY = '2026-11-21'
+/** Fits into 80 columns next to the margin of a manual page. */
+const WIDTH = 72
+
+/** Environment variables. */
+export const ENVIRONMENT = [
+  [
+    'CHAIN_AGENT_CONFIG',
+    'the configuration file if --config names none; default /etc/chain-agent/config.yaml if it exists',
+  ],
+  ['CHAIN_AGENT_*', 'any configuration key: CHAIN_AGENT_RPC_INTERVAL is rpc.interval'],
+  ['CHAIN_AGENT_API_KEY', 'the API key for a query service, if there is no --api-key-file'],
+  ['NO_COLOR', 'if it is not empty, the output has no colour'],
+  ['FORCE_COLOR', 'if it is not empty, 0 or false, the output has colour even in a pipe'],
+  ['COLUMNS', 'the line width if the output is not a terminal'],
+  ['LC_ALL, LC_CTYPE, LANG', 'if the first that is set is not UTF-8, the output is ASCII'],
+] as const
+
+/** The manual page, in the macros of man(7): the help of the program and of each command. */
+export const renderManual = (program: Command): string => {
+  const helps = commandsOf(program).map((command) => ({ command, ...splitShared(captureHelp(command, WIDTH)) }))
+  const shared = helps.find((help) => help.shared !== undefined)?.shared ?? ''
+  return `${[
+    String.raw`.\" Written by "chain-agent man".`,
+    `.TH CHAIN\\-AGENT 1 ${DAY} "chain\\-agent ${version}" "User Commands"`,
+    '.SH NAME',
+    String.raw`chain\-agent \- monitoring agent for blockchain nodes`,
+    '.SH SYNOPSIS',
+    String.raw`.B chain\-agent`,
+    '.I command',
+    '.RI [ options ]',
+    '.SH DESCRIPTION',
+    ...verbatim(captureHelp(program, WIDTH)),
+    '.SH COMMANDS',
+    ...helps.flatMap(({ command, own, shared: hasShared }) => [
+      `.SS ${escape(commandLineOf(command))}`,
+      ...verbatim(own),
+      ...(hasShared === undefined ? [] : ['.PP', 'It also has the options of the configuration.']),
+    ]),
+    '.SH CONFIGURATION OPTIONS',
+    'Every command that reads the configuration has these options.',
+    '.PP',
+    ...verbatim(shared),
+    '.SH ENVIRONMENT',
+    ...ENVIRONMENT.flatMap(([name, description]) => ['.TP', `.B ${escape(name)}`, ...prose(description)]),
+    '.SH SEE ALSO',
+    '.BR journalctl (1),',
+    '.BR systemctl (1)',
+  ].join('\n')}\n`
 }
+
+const commandsOf = ({ commands }: Command): readonly Command[] =>
+  commands.flatMap((command) => [command, ...commandsOf(command)])
+
+const verbatim = (text: string): readonly string[] => [
+  '.nf',
+  ...text
+    .trim()
+    .split('\n')
+    .map((line) => guard(escape(line))),
+  '.fi',
+]
+
+/** Starts each sentence on a new line, as roff expects. */
+const prose = (text: string): readonly string[] =>
+  text
+    .split(/(?<=[.;:!?])\s+/)
+    .flatMap((sentence) => wrap(sentence, { width: 72 }))
+    .map((line) => guard(escape(line)))
+
+/** ASCII only: the page is the same for terminals with and without UTF-8. */
+const { plain } = createStyle({ stdout: new PassThrough(), env: {} })
+
+const escape = (text: string): string =>
+  plain(text)
+    .replaceAll('\\', String.raw`\e`)
+    .replaceAll('-', String.raw`\-`)
+
+/** Escapes a leading dot or quote, which would start a roff request. */
+const guard = (line: string): string => (/^['.]/.test(line) ? `\\&${line}` : line)

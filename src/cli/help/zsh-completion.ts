@@ -1,4 +1,4 @@
-import type { ArgumentKind, CommandModel, CompletionLists, OptionTerm, Term } from './command-model.ts'
+import type { ArgumentKind, CommandModel, CompletionLists, OptionTerm, Term } from './completion-model.ts'
 
 /** The completion script for zsh: one function per command. */
 export const renderZsh = (program: CommandModel, lists: CompletionLists): string =>

@@ -10,6 +10,7 @@ export interface Style {
   readonly width: number | undefined
   /** Whether the terminal shows characters other than ASCII. */
   readonly isUnicode: boolean
+  readonly hasColor: boolean
   paint(tone: Tone, text: string): string
   /** A sign of one column; the text next to it has the same meaning. */
   sign(tone: Tone): string
@@ -53,6 +54,7 @@ export const createStyle = (
   return {
     width: widthOf(stdout, env, isTerminal),
     isUnicode,
+    hasColor,
     paint: (tone, text) => (hasColor ? styleText([FORMATS[tone]].flat(), text, { validateStream: false }) : text),
     sign: (tone) => SIGNS[tone][isUnicode ? 0 : 1],
     plain: (text) => (isUnicode ? text : inAscii(text)),
@@ -83,3 +85,40 @@ const ASCII: Readonly<Record<string, string>> = {
 const inAscii = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
   text.replaceAll(/[^\u0000-\u007f]/gu, (sign) => ASCII[sign] ?? '?')
+
+/** Wraps a text at blanks; a longer word is not broken. */
+export const wrap = (text: string, { width }: Pick<Style, 'width'>, indent = ''): readonly string[] => {
+  const lines: string[] = []
+  for (const paragraph of text.split('\n')) {
+    let line = ''
+    for (const word of paragraph.split(' ')) {
+      const longer = line === '' ? word : `${line} ${word}`
+      if (line !== '' && width !== undefined && indent.length + longer.length > width) {
+        lines.push(indent + line)
+        line = word
+      } else line = longer
+    }
+    lines.push((indent + line).trimEnd())
+  }
+  return lines
+}
+
+/** `label  value` lines: labels in one column, long values wrapped in the second column. */
+export const pairs = (
+  rows: readonly (readonly [label: string, value: string])[],
+  style: Style,
+  indent = '  ',
+): readonly string[] => {
+  const longest = Math.max(0, ...rows.map(([label]) => label.length))
+  const column = indent.length + longest + 2
+  // If the labels leave no space, each value is printed below its label.
+  const isNarrow = style.width !== undefined && style.width - column < 24
+  return rows.flatMap(([label, value]) => {
+    if (isNarrow && column + value.length > (style.width ?? 0)) {
+      return [`${indent}${style.paint('quiet', label)}`, ...wrap(value, style, `${indent}  `)]
+    }
+    const [first = '', ...rest] = wrap(value, style, ' '.repeat(column))
+    const head = `${indent}${style.paint('quiet', label.padEnd(longest))}  `
+    return [`${head}${first.trimStart()}`.trimEnd(), ...rest]
+  })
+}

@@ -2,8 +2,7 @@ import { sanitize } from '../../core/redact.ts'
 import type { Finding, Severity } from '../../health/finding.ts'
 import type { Fact } from '../../health/summary.ts'
 import { firstLine, type HealthVerdict, type HealthStatus } from '../../health/verdict.ts'
-import { pairs, wrap } from './layout.ts'
-import type { Style, Tone } from './style.ts'
+import { pairs, wrap, type Style, type Tone } from './style.ts'
 
 const TONES: Readonly<Record<HealthStatus, Tone>> = {
   OK: 'good',

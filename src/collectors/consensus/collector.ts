@@ -2,21 +2,21 @@ import { FINDINGS } from './findings.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
-import { definition, CONSENSUS_KINDS } from './definition.ts'
+import { CONSENSUS_KINDS, definition } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
 import type { Journal } from '../../sources/journal.ts'
-import { createGrepSupport } from '../shared/grep-support.ts'
 import {
+  createGrepSupport,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
+import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 /** Called for events of the follower that change what the window covers. */
@@ -137,7 +137,7 @@ const states: Collector<Reading>['states'] = (reading) => {
   }
 }
 
-export const offer: OfferCollector = ({ config, exec, clock, unitNames, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, exec, clock, unitNames, journalFor }) => ({
   uses: [unitNames],
   create: (timing) =>
     consensus({

@@ -7,9 +7,8 @@ import { parseConsensusLine } from '../../parsers/consensus-log.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { ConsensusValues } from './findings.ts'
-import { kindsOf, levelOf } from './kinds.ts'
+import { createConsensusWindow, kindsOf, levelOf } from './window.ts'
 import { createLineReader, droppedMessages, isAboutUnit } from '../shared/log-lines.ts'
-import { createConsensusWindow } from './window.ts'
 
 /** The values of the window, and an unparsed line if there is one. */
 export interface ConsensusLogReading extends ConsensusValues {

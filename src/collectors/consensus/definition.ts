@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { FOLLOW, serviceUnit, timing } from '../../config/values.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
+import {
+  flagOrNull,
+  integerOrNull,
+  numberOrNull,
+  objectOf,
+  recordOf,
+  textOrNull,
+  timeOrNull,
+} from '../shared/reading-schema.ts'
 
 /** Kinds of messages of the consensus log. */
 export const CONSENSUS_KINDS = [
@@ -28,6 +37,18 @@ export const definition = {
       unit: serviceUnit.default('{prefix}-bft.service').describe('the unit whose journal is the consensus log'),
     })
     .prefault({}),
+  reading: objectOf({
+    lastEntryAt: timeOrNull,
+    round: integerOrNull,
+    epoch: integerOrNull,
+    block: integerOrNull,
+    committing: flagOrNull,
+    statesyncActive: flagOrNull,
+    messages: recordOf(numberOrNull),
+    networkErrors: numberOrNull,
+    votedAt: timeOrNull,
+    panic: textOrNull,
+  }),
   metrics: {
     chain_consensus_round: gauge('Most recent round in the window of 60 seconds.'),
     chain_consensus_epoch: gauge('Most recent epoch in the window.'),

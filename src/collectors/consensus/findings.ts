@@ -1,6 +1,5 @@
 import { minute } from '../../core/units.ts'
-import type { Indicator } from './kinds.ts'
-import type { WindowReading } from './window.ts'
+import type { Indicator, WindowReading } from './window.ts'
 
 const HOUR = 60 * minute
 

@@ -5,12 +5,15 @@ import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex
 import { minute, second } from '../../core/units.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
-import { createBlockRate, createLag, newestBlock, ownHeight } from './blocks.ts'
+import { createBlockRate, createLag, newestBlock, ownHeight, STALE_BLOCK_S } from './blocks.ts'
 import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
-import { createStorageGrowth } from './storage-growth.ts'
+import {
+  createStatesyncEstimator,
+  createStorageGrowth,
+  type StatesyncEstimate,
+  statesyncProgress,
+} from './estimates.ts'
 import type { OwnKey } from '../shared/node-state.ts'
-import { STALE_BLOCK_S } from './health-verdict.ts'
-import { createStatesyncEstimator, type StatesyncEstimate, statesyncProgress } from './statesync-progress.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
@@ -210,7 +213,14 @@ const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[
   ]
 }
 
-export const offer: OfferCollector = ({ config, published, roundCounter, duties, ownKey, checkpoints }) => ({
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  published,
+  roundCounter,
+  duties,
+  ownKey,
+  checkpoints,
+}) => ({
   uses: [ownKey],
   role: 'derived',
   create: (timing) =>

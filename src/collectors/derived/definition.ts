@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
+import { flagOrNull, numberOrNull, objectOf, objectOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'derived',
@@ -16,6 +17,17 @@ export const definition = {
         .describe('number of recent blocks that peers serve by blocksync; a node further behind needs statesync'),
     })
     .prefault({}),
+  reading: objectOf({
+    duties: objectOrNull({
+      rounds: numberOrNull,
+      timeouts: numberOrNull,
+      ownBlocks: numberOrNull,
+      ownTimeouts: numberOrNull,
+      expected: numberOrNull,
+      shortfallProbability: numberOrNull,
+    }),
+    identity: objectOrNull({ isActive: flagOrNull }),
+  }),
   metrics: {
     chain_blocks_per_second: gauge('Measured block rate of the chain.'),
     chain_blocksync_window_remaining_blocks: gauge(

@@ -5,15 +5,15 @@ import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createGrepSupport } from '../shared/grep-support.ts'
-import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
 import {
+  createGrepSupport,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
+import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
+import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
@@ -103,7 +103,7 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   ]
 }
 
-export const offer: OfferCollector = ({ config, exec, clock, unitNames, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, exec, clock, unitNames, journalFor }) => ({
   uses: [unitNames],
   create: (timing) =>
     execution({

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { FOLLOW, serviceUnit, timing } from '../../config/values.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
+import { integerOrNull, numberOrNull, objectOf, objectOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
 /** The phases of the execution of a block. */
 export const EXECUTION_PHASES = ['sender_recovery', 'execution', 'commit', 'total'] as const
@@ -16,6 +17,15 @@ export const definition = {
       unit: serviceUnit.default('{prefix}-execution.service').describe('the unit whose journal is the execution log'),
     })
     .prefault({}),
+  reading: objectOf({
+    lastEntryAt: timeOrNull,
+    block: objectOrNull({ number: integerOrNull, at: timeOrNull }),
+    finalized: integerOrNull,
+    usedRatio: numberOrNull,
+    chunks: objectOrNull({ fast: integerOrNull, slow: integerOrNull, free: integerOrNull }),
+    history: objectOf({ primary: objectOrNull({ earliest: integerOrNull }) }),
+    residentBytes: numberOrNull,
+  }),
   metrics: {
     chain_execution_block_number: gauge('Highest block executed since execution was started.'),
     chain_execution_block_timestamp_seconds: gauge('Timestamp of the highest block.'),

@@ -5,8 +5,7 @@ import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '..
 import { second } from '../../core/units.ts'
 import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 import type { SendHeartbeat } from '../../sources/endpoints.ts'
-import { newestBlock, ownHeight } from '../derived/blocks.ts'
-import { type HealthVerdict, healthVerdict } from '../derived/health-verdict.ts'
+import { type HealthVerdict, healthVerdict, newestBlock, ownHeight } from '../derived/blocks.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { requestTimeout } from '../shared/request.ts'
@@ -96,7 +95,7 @@ const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> =
 const isoTime = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1000).toISOString()
 
-export const offer: OfferCollector = ({ config, heartbeatTo, published, recorder, clock }) => {
+export const offer: OfferCollector<typeof definition> = ({ config, heartbeatTo, published, recorder, clock }) => {
   const { urlFile } = config.heartbeat
   return {
     hasWork: urlFile !== null,

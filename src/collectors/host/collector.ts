@@ -2,14 +2,10 @@ import type { Clock } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { HostSources } from '../../sources/host.ts'
-import { type HostCheck, KNOWN, runAll, NOT_AVAILABLE, type CheckResult } from './host-check.ts'
-import { clockCheck } from './clock.ts'
-import { createReadPath, directoryChecks, type ReadPath } from './directories.ts'
-import { driveChecks } from './drives.ts'
-import { kernelChecks } from './kernel.ts'
-import { memoryChecks } from './memory.ts'
+import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
+import { clockCheck, cpuChecks, kernelChecks, memoryChecks } from './system.ts'
+import { createReadPath, directoryChecks, driveChecks, type ReadPath } from './storage.ts'
 import { portsCheck, processChecks } from './processes.ts'
-import { cpuChecks } from './cpu.ts'
 import type { MainPids } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
@@ -70,7 +66,15 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector = ({ config, readPrefix, keyFiles, mainPids, exec, clock, host: sources }) => {
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  readPrefix,
+  keyFiles,
+  mainPids,
+  exec,
+  clock,
+  host: sources,
+}) => {
   const { directory: nodeDirectory } = config.node
   const { ports, directories } = config.host
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { file, label, POLL, timing } from '../../config/values.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
+import { listOf, mapOf, objectOf, textOrNull } from '../shared/reading-schema.ts'
 
 /** The running kernel, and the one that the next boot starts. */
 export const KERNELS = ['running', 'pending'] as const
@@ -31,6 +32,7 @@ export const definition = {
         .default(null),
     })
     .prefault({}),
+  reading: mapOf(objectOf({ samples: listOf(z.unknown()), state: textOrNull })),
   metrics: {
     chain_host_boot_timestamp_seconds: gauge('Boot time of the host.'),
     chain_host_kernel_info: gauge('Constant 1; the running kernel, and the one that the next boot starts.', {

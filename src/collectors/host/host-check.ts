@@ -75,7 +75,5 @@ export const runAll = async (
 const resultOf = (found: CheckResult | readonly Sample[]): CheckResult =>
   'state' in found ? found : { samples: found, state: found.length === 0 ? NOT_AVAILABLE : KNOWN }
 
-const failureText = (error: Error): string => {
-  const [, advice] = /^ {2}what to do: (.+)$/m.exec(error.message) ?? []
-  return error instanceof SourceError && advice !== undefined ? `${summaryOf(error)}; ${advice}` : summaryOf(error)
-}
+const failureText = (error: Error): string =>
+  error instanceof SourceError && error.advice !== undefined ? `${error.summary}; ${error.advice}` : summaryOf(error)

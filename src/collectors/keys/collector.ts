@@ -2,9 +2,8 @@ import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { definition, KEY_STATES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import type { ExamineKeys, KeyFile } from './files.ts'
+import { chooseExaminer, type ExamineKeys, type KeyFile } from './files.ts'
 import type { OfferCollector } from '../dependencies.ts'
-import { chooseExaminer } from './report.ts'
 
 interface KeysCollectorOptions {
   /** Checks the files, or reads the report of a privileged unit. */
@@ -53,7 +52,7 @@ const stateText = ({ state, why }: KeyFile): string => {
   return why === null ? name : `${name}: ${why}`
 }
 
-export const offer: OfferCollector = (dependencies) => {
+export const offer: OfferCollector<typeof definition> = (dependencies) => {
   const { publicKey: _, ...folders } = dependencies.config.node
   return {
     uses: [dependencies.readPrefix, folders],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { file, POLL, timing } from '../../config/values.ts'
 import { gauge } from '../../core/metric.ts'
+import { listOf, numberOrNull, objectOf, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
 /** The secrets of a node; `password` is the one of the keystores. */
 export const KEYS = ['secp', 'bls', 'password'] as const
@@ -20,6 +21,16 @@ export const definition = {
         .default(null),
     })
     .prefault({}),
+  reading: listOf(
+    objectOf({
+      key: textOrNull,
+      kind: textOrNull,
+      state: textOrNull,
+      why: textOrNull,
+      writtenAt: timeOrNull,
+      copies: numberOrNull,
+    }),
+  ),
   metrics: {
     chain_key_file_state: gauge('State of a secret file as a state set; exactly one is 1.', {
       key: KEYS,

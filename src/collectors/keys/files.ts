@@ -6,11 +6,14 @@ import {
   keystoreOf,
   resolveFolders,
 } from '../../core/key-paths.ts'
-import type { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
+import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import { findBackupProblem, findKeystoreProblem } from '../../parsers/keystore.ts'
 import { findEnvironmentProblem, findPasswordProblem } from '../../parsers/keystore-password.ts'
 import type { FileFacts, KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
+import { z } from 'zod'
+import { ParseError } from '../../core/errors.ts'
+import type { ReadReport } from '../../sources/reports.ts'
 
 /** The state of one secret file, without its path and content: it is exported. */
 export interface KeyFile {
@@ -26,7 +29,7 @@ export interface KeyFile {
   readonly copies: number | null
 }
 
-export interface KeyExaminerOptions {
+interface KeyExaminerOptions {
   readonly files: KeyFiles
   readonly readPrefix: ReadPrefix
   readonly places: KeyFolders
@@ -156,5 +159,49 @@ const oneCallPerPath = (files: KeyFiles): KeyFiles => {
     look: (path) => call(path, () => files.look(path)),
     read: (path, judge) => call(path, () => files.read(path, judge)),
     list: (path) => call(path, () => files.list(path)),
+  }
+}
+
+/** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
+const schema = z.object({
+  version: z.literal(1),
+  files: z.array(
+    z.object({
+      key: z.enum(KEYS),
+      kind: z.enum(KEY_KINDS),
+      state: z.enum(KEY_STATES).nullable(),
+      why: z.string().max(80).nullable(),
+      writtenAt: z.number().nullable(),
+      copies: z.number().int().nonnegative().nullable(),
+    }),
+  ),
+})
+
+interface ExaminerOptions extends Omit<KeyExaminerOptions, 'files'> {
+  readonly keyFiles: KeyExaminerOptions['files']
+  readonly readKeyReport: ReadReport | null
+}
+
+/** Uses the report of a privileged unit if one is configured; else the agent checks the files itself. */
+export const chooseExaminer = ({ keyFiles, readKeyReport, ...others }: ExaminerOptions): ExamineKeys =>
+  readKeyReport === null
+    ? createKeyExaminer({ files: keyFiles, ...others })
+    : async (signal) => parseKeyReport(await readKeyReport(signal))
+
+export const renderKeyReport = (files: readonly KeyFile[]): string =>
+  `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`
+
+/** Throws a ParseError without a quote: the configured file may be a key by mistake. */
+const parseKeyReport = (text: string): readonly KeyFile[] => {
+  const report = schema.safeParse(readJson(text)).data
+  if (report) return report.files
+  throw new ParseError('the report on key files', 'the output of chain-agent keys-report', '')
+}
+
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

@@ -1,20 +1,196 @@
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { z } from 'zod'
+import { type HistogramName, type Recorder, sample, sampleIfKnown } from '../../core/metric.ts'
+import { second } from '../../core/units.ts'
 import { definition, LEDGER_EVENTS } from './definition.ts'
-import { sample, sampleIfKnown } from '../../core/metric.ts'
+import { type LedgerBlock, type LedgerEvent, parseLedgerLine, type ProposedBlock } from '../../parsers/ledger-tail.ts'
+import type { OwnKey, UnitNames } from '../shared/node-state.ts'
+import { createRecentSet } from '../shared/recent-set.ts'
+import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { parseLedgerLine } from '../../parsers/ledger-tail.ts'
 import {
   createJournalFollower,
   type FollowerReading,
   followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import { createLedgerCounters, type LedgerReading } from './counters.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
-import type { OwnKey } from '../shared/node-state.ts'
 import type { RoundCounter } from '../derived/duties.ts'
 import type { OfferCollector } from '../dependencies.ts'
+
+type Event = (typeof LEDGER_EVENTS)[number]
+
+/** The newest block of one event. */
+interface NewestBlock {
+  readonly round: bigint
+  readonly epoch: bigint | null
+  readonly seqNum: bigint
+  /** Timestamp of the block, in milliseconds since the epoch. */
+  readonly blockAt: number
+}
+
+/** State that must survive a restart of the agent, so that repeated lines are not counted again. */
+interface LedgerSnapshot {
+  readonly known: readonly string[]
+  readonly newest: { readonly proposed: NewestBlock | null; readonly finalized: NewestBlock | null }
+  readonly settledRound: bigint | null
+  readonly ownConsecutiveTimeouts: number | null
+}
+
+const integer = z
+  .string()
+  .regex(/^\d{1,20}$/)
+  .transform(BigInt)
+const newestBlock = z
+  .object({ round: integer, epoch: integer.nullable(), seqNum: integer, blockAt: z.number() })
+  .nullable()
+const snapshotSchema = z.object({
+  known: z.array(z.string()),
+  newest: z.object({ proposed: newestBlock, finalized: newestBlock }),
+  settledRound: integer.nullable(),
+  ownConsecutiveTimeouts: z.number().nullable(),
+})
+
+/** The newest blocks of the stream, for the gauges; null until the first block. */
+interface LedgerReading extends Readonly<Record<Event, NewestBlock | null>> {
+  /** Null while the own key is unknown, and until the node was leader once. */
+  readonly ownConsecutiveTimeouts: number | null
+}
+
+/** One line of the stream. */
+interface LedgerLine {
+  readonly event: LedgerEvent
+  /** From before the agent was first started. */
+  readonly isOld: boolean
+  /** The PID that wrote the line. */
+  readonly process: string
+}
+
+interface LedgerCounters {
+  /** Creates the counters with 0, once the stream is available; before that, the values are unknown. */
+  initialize(): void
+  /** Returns whether the line is new. */
+  add(line: LedgerLine): boolean
+  reading(): LedgerReading
+  snapshot(): LedgerSnapshot
+  restore(snapshot: unknown): void
+}
+
+/** Number of lines to remember: ledger-tail repeats about 100 blocks when it starts. */
+const MAX_LINES = 512
+
+/** Lines that a new process writes within this time of its first line are repeated ones. In milliseconds. */
+const REPLAY_MS = second / 4
+
+/** Counters, histograms and newest blocks of the ledger stream. */
+export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): LedgerCounters => {
+  const known = createRecentSet(MAX_LINES)
+  const newest: Record<Event, NewestBlock | null> = { proposed: null, finalized: null }
+  /** Each round up to this one had a block or has been counted as skipped. */
+  let settledRound: bigint | null = null
+  let ownConsecutiveTimeouts: number | null = null
+  let process: { readonly id: string; readonly firstAt: number } | undefined
+
+  /** The key may come from the status report, long after the first line of the stream. */
+  let hasOwnScope = false
+  const initializeScope = (scope: 'own' | 'network'): void => {
+    if (scope === 'own') hasOwnScope = true
+    for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_blocks_total', 0, { event, scope })
+    recorder.count('chain_ledger_timeouts_total', 0, { scope })
+  }
+
+  const scopesOf = (author: string): readonly ('own' | 'network')[] =>
+    author === ownKey.get() ? ['own', 'network'] : ['network']
+
+  /** Rounds between a block and its parent, each counted once: two proposals of one height have the same parent and two gaps. */
+  const skippedRounds = ({ round, parentRound }: ProposedBlock): bigint | null => {
+    const before = settledRound
+    settledRound = larger(before, round - 1n)
+    if (parentRound === null) return null
+    const from = larger(before, parentRound)
+    return round - 1n > from ? round - 1n - from : 0n
+  }
+
+  const isReplay = ({ event: { writtenAt }, process: id, isOld }: LedgerLine): boolean => {
+    if (process?.id !== id) process = { id, firstAt: writtenAt }
+    return isOld || writtenAt - process.firstAt < REPLAY_MS
+  }
+
+  /** The clock of a leader may be ahead of the clock of this host. A negative duration would decrease the sum of a histogram. */
+  const observe = (name: HistogramName & `chain_ledger_${string}`, milliseconds: number): void => {
+    if (milliseconds >= 0) recorder.observe(name, milliseconds / 1000)
+  }
+
+  const addBlock = (event: Event, block: LedgerBlock, isTimed: boolean): void => {
+    const before = newest[event]
+    if (isTimed) {
+      const milliseconds = block.writtenAt - block.blockAt
+      if (event === 'finalized') observe('chain_ledger_finality_seconds', milliseconds)
+      else {
+        observe('chain_ledger_propagation_seconds', milliseconds)
+        const ahead = milliseconds < 0 ? 1 : 0
+        recorder.count('chain_ledger_future_blocks_total', ahead)
+        if (before?.seqNum === block.seqNum - 1n) {
+          observe('chain_ledger_block_interval_seconds', block.blockAt - before.blockAt)
+        }
+      }
+    }
+    newest[event] = {
+      round: larger(before?.round ?? null, block.round),
+      epoch: block.epoch === null ? (before?.epoch ?? null) : larger(before?.epoch ?? null, block.epoch),
+      seqNum: larger(before?.seqNum ?? null, block.seqNum),
+      blockAt: before && block.seqNum < before.seqNum ? before.blockAt : block.blockAt,
+    }
+  }
+
+  return {
+    initialize: () => {
+      if (ownKey.get() !== null) initializeScope('own')
+      initializeScope('network')
+      recorder.count('chain_ledger_transactions_total', 0)
+    },
+    add: (line) => {
+      if (!hasOwnScope && ownKey.get() !== null) initializeScope('own')
+      const { event, isOld } = line
+      const replay = isReplay(line)
+      const height = event.event === 'timeout' ? '' : event.seqNum
+      if (!known.add(`${event.event}:${height}:${event.round}`)) return false
+      const by = isOld ? 0 : 1
+      const isOwn = event.author === ownKey.get()
+      if (event.event === 'timeout') {
+        for (const scope of scopesOf(event.author)) recorder.count('chain_ledger_timeouts_total', by, { scope })
+        if (isOwn) ownConsecutiveTimeouts = (ownConsecutiveTimeouts ?? 0) + 1
+        return true
+      }
+      for (const scope of scopesOf(event.author)) {
+        recorder.count('chain_ledger_blocks_total', by, { event: event.event, scope })
+      }
+      if (event.event === 'proposed') {
+        const gap = skippedRounds(event)
+        if (gap !== null) recorder.count('chain_ledger_skipped_rounds_total', isOld ? 0 : gap)
+        recorder.count('chain_ledger_transactions_total', isOld ? 0 : event.transactions)
+        if (isOwn) ownConsecutiveTimeouts = 0
+      }
+      addBlock(event.event, event, !replay)
+      return true
+    },
+    reading: () => ({
+      ...newest,
+      ownConsecutiveTimeouts: ownKey.get() === null ? null : ownConsecutiveTimeouts,
+    }),
+    snapshot: () => ({ known: known.all(), newest, settledRound, ownConsecutiveTimeouts }),
+    restore: (snapshot) => {
+      const { data } = snapshotSchema.safeParse(snapshot)
+      if (!data) return
+      for (const member of data.known) known.add(member)
+      newest.proposed = data.newest.proposed
+      newest.finalized = data.newest.finalized
+      settledRound = data.settledRound
+      ownConsecutiveTimeouts = data.ownConsecutiveTimeouts
+    },
+  }
+}
+
+const larger = (a: bigint | null, b: bigint): bigint => (a !== null && a > b ? a : b)
 
 interface LedgerCollectorOptions {
   readonly journalDependencies: JournalDependencies
@@ -107,7 +283,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
 
-export const offer: OfferCollector = ({ config, unitNames, ownKey, roundCounter, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, unitNames, ownKey, roundCounter, journalFor }) => ({
   uses: [unitNames, ownKey],
   create: (timing) =>
     ledger({

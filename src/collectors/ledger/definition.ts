@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FOLLOW, serviceUnit, timing } from '../../config/values.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
+import { objectOf, timeOrNull } from '../shared/reading-schema.ts'
 
 /** Events of blocks in the ledger stream. */
 export const LEDGER_EVENTS = ['proposed', 'finalized'] as const
@@ -18,6 +19,7 @@ export const definition = {
         .describe('the unit whose journal contains the ledger stream'),
     })
     .prefault({}),
+  reading: objectOf({ lastEntryAt: timeOrNull }),
   metrics: {
     chain_ledger_blocks_total: counter(
       'Blocks in the ledger stream, each height and round counted once; network includes own.',

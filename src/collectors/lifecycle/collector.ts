@@ -6,7 +6,7 @@ import {
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import type { LifecycleCounters } from './restarts.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
+import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
@@ -74,7 +74,7 @@ export const lifecycle = (options: LifecycleCollectorOptions): Collector<Followe
   }
 }
 
-export const offer: OfferCollector = ({ config, unitNames, lifecycle: shared, journalFor }) => {
+export const offer: OfferCollector<typeof definition> = ({ config, unitNames, lifecycle: shared, journalFor }) => {
   const { units } = config.services
   return {
     uses: [unitNames, shared, units],

@@ -6,16 +6,15 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { ReadOldestEntry } from '../../sources/journal.ts'
-import { createGrepSupport } from '../shared/grep-support.ts'
 import {
+  createGrepSupport,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import { createLogCounters } from './counters.ts'
-import type { RecentFailures } from './recent-failures.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
+import { createLogCounters, type RecentFailures } from './counters.ts'
+import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
@@ -162,7 +161,7 @@ const states = ({ trouble }: Reading): Readonly<Record<string, string>> =>
     Object.entries(trouble).map(([service, failures]) => [`${service} log`, failures.join('; ') || 'no failures']),
   )
 
-export const offer: OfferCollector = (dependencies) => {
+export const offer: OfferCollector<typeof definition> = (dependencies) => {
   const { config, unitNames, journalFor } = dependencies
   const { units } = config.logs
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FOLLOW, label, serviceUnit, timing } from '../../config/values.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
+import { listOf, mapOf, objectOf, timeOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'logs',
@@ -20,6 +21,11 @@ export const definition = {
         .describe('the units whose logs are searched for known failure messages: label → unit'),
     })
     .prefault({}),
+  reading: objectOf({
+    lastEntryAt: timeOrNull,
+    trouble: z.record(z.string(), listOf(z.string())).nullable().catch(null),
+    oldestEntryAt: mapOf(timeOrNull),
+  }),
   metrics: {
     chain_log_pattern_total: counter('Lines with a known failure message, by pattern.', {
       service: open,

@@ -50,6 +50,6 @@ const unreadable = (): SourceError =>
     advice: 'set the window again, or run `chain-agent maintenance end`',
   })
 
-export const offer: OfferCollector = ({ checkpoints }) => ({
+export const offer: OfferCollector<typeof definition> = ({ checkpoints }) => ({
   create: (timing) => maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
 })

@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge } from '../../core/metric.ts'
 import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { objectOf, textOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'maintenance',
   help: 'the maintenance window that the operator has set',
   introduction: 'The maintenance window that the operator has set with `chain-agent maintenance`.',
   settings: z.strictObject(timing('5s', '5s', POLL)).prefault({}),
+  reading: objectOf({ reason: textOrNull, until: z.iso.datetime().nullable().catch(null), note: textOrNull }),
   metrics: {
     chain_agent_maintenance: gauge('Whether a maintenance window is active, by reason.', {
       reason: MAINTENANCE_REASONS,

@@ -7,9 +7,8 @@ import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-t
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { createUnparsedLine } from '../shared/log-lines.ts'
-import { nativeSamples } from './samples.ts'
-import { createMovementDetector, type Movement, type NativeSeries, readNativeSeries } from './series.ts'
-import { request, failureState, requestTimeout } from '../shared/request.ts'
+import { createMovementDetector, type Movement, nativeSamples, type NativeSeries, readNativeSeries } from './series.ts'
+import { failureState, request, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]
@@ -128,7 +127,7 @@ const noMetricsState = ({ samples }: Exposition, prefix: string): string => {
   return 'answering, with no metrics of consensus'
 }
 
-export const offer: OfferCollector = ({ config, nativeAt, readPrefix, recorder, clock }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, nativeAt, readPrefix, recorder, clock }) => ({
   uses: [readPrefix],
   create: (timing) =>
     native({

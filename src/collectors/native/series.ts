@@ -1,7 +1,71 @@
+import { MIGRATION_PHASES, NATIVE_EVENTS } from './definition.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
-import { isOfConsensus, NATIVE_NAMES } from './metric-names.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+
+/**
+ * Names of the node's metrics, without the name prefix. All of them are gauges, also those that count; a version
+ * without a metric omits it.
+ */
+const NATIVE_NAMES = {
+  uptime: 'total_uptime_us',
+  peers: 'peer_disc_num_peers',
+  upstreamValidators: 'peer_disc_num_upstream_validators',
+  downstreamNodes: 'peer_disc_num_downstream_fullnodes',
+  statesyncActive: 'statesync_syncing',
+  statesyncProgress: 'statesync_progress_estimate',
+  statesyncTarget: 'statesync_last_target',
+  // In ten thousandths.
+  stake: 'state_node_state_self_stake_bps',
+  // Absent if consensus could not open the database.
+  migrationPhase: 'triedb_migration_phase',
+} as const
+
+const EVENT_NAMES: Readonly<Record<(typeof NATIVE_EVENTS)[number], string>> = {
+  committed_block: 'state_consensus_events_commit_block',
+  local_timeout: 'state_consensus_events_local_timeout',
+  vote_sent: 'state_consensus_events_created_vote',
+  round_entered_by_qc: 'state_consensus_events_enter_new_round_qc',
+  round_entered_by_tc: 'state_consensus_events_enter_new_round_tc',
+  execution_lagging: 'state_consensus_events_rx_execution_lagging',
+  bad_state_root: 'state_consensus_events_rx_bad_state_root',
+  base_fee_error: 'state_consensus_events_rx_base_fee_error',
+  statesync_triggered: 'state_consensus_events_trigger_state_sync',
+}
+
+/** Consensus communicates over UDP; some versions also have sessions over TCP. */
+const SESSION_NAMES = {
+  total: 'wireauth_udp_state_total_sessions',
+  transport: 'wireauth_udp_state_transport_sessions',
+  initiating: 'wireauth_udp_state_initiating_sessions',
+} as const
+
+/** In milliseconds, since v0.14.0. */
+const VOTE_DELAY_NAMES = {
+  p50: 'state_vote_delay_ready_after_timer_start_p50_ms',
+  p90: 'state_vote_delay_ready_after_timer_start_p90_ms',
+  p99: 'state_vote_delay_ready_after_timer_start_p99_ms',
+} as const
+
+/** The value of the node's metric for each phase. */
+const MIGRATION_VALUES: Readonly<Record<(typeof MIGRATION_PHASES)[number], number>> = {
+  legacy: 0,
+  dual: 1,
+  page_encoded: 2,
+}
+
+/** Whether a name without the name prefix is a metric of consensus. */
+const isOfConsensus = (rest: string): boolean => ALL.has(rest)
+
+const ALL: ReadonlySet<string> = new Set([
+  ...Object.values(NATIVE_NAMES),
+  ...Object.values(EVENT_NAMES),
+  ...Object.values(SESSION_NAMES),
+  ...Object.values(VOTE_DELAY_NAMES),
+  'node_info',
+  'execution_ledger_block_num',
+])
 
 /** The metrics of consensus that an endpoint returned. */
 export interface NativeSeries {
@@ -32,9 +96,9 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
     ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= STALE_AFTER,
   )
   const byName = new Map<string, PrometheusSample[]>()
-  for (const sample of fresh) {
-    const name = sample.name.slice(prefix.length + 1)
-    byName.set(name, [...(byName.get(name) ?? []), sample])
+  for (const one of fresh) {
+    const name = one.name.slice(prefix.length + 1)
+    byName.set(name, [...(byName.get(name) ?? []), one])
   }
   return {
     newestAt,
@@ -97,3 +161,64 @@ export const createMovementDetector = (clock: Clock) => {
     },
   } as const
 }
+
+/** Network and version. `service_name` is omitted: it contains the name that the operator gave the node. */
+const infoOf = ({ label }: NativeSeries) => ({
+  network: label('network')?.slice(0, 100) ?? null,
+  version: label('service_version')?.slice(0, 100) ?? null,
+})
+
+/** The metrics of the node that no other source provides, in base units. */
+export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
+  const { value } = series
+  const { network, version } = infoOf(series)
+  return [
+    ...(network === null && version === null
+      ? []
+      : [sample('chain_native_info', 1, { network: network ?? '', version: version ?? '' })]),
+    ...sampleIfKnown('chain_native_uptime_seconds', divided(value(NATIVE_NAMES.uptime), 1_000_000)),
+    ...sampleIfKnown('chain_native_peers', value(NATIVE_NAMES.peers)),
+    ...sampleIfKnown('chain_native_upstream_validators', value(NATIVE_NAMES.upstreamValidators)),
+    ...sampleIfKnown('chain_native_downstream_nodes', value(NATIVE_NAMES.downstreamNodes)),
+    ...STATES.flatMap((state) => sampleIfKnown('chain_native_sessions', value(SESSION_NAMES[state]), { state })),
+    ...statesyncSamples(series),
+    ...PERCENTILES.flatMap((percentile) =>
+      sampleIfKnown('chain_native_vote_delay_seconds', divided(value(VOTE_DELAY_NAMES[percentile]), 1000), {
+        percentile,
+      }),
+    ),
+    ...sampleIfKnown('chain_native_stake_ratio', divided(value(NATIVE_NAMES.stake), 10_000)),
+    ...phaseSamples(value(NATIVE_NAMES.migrationPhase)),
+    ...NATIVE_EVENTS.flatMap((event) =>
+      sampleIfKnown('chain_native_events_total', value(EVENT_NAMES[event]), { event }),
+    ),
+  ]
+}
+
+const STATES = ['total', 'transport', 'initiating'] as const
+const PERCENTILES = ['p50', 'p90', 'p99'] as const
+
+const divided = (value: number | undefined, by: number): number | undefined =>
+  value === undefined ? undefined : value / by
+
+/** A progress of 0 of 0 is a process that never needed statesync. */
+const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
+  const target = value(NATIVE_NAMES.statesyncTarget)
+  return [
+    ...sampleIfKnown('chain_native_statesync_active', value(NATIVE_NAMES.statesyncActive)),
+    ...(target === undefined || target === 0
+      ? []
+      : [
+          ...sampleIfKnown('chain_native_statesync_progress_block', value(NATIVE_NAMES.statesyncProgress)),
+          sample('chain_native_statesync_target_block', target),
+        ]),
+  ]
+}
+
+/** An unknown value of the phase is not exported. */
+const phaseSamples = (value: number | undefined): readonly Sample[] =>
+  MIGRATION_PHASES.some((phase) => MIGRATION_VALUES[phase] === value)
+    ? MIGRATION_PHASES.map((phase) =>
+        sample('chain_native_migration_phase', MIGRATION_VALUES[phase] === value, { phase }),
+      )
+    : []

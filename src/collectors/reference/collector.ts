@@ -108,7 +108,7 @@ const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Bloc
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
 
-export const offer: OfferCollector = ({ config, rpcAt, queryAt }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, rpcAt, queryAt }) => ({
   uses: [config.references, config.rpc.url],
   hasWork: config.references.length > 0,
   create: (timing) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
+import { flagOrNull, integerOrNull, listOf, numberOrNull, objectOf, textOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'reference',
@@ -8,6 +9,10 @@ export const definition = {
   introduction:
     'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`.',
   settings: z.strictObject(timing('10s', '5s', POLL)).prefault({}),
+  reading: objectOf({
+    references: listOf(objectOf({ name: textOrNull, up: flagOrNull, blockNumber: integerOrNull, state: textOrNull })),
+    agreeing: numberOrNull,
+  }),
   metrics: {
     chain_reference_up: gauge('Whether the reference responded, and with the chain id of the node if both are known.', {
       reference: open,

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { POLL, timing, url } from '../../config/values.ts'
 import { gauge, histogram, open, counter } from '../../core/metric.ts'
+import { integerOrNull, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
 /** Block tags of JSON-RPC: proposed, voted, finalized. */
 export const BLOCK_TAGS = ['latest', 'safe', 'finalized'] as const
 /** Why a request failed. */
 export const REQUEST_FAILURES = ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'] as const
+
+const block = objectOrNull({ number: integerOrNull, at: timeOrNull })
 
 export const definition = {
   name: 'rpc',
@@ -18,6 +21,16 @@ export const definition = {
       url: url("the node's JSON-RPC").default('http://localhost:8080'),
     })
     .prefault({}),
+  reading: z.discriminatedUnion('up', [
+    z.object({ up: z.literal(false), reason: textOrNull, detail: textOrNull }),
+    z.object({
+      up: z.literal(true),
+      blockNumber: integerOrNull,
+      blocks: objectOf({ latest: block, safe: block, finalized: block }),
+      lastAdvanceAt: timeOrNull,
+      info: objectOf({ clientVersion: textOrNull, chainId: integerOrNull, netVersion: textOrNull }),
+    }),
+  ]),
   metrics: {
     chain_rpc_up: gauge(
       'Whether the last eth_blockNumber returned a valid response; 0 when refused, timed out or invalid.',

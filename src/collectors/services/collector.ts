@@ -5,8 +5,7 @@ import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 import type { Exec } from '../../sources/exec.ts'
-import type { MainPids } from '../shared/node-state.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
+import type { MainPids, UnitNames } from '../shared/node-state.ts'
 import { createPartialRestart, type LifecycleCounters } from '../lifecycle/restarts.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -150,7 +149,7 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
 
 const inSeconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
 
-export const offer: OfferCollector = ({ config, exec, unitNames, lifecycle, mainPids }) => {
+export const offer: OfferCollector<typeof definition> = ({ config, exec, unitNames, lifecycle, mainPids }) => {
   const { units, timers, required } = config.services
   return {
     uses: [unitNames, lifecycle],

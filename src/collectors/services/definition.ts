@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { label, POLL, serviceUnit, timing } from '../../config/values.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
+import {
+  flagOrNull,
+  integerOrNull,
+  listOf,
+  numberOrNull,
+  objectOf,
+  objectOrNull,
+  textOrNull,
+  timeOrNull,
+} from '../shared/reading-schema.ts'
 
 /** ActiveState of systemd, and `not-found` for a unit that does not exist. */
 export const SERVICE_STATES = [
@@ -13,6 +23,25 @@ export const SERVICE_STATES = [
   'maintenance',
   'not-found',
 ] as const
+
+const unit = {
+  unit: textOrNull,
+  loadState: textOrNull,
+  activeState: textOrNull,
+  subState: textOrNull,
+  unitFileState: textOrNull,
+  result: textOrNull,
+  restarts: integerOrNull,
+  mainPid: numberOrNull,
+  exit: objectOrNull({ by: textOrNull, status: integerOrNull }),
+  startedAt: timeOrNull,
+  exitedAt: timeOrNull,
+  memoryBytes: integerOrNull,
+  cpuSeconds: numberOrNull,
+  tasks: integerOrNull,
+  lastTriggerAt: timeOrNull,
+  nextTriggerAt: timeOrNull,
+}
 
 export const definition = {
   name: 'services',
@@ -46,6 +75,11 @@ export const definition = {
       message: 'expected names of services.units',
     })
     .prefault({}),
+  reading: objectOf({
+    services: listOf(objectOf({ ...unit, service: textOrNull, expected: flagOrNull })),
+    timers: listOf(objectOf({ ...unit, timer: textOrNull })),
+    partialRestart: flagOrNull,
+  }),
   metrics: {
     chain_service_state: gauge('State of the systemd unit as a state set; exactly one is 1.', {
       service: open,

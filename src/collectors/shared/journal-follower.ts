@@ -5,9 +5,10 @@ import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { createLineJoiner, type JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
+import type { Exec } from '../../sources/exec.ts'
 
 /** What differs between the collectors that follow the journal. */
-export interface JournalConsumer {
+interface JournalConsumer {
   /** The `service` label of the follower's own metrics. */
   readonly service: string
   /** Returns matches as arguments of journalctl. */
@@ -159,3 +160,15 @@ const saveCursor = (checkpoint: Checkpoint, saved: SavedCursor): void => {
 
 /** A cursor that was saved under other matches may be at an entry that these matches do not select. */
 const sameMatch = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0')
+
+/** Whether journalctl can filter by pattern: on some systems it is built without PCRE2. Checked once. */
+export const createGrepSupport = (exec: Exec) => {
+  let isSupported: boolean | undefined
+  return async (signal: AbortSignal): Promise<boolean> => {
+    if (isSupported !== undefined) return isSupported
+    const program = { command: 'journalctl', args: ['-n', '0', '--grep=.'], answers: [0, 1] }
+    const { stderr } = await exec.run(program, signal)
+    isSupported = !/pattern matching|PCRE/i.test(stderr)
+    return isSupported
+  }
+}

@@ -109,7 +109,13 @@ const samples = (report: StatusReport): readonly Sample[] => {
   ]
 }
 
-export const offer: OfferCollector = ({ config, readStatus: read, readPrefix, recorder, ownKey }) => {
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  readStatus: read,
+  readPrefix,
+  recorder,
+  ownKey,
+}) => {
   const servesAsReference = config.references.length === 0
   return {
     uses: [readPrefix, ownKey, servesAsReference],

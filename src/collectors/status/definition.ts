@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
+import { flagOrNull, integerOrNull, numberOrNull, objectOf, recordOf, textOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'status',
@@ -8,6 +9,44 @@ export const definition = {
   introduction:
     "The status report of the node's tool, every `status.interval` (5 minutes): each run of that tool connects to the node's control socket, sends a request to the internet and decrypts a key. `status.enabled: false` disables it. Only the known healthy value of each state counts as healthy; the values are labels of `chain_status_state_info`.",
   settings: z.strictObject(timing('5m', '60s', POLL)).prefault({}),
+  reading: objectOf({
+    header: objectOf({
+      hostname: textOrNull,
+      date: textOrNull,
+      uptimeSeconds: numberOrNull,
+      version: textOrNull,
+    }),
+    config: objectOf({
+      network: textOrNull,
+      chain: textOrNull,
+      chainId: integerOrNull,
+      secpPublicKey: textOrNull,
+      blsPublicKey: textOrNull,
+      nodeSignature: textOrNull,
+      selfAddress: textOrNull,
+      selfAuthPort: integerOrNull,
+      recordSeqNum: integerOrNull,
+    }),
+    services: recordOf(textOrNull),
+    cleanup: objectOf({ activated: flagOrNull, previousSeconds: numberOrNull, nextSeconds: numberOrNull }),
+    peers: integerOrNull,
+    consensus: objectOf({
+      status: textOrNull,
+      mode: textOrNull,
+      epoch: integerOrNull,
+      round: integerOrNull,
+      blockNumber: integerOrNull,
+      externalBlockNumber: integerOrNull,
+      blockDifference: integerOrNull,
+    }),
+    statesync: objectOf({ progressRatio: numberOrNull, progressBlock: integerOrNull, targetBlock: integerOrNull }),
+    rpc: objectOf({
+      status: textOrNull,
+      clientVersion: textOrNull,
+      netVersion: textOrNull,
+      blockNumber: integerOrNull,
+    }),
+  }),
   metrics: {
     chain_status_info: gauge('Constant 1; identity and versions in the status report.', {
       hostname: open,

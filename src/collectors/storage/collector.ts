@@ -110,7 +110,7 @@ const timelineSamples = (report: StorageReport, timeline: (typeof TIMELINES)[num
   ]
 }
 
-export const offer: OfferCollector = ({ readStorage: read, readPrefix, recorder, clock }) => ({
+export const offer: OfferCollector<typeof definition> = ({ readStorage: read, readPrefix, recorder, clock }) => ({
   uses: [readPrefix],
   create: (timing) => storage({ read, recorder, clock, timing }),
 })

@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
+import {
+  flagOrNull,
+  integerOrNull,
+  listOf,
+  numberOrNull,
+  objectOf,
+  objectOrNull,
+  textOrNull,
+} from '../shared/reading-schema.ts'
 
 /** The database's timelines; names of the slots, not of their content. */
 export const TIMELINES = ['primary', 'secondary'] as const
@@ -9,6 +18,16 @@ export const BLOCK_STATES = ['proposed', 'voted', 'finalized', 'verified'] as co
 
 /** Used ratio from which the node expires history by itself: the same constant in every version of the node. */
 export const COMPACTION_THRESHOLD = 0.8
+
+const list = objectOrNull({ chunks: numberOrNull, capacityBytes: numberOrNull, usedBytes: numberOrNull })
+const timeline = objectOrNull({
+  kind: textOrNull,
+  historyBlocks: integerOrNull,
+  earliestBlock: integerOrNull,
+  latestBlock: integerOrNull,
+  autoExpireBlock: integerOrNull,
+})
+const identifiedBlock = objectOrNull({ number: integerOrNull, id: textOrNull, round: integerOrNull })
 
 export const definition = {
   name: 'storage',
@@ -31,6 +50,27 @@ export const definition = {
         .describe('read the report from this file, written by a privileged unit (deploy/)'),
     })
     .prefault({}),
+  reading: objectOf({
+    devices: listOf(
+      objectOf({
+        path: textOrNull,
+        capacityBytes: numberOrNull,
+        usedBytes: numberOrNull,
+        usedRatio: numberOrNull,
+      }),
+    ),
+    lists: objectOf({ fast: list, slow: list, free: list }),
+    timelines: objectOf({ primary: timeline, secondary: timeline }),
+    historyMaxBlocks: integerOrNull,
+    latestBlock: objectOf({
+      proposed: identifiedBlock,
+      voted: identifiedBlock,
+      finalized: integerOrNull,
+      verified: integerOrNull,
+    }),
+    complete: flagOrNull,
+    unknownLines: numberOrNull,
+  }),
   metrics: {
     chain_storage_capacity_bytes: gauge('Capacity of the database on the device.', {
       device: open,

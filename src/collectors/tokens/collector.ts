@@ -2,9 +2,60 @@ import { attempt, type Collector, type Timing } from '../../core/collector.ts'
 import { type Context, withDeadline } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
-import type { Balances, TokenFeed, WatchedToken } from './feed.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
+
+/** A token in the configuration, whose holders are exported. */
+export interface WatchedToken {
+  readonly name: string
+  /** In lower case. */
+  readonly contract: string
+  readonly standard: 'erc20' | 'erc721' | 'erc1155'
+  readonly profile: 'weth' | 'punks' | null
+  /** One unit is 10 to this power of the smallest unit. */
+  readonly decimals: number
+  readonly fromBlock: number
+  readonly holders: readonly Holder[]
+}
+
+interface Holder {
+  readonly name: string
+  /** In lower case. */
+  readonly address: string
+  readonly id: bigint | null
+}
+
+/** Time limits of one read, in milliseconds. */
+export interface TimeLimits {
+  /** After this the read ends with the current page. */
+  readonly soft: number
+  /** After this the read is aborted. */
+  readonly hard: number
+}
+
+export interface Balances {
+  /** The last block that is included; null if there is none. */
+  readonly through: number | null
+  /** Null while the history is still being read. */
+  readonly result: TokenResult | null
+  /** Whether this read made progress. */
+  readonly hasMoved: boolean
+  /** Why the service returned nothing; null if it did. */
+  readonly refusal: string | null
+}
+
+interface TokenResult {
+  /** Whether the events explain the balances. */
+  readonly isExplained: boolean
+  /** Balances in the order of the configured holders. */
+  readonly held: readonly bigint[]
+}
+
+/** The balances of one token, updated from the events of the chain. */
+export interface TokenFeed {
+  /** Reads further events within these limits. Throws a SourceError if the API key cannot be read. */
+  advance(time: TimeLimits, signal: AbortSignal): Promise<Balances>
+}
 
 interface HolderBalance {
   readonly name: string
@@ -132,7 +183,7 @@ const stateOf = (result: Balances['result']): string => {
 /** The nearest float: Number parses a decimal with one rounding, dividing floats rounds twice. */
 const inUnits = (balance: bigint, decimals: number): number => Number(`${balance}e-${decimals}`)
 
-export const offer: OfferCollector = ({ config, tokenFeed }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, tokenFeed }) => ({
   hasWork: config.tokens.watch.length > 0,
   // A single check does not read a history.
   role: 'outbound',

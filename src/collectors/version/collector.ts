@@ -1,14 +1,8 @@
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import type { Context } from '../../core/clock.ts'
-import { excerpt, summaryOf } from '../../core/errors.ts'
-import type { Forks } from '../../config/forks.ts'
+import type { Fork, Forks } from '../../config/forks.ts'
+import { second } from '../../core/units.ts'
+import { definition, type FORK_CHECKS } from './definition.ts'
 import { createSampleIndex, type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import type { PackageVersion } from '../../parsers/dpkg.ts'
-import type { NodeVersion } from '../../parsers/node-version.ts'
-import { isDifferentVersion, versionIn } from '../../parsers/version-number.ts'
-import type { Exec } from '../../sources/exec.ts'
-import type { ReadPrefix } from '../../sources/prefix.ts'
-import { forkSamples, forkState, readinessFor, type Readiness } from './fork-readiness.ts'
+import { compareVersions, isDifferentVersion, versionIn } from '../../parsers/version-number.ts'
 import {
   chainIdOf,
   hasPageTimeline,
@@ -18,8 +12,111 @@ import {
   runningVersions,
   type VersionResult,
 } from './versions.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
+import { excerpt, summaryOf } from '../../core/errors.ts'
+import type { PackageVersion } from '../../parsers/dpkg.ts'
+import type { NodeVersion } from '../../parsers/node-version.ts'
+import type { Exec } from '../../sources/exec.ts'
+import type { ReadPrefix } from '../../sources/prefix.ts'
 import type { OfferCollector } from '../dependencies.ts'
-import { definition } from './definition.ts'
+
+/** The properties of a node that forks may require; null is unknown. */
+export interface NodeProperties {
+  readonly installed: string | null
+  /** Processes with a known version. */
+  readonly running: readonly RunningVersion[]
+  readonly hasPageTimeline: boolean | null
+}
+
+interface Check {
+  readonly check: (typeof FORK_CHECKS)[number]
+  readonly ready: boolean | null
+}
+
+interface Readiness {
+  readonly fork: Fork
+  /** The requirements of the fork. */
+  readonly checks: readonly Check[]
+}
+
+const DAY = 86_400 * second
+/**
+ * From this time before the activation the running version must meet the requirement: if the node was upgraded and not
+ * restarted, an alert at the activation would be too late.
+ */
+const RESTARTED_BEFORE = DAY
+const OMITTED_AFTER = 30 * DAY
+
+/** The readiness for each fork. Forks from long ago whose requirements are met are omitted. */
+export const readinessFor = (forks: readonly Fork[], node: NodeProperties, now: number): readonly Readiness[] =>
+  forks
+    .map((fork) => ({ fork, checks: checksOf(fork, node, now) }))
+    .filter(
+      ({ fork, checks }) => now - fork.activationAt <= OMITTED_AFTER || checks.some(({ ready }) => ready !== true),
+    )
+
+const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check[] => [
+  ...(fork.minimumVersion === null
+    ? []
+    : [
+        {
+          check: 'version' as const,
+          ready: hasVersion(fork.minimumVersion, node, {
+            mustRun: now >= fork.activationAt - RESTARTED_BEFORE,
+          }),
+        },
+      ]),
+  ...(fork.timeline === null ? [] : [{ check: 'timeline' as const, ready: node.hasPageTimeline }]),
+]
+
+/**
+ * First the installed version decides: `chain_version_mismatch` reports that a restart is pending. Later the running
+ * version must be new enough, too.
+ */
+const hasVersion = (
+  minimum: string,
+  { installed, running }: NodeProperties,
+  { mustRun }: { readonly mustRun: boolean },
+): boolean | null => {
+  const isInstalled = isEnough(installed, minimum)
+  const perProcess = running.map(({ version }) => isEnough(version, minimum))
+  // The RPC restarts by itself: its version does not prove the version of consensus, which does not.
+  const isConsensusNew = running.some(
+    ({ source, version }) => source === 'native' && isEnough(version, minimum) === true,
+  )
+  const runsAll = perProcess.includes(false) ? false : isConsensusNew ? true : null
+  if (!mustRun) return isInstalled ?? runsAll
+  return isInstalled === false ? false : runsAll
+}
+
+const isEnough = (version: string | null, minimum: string): boolean | null => {
+  const order = compareVersions(version, minimum)
+  return order === 'unknown' ? null : order !== 'older'
+}
+
+export const forkSamples = ({ fork, checks }: Readiness): readonly Sample[] => [
+  sample('chain_fork_activation_timestamp_seconds', fork.activationAt / second, {
+    fork: fork.name,
+  }),
+  ...checks.flatMap(({ check, ready }) => sampleIfKnown('chain_fork_ready', ready, { fork: fork.name, check })),
+]
+
+const ADVICE = {
+  version: ({ minimumVersion }: Fork) => `upgrade to ${minimumVersion ?? ''} or newer, and restart`,
+  timeline: () => 'the database has no page-encoded timeline: execution will not start; migrate it',
+}
+
+/** The missing requirements and the activation time, for the log. */
+export const forkState = ({ fork, checks }: Readiness): string => {
+  const by = new Date(fork.activationAt).toISOString().replace(/:\d\d\.\d{3}Z$/, 'Z')
+  const missing = checks.filter(({ ready }) => ready === false)
+  if (missing.length > 0) {
+    return `not ready for ${by}: ${missing.map(({ check }) => ADVICE[check](fork)).join('; ')}`
+  }
+  const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check)
+  return unknown.length === 0 ? `ready for ${by}` : `${by}; unknown: ${unknown.join(', ')}`
+}
 
 export interface VersionReading {
   /** By the name in the configuration. */
@@ -173,7 +270,7 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector = (dependencies) => ({
+export const offer: OfferCollector<typeof definition> = (dependencies) => ({
   uses: [dependencies.readPrefix, dependencies.forks],
   role: 'derived',
   create: (timing) => version({ ...dependencies, ...dependencies.config.version, timing }),

@@ -1,11 +1,23 @@
 import { z } from 'zod'
 import { file, label, POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
+import { flagOrNull, listOf, mapOf, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
 /** Sources of the running version: the RPC, the metrics of consensus. */
 export const RUNNING_SOURCES = ['rpc', 'native'] as const
 /** The requirements of a fork. */
 export const FORK_CHECKS = ['version', 'timeline'] as const
+
+/** A version, or why it could not be read. */
+const resultOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
+  objectOf({
+    value: objectOrNull(fields).optional(),
+    error: z
+      .string()
+      .transform((message) => new Error(message))
+      .optional()
+      .catch(undefined),
+  })
 
 export const definition = {
   name: 'version',
@@ -23,6 +35,36 @@ export const definition = {
       forksFile: file('forks and releases of networks, in addition to those that are shipped').nullable().default(null),
     })
     .prefault({}),
+  reading: objectOf({
+    programs: mapOf(
+      resultOf({
+        program: textOrNull,
+        version: textOrNull,
+        tag: textOrNull,
+        commit: textOrNull,
+        branch: textOrNull,
+      }),
+    ),
+    package: resultOf({ package: textOrNull, version: textOrNull }),
+    installed: textOrNull,
+    running: listOf(objectOf({ source: textOrNull, version: textOrNull })),
+    mismatch: flagOrNull,
+    forks: z
+      .array(
+        objectOf({
+          fork: objectOf({
+            name: textOrNull,
+            kind: textOrNull,
+            activationAt: timeOrNull,
+            minimumVersion: textOrNull,
+          }),
+          checks: listOf(objectOf({ check: textOrNull, ready: flagOrNull })),
+        }),
+      )
+      .readonly()
+      .nullable()
+      .catch(null),
+  }),
   metrics: {
     chain_node_build_info: gauge('Constant 1; the installed program as it reports itself.', {
       program: open,

@@ -1,10 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { Page, Progress, QueryClient } from '../../query/client/types.ts'
-import { StandardError } from '../../tokens/errors.ts'
+import { type LedgerResult, type Profile, type Standard, StandardError } from '../../tokens/types.ts'
 import { createLedger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
-import type { LedgerResult, Profile, Standard } from '../../tokens/types.ts'
 import {
   createCheckpointSchedule,
   heightDecreased,

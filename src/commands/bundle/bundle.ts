@@ -1,3 +1,7 @@
+import { redact } from '../../core/redact.ts'
+import { redactDocument, type RedactionKind, redactLog } from '../../core/redact-log.ts'
+import { sha256 } from '../../core/hash.ts'
+import { revision, version } from '../../core/version.ts'
 import { release, version as kernelVersion } from 'node:os'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -8,14 +12,89 @@ import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { revision, version } from '../../core/version.ts'
-import { createMembers, type Members, type RedactionCounts } from './members.ts'
 import { readEvents } from '../events/events.ts'
 import { findUnits } from '../shared/log-units.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { redactEntry } from '../logs/logs.ts'
 import { UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
+
+/** How often each kind of secret was redacted. */
+type RedactionCounts = Partial<Record<RedactionKind, number>>
+
+interface Member {
+  readonly name: string
+  readonly text: string
+  readonly redacted: RedactionCounts
+}
+
+/** The members of the archive. Every text is redacted here, even if it was redacted before. */
+export interface Members {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  document(name: string, text: string): void
+  /** Lines of a log, with the counts of earlier redactions. */
+  log(name: string, text: string, redacted: RedactionCounts): void
+  leaveOut(name: string, why: string): void
+  /** All members, the manifest first. */
+  all(): readonly Member[]
+  /** Missing members, with the reason. */
+  leftOut(): readonly { readonly name: string; readonly why: string }[]
+}
+
+const createMembers = (createdAt: number): Members => {
+  const members: Member[] = []
+  const left: { name: string; why: string }[] = []
+  const add = (
+    name: string,
+    redacted: RedactionCounts,
+    apply: (count: (kind: RedactionKind) => void) => string,
+  ): void => {
+    const counts = { ...redacted }
+    const text = redact(
+      apply((kind) => {
+        counts[kind] = (counts[kind] ?? 0) + 1
+      }),
+    )
+    members.push({ name, text, redacted: counts })
+  }
+  return {
+    createdAt,
+    document: (name, text) => {
+      add(name, {}, (count) => redactDocument(text, count))
+    },
+    log: (name, text, redacted) => {
+      add(name, redacted, (count) =>
+        text
+          .split('\n')
+          .map((line) => redactLog(line, count))
+          .join('\n'),
+      )
+    },
+    leaveOut: (name, why) => {
+      left.push({ name, why: redact(redactDocument(why)) })
+    },
+    all: () => [{ name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} }, ...members],
+    leftOut: () => left,
+  }
+}
+
+const manifest = (at: number, members: readonly Member[], leftOut: readonly object[]): string => {
+  const files = members.map(({ name, text, redacted }) => ({
+    name,
+    bytes: Buffer.byteLength(text),
+    sha256: sha256(text),
+    redacted,
+  }))
+  const value = {
+    version: 1,
+    createdAt: new Date(at).toISOString(),
+    agent: version,
+    files,
+    leftOut,
+  }
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}
 
 interface Options extends SourceOverrides {
   readonly config: Config
@@ -56,8 +135,9 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
   try {
     for (const [name, text] of Object.entries(options.texts)) members.document(name, text)
     if (snapshot) {
-      members.document('status.json', statusOf(snapshot))
-      members.document('metrics.txt', snapshot.metrics)
+      const { metrics, readings } = await snapshot.export()
+      members.document('status.json', statusOf(snapshot, readings))
+      members.document('metrics.txt', metrics)
     }
     await attempt('versions.txt', async () => {
       const tools = await Promise.allSettled(['systemctl', 'journalctl'].map((tool) => run(tool, ['--version'])))
@@ -112,14 +192,22 @@ export const writeBundle = async (file: string, members: Members, clock: Clock):
 /** A timestamp for a file name, to the second. */
 export const stampOf = (at: number): string => new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
-const statusOf = ({ at, origin, prefix, collectors, ...agent }: NodeSnapshot): string =>
+const statusOf = (
+  { at, origin, prefix, collectors, ...agent }: NodeSnapshot,
+  readings: Readonly<Record<string, unknown>>,
+): string =>
   indented(
     toJson({
       at: new Date(at).toISOString(),
       told: origin,
       agent: agent.version,
       prefix,
-      collectors: Object.fromEntries(collectors.map(({ name, ...told }) => [name, told])),
+      collectors: Object.fromEntries(
+        collectors.map(({ name, help, enabled, up, lastSuccessAt, error }) => [
+          name,
+          { help, enabled, up, lastSuccessAt, error: error?.message, reading: readings[name] },
+        ]),
+      ),
     }),
   )
 

@@ -1,26 +1,8 @@
-import { resolve } from 'node:path'
 import { Command } from 'commander'
-import type { Config } from '../../config/schema.ts'
-import { renderSettings } from '../../config/render.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
-import { hour } from '../../core/units.ts'
-import { checkBundleFile, gatherBundle, stampOf, writeBundle } from './bundle.ts'
-import { preflight } from '../check/preflight.ts'
-import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { renderContents, renderWritten, verdictText } from './render.ts'
-import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { configOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { readTime } from '../../cli/option-values.ts'
-import { createProgress } from '../../cli/terminal/progress.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
-import { readFromNode, readSnapshot } from '../shared/read-snapshot.ts'
-
-interface Options extends ConfigOptions {
-  readonly output?: string
-  readonly since?: number
-  readonly logs: boolean
-  readonly list?: true
-}
+import type { Options } from './action.ts'
 
 /** `chain-agent bundle`: one archive for support, with secrets redacted. */
 export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -36,11 +18,13 @@ export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-Contains the health verdict with its evidence, the readings of all collectors, the metrics, the effective
-configuration, versions, the state of the systemd units, the agent's events, and the newest lines of each
-service's log. Never contains key files, the environment file, or commands and environment of units.
-Everything that looks like a secret is redacted, and the manifest counts the redactions of each class. Nothing is
-sent: review the archive before you send it. Only you can read the file, and no file is overwritten.
+Contains the health verdict with its evidence, the readings of all collectors,
+the metrics, the effective configuration, versions, the state of the systemd
+units, the agent's events, and the newest lines of each service's log. Never
+contains key files, the environment file, or commands and environment of units.
+Everything that looks like a secret is redacted, and the manifest counts the
+redactions of each class. Nothing is sent: review the archive before you send
+it. Only you can read the file, and no file is overwritten.
 
 Examples:
   chain-agent bundle
@@ -48,58 +32,6 @@ Examples:
   chain-agent bundle --list --no-logs`,
     )
     .action(async (options: Options) => {
-      const { config, settings } = configOf(io, options)
-      const { clock, signal, overrides } = io
-      const path = io.env['PATH'] ?? '/usr/bin:/bin'
-      const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
-      // Fail early: gathering takes seconds.
-      if (!options.list) await checkBundleFile(fileAt(clock.now()))
-      const snapshot = await snapshotOf(io, options, config)
-      const progress = createProgress(io)
-      try {
-        progress.show('Checking the host')
-        const more = await preflight({ config, clock, path, signal, snapshot, ...overrides })
-        const members = await gatherBundle({
-          config,
-          clock,
-          path,
-          signal,
-          snapshot,
-          texts: {
-            'verdict.txt': verdictText(snapshot, more),
-            'config.yaml': `${renderSettings(settings)}\n`,
-          },
-          logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
-          onStep: (step) => {
-            progress.show(`Gathering ${step}`)
-          },
-          ...overrides,
-        })
-        progress.end()
-        const style = createStyle(io)
-        if (options.list) io.stdout.write(renderContents(members, style))
-        else {
-          const file = fileAt(members.createdAt)
-          const bytes = await writeBundle(file, members, clock)
-          io.stdout.write(renderWritten({ file, bytes, members }, style))
-        }
-        exit(0)
-      } catch (error) {
-        if (!signal.aborted) throw error
-        progress.end()
-        io.stderr.write('Interrupted; nothing was written.\n')
-        exit(1)
-      } finally {
-        progress.end()
-      }
+      const { bundle } = await import('./action.ts')
+      await bundle({ io, exit, options })
     })
-
-/** Reads from the agent, or from the node if no agent answers. */
-const snapshotOf = async (io: Io, options: Options, config: Config): Promise<NodeSnapshot> => {
-  try {
-    return (await readSnapshot(io, options)).snapshot
-  } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return readFromNode(io, config)
-    throw error
-  }
-}

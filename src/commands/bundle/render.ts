@@ -1,11 +1,9 @@
-import type { RedactionKind } from '../../core/redact-log.ts'
-import type { Members } from './members.ts'
-import { figure, size } from '../../core/format.ts'
-import { joinList } from '../../health/format.ts'
-import { pairs, wrap } from '../../cli/terminal/layout.ts'
-import type { Style } from '../../cli/terminal/style.ts'
-import type { Finding } from '../../health/finding.ts'
-import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { type RedactionKind } from '../../core/redact-log.ts'
+import { type Members } from './bundle.ts'
+import { figure, size, joinList } from '../../core/format.ts'
+import { pairs, wrap, type Style } from '../../cli/terminal/style.ts'
+import { type Finding } from '../../health/finding.ts'
+import { type NodeSnapshot } from '../../health/snapshot.ts'
 import { summarize } from '../../health/summary.ts'
 import { evaluateHealth } from '../../health/verdict.ts'
 import { factLines, findingLines, verdictLine } from '../../cli/terminal/verdict.ts'
@@ -83,6 +81,7 @@ const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`)
 const PAGE: Style = {
   width: 100,
   isUnicode: false,
+  hasColor: false,
   paint: (_, text) => text,
   sign: (tone) => (tone === 'bad' ? 'x' : '-'),
   plain: (text) => text,

@@ -1,25 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Config } from '../../config/schema.ts'
-import { SourceError } from '../../core/errors.ts'
-import { type Event, eventAsJson, isAtLeast, SEVERITIES, type Severity } from '../../core/event.ts'
-import { second } from '../../core/units.ts'
-import { type Events, readEvents } from './events.ts'
-import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import { eventLines, headline } from './render.ts'
-import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
+import { SEVERITIES } from '../../core/event.ts'
+import { configOptions } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
 import { readTime } from '../../cli/option-values.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
-
-interface Options extends ConfigOptions {
-  readonly since?: number
-  readonly lines: number
-  readonly follow?: true
-  readonly collector?: string
-  readonly severity: Severity
-  readonly all?: true
-  readonly json?: true
-  readonly color: boolean
-}
+import type { Options } from './action.ts'
 
 /** `chain-agent events`: the timeline of state changes. */
 export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -37,11 +21,12 @@ export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-Oldest first. Read from the running agent, or from its file in state.directory if no agent is running. The agent
-keeps the newest 10,000 changes (events.keep); a restart of the agent adds no duplicates.
+Oldest first. Read from the running agent, or from its file in state.directory
+if no agent is running. The agent keeps the newest 10,000 changes (events.keep);
+a restart of the agent adds no duplicates.
 
-The severity is that of the new state: critical (marked with a cross, or x in ASCII), warning (!) or info.
-A recovery is info.
+The severity is that of the new state: critical (marked with a cross, or x in
+ASCII), warning (!) or info. A recovery is info.
 
 Examples:
   chain-agent events
@@ -51,105 +36,9 @@ Examples:
   chain-agent events --json | jq -r '.events[] | select(.subject == "bft") | .at + " " + .to'`,
     )
     .action(async (options: Options) => {
-      const { config } = configOf(io, options)
-      // With --follow, Ctrl-C is the normal end.
-      const end = options.follow ? () => exit(0) : exit
-      const page = await unlessInterrupted(io, end, () => readEvents(readOptions(io, config, options)))
-      if (!page) return
-      const wanted = matching(page.events, options)
-      const shown = wanted.slice(-options.lines)
-      const hidden = matching(page.events, { ...options, all: true }).length - wanted.length
-      const style = createStyle(io, { color: options.color })
-      const print = (lines: readonly string[]): void => {
-        if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`)
-      }
-      const render = (events: readonly Event[]): readonly string[] =>
-        options.json ? events.map((event) => JSON.stringify(eventAsJson(event))) : eventLines(events, style)
-      if (options.json && !options.follow) print([asJson(page, shown)])
-      else {
-        if (!options.json)
-          print(headline({ ...page, ...options, wanted, shown, hidden }, config.state.directory, style))
-        print(render(shown))
-      }
-      if (options.follow) {
-        await follow({ io, config, from: page.events.at(-1)?.id ?? 0 }, (events) => {
-          print(render(matching(events, options)))
-        })
-      }
-      exit(0)
+      const { printEvents } = await import('./action.ts')
+      await printEvents({ io, exit, options })
     })
-
-const readOptions = (io: Io, config: Config, { since }: Pick<Options, 'since'>) => ({
-  config,
-  clock: io.clock,
-  signal: io.signal,
-  ...(since !== undefined && { since }),
-  ...io.overrides,
-})
-
-type Filter = Pick<Options, 'collector' | 'severity'> & { readonly all?: boolean }
-
-const matching = (events: readonly Event[], { collector, severity, all = false }: Filter): readonly Event[] =>
-  events.filter(
-    (event) =>
-      (collector === undefined || event.collector === collector) &&
-      isAtLeast(event.severity, severity) &&
-      (all || !isFirstReading(event)),
-  )
-
-/** The first start of an agent records one change per subject. Events of the agent itself are no readings. */
-const isFirstReading = ({ collector, from, severity }: Event): boolean =>
-  from === null && severity === 'info' && collector !== 'agent'
-
-const POLL_INTERVAL_MS = second
-
-interface FollowOptions {
-  readonly io: Io
-  readonly config: Config
-  /** The id of the last printed event. */
-  readonly from: number
-}
-
-/** Polls for new events until the signal aborts. */
-const follow = async (
-  { io, config, from }: FollowOptions,
-  onMore: (events: readonly Event[]) => void,
-): Promise<void> => {
-  let after = from
-  const reported = new Set<string>()
-  while (!io.signal.aborted) {
-    await io.clock.sleep(POLL_INTERVAL_MS, io.signal)
-    if (io.signal.aborted) return
-    try {
-      const { events, newestId } = await readEvents({ ...readOptions(io, config, {}), after })
-      if (newestId !== undefined && (newestId ?? 0) < after) {
-        io.stderr.write('The stored changes were deleted; continuing with newer ones.\n')
-        after = 0
-        continue
-      }
-      after = events.at(-1)?.id ?? after
-      reported.clear()
-      onMore(events)
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error
-      // A restarting agent is unreachable for a moment.
-      if (!reported.has(error.message)) io.stderr.write(`${error.message}\n`)
-      reported.add(error.message)
-    }
-  }
-}
-
-const asJson = ({ origin, total, oldestAt }: Events, events: readonly Event[]): string =>
-  JSON.stringify(
-    {
-      origin,
-      total,
-      oldestAt: oldestAt === null ? null : new Date(oldestAt).toISOString(),
-      events: events.map(eventAsJson),
-    },
-    undefined,
-    2,
-  )
 
 const readCount = (text: string): number => {
   const count = Number(text)

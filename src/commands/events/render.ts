@@ -1,8 +1,7 @@
 import { sanitize } from '../../core/redact.ts'
 import type { Event } from '../../core/event.ts'
 import type { Events } from './events.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
-import type { Style } from '../../cli/terminal/style.ts'
+import { wrap, type Style } from '../../cli/terminal/style.ts'
 
 interface EventPage extends Omit<Events, 'events'> {
   /** All matching events, and the newest of them, which are shown. */

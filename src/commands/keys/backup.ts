@@ -1,62 +1,30 @@
-import { Command } from 'commander'
 import { KEY_TYPES } from '../../core/key-paths.ts'
 import { asError } from '../../core/errors.ts'
 import { backUp, type BackupResult } from '../../keys/backup.ts'
 import type { KeySession } from './session.ts'
-import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import type { Io, ActionContext } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
-import {
-  asJson,
-  type KeyFailure,
-  LEGACY,
-  page,
-  runKeyCommand,
-  typeOption,
-  warnOfExposure,
-  writeError,
-} from './key-command.ts'
+import { asJson, type KeyFailure, LEGACY, page, runKeyCommand, warnOfExposure, writeError } from './key-command.ts'
 
-interface Options extends ConfigOptions {
+export interface BackupOptions extends ConfigOptions {
   readonly type?: readonly BackupResult['key'][]
   readonly json?: true
 }
 
-export const backupCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('backup'))
-    .description('write backups of the keys; earlier backups are kept as .bak')
-    .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      `
-The keystore tool of the node recovers each key from its keystore into a new file that only its owner can
-read. When the file is complete and synced to disk, the earlier backup is kept with its time in UTC, as in
-secp-backup.20260301121000.bak, and the new one replaces it. If the command is interrupted at any point, an
-intact backup remains: the old one or the new one.
-
-A backup on the node is not protected: everyone who can read the file has the key. Move a copy off the node
-(chain-agent keys export), and fix the mode of files that others can read. --type password writes the
-password after checking that it opens the keystore of the secp key.
-
-Examples:
-  sudo chain-agent keys backup
-  sudo chain-agent keys backup --type password
-  sudo chain-agent keys backup --set node.backupDirectory=/root/chain-backup`,
-    )
-    .action(async (options: Options) => {
-      await runKeyCommand({ io, exit, options }, async (session, progress) => {
-        warnOfExposure(io, session, 'the keystore password')
-        const { done, failed } = await backUpAll(session, options.type ?? KEY_TYPES, io)
-        progress.end()
-        const style = createStyle(io)
-        if (options.json) io.stdout.write(asJson({ done, failed }))
-        else io.stdout.write(done.map((one) => render(one, style)).join(''))
-        if (!options.json) for (const { error } of failed) writeError(io, error)
-        if (!options.json && done.length > 0) io.stdout.write(CLOSING)
-        exit(failed.length === 0 ? 0 : 1)
-      })
-    })
+export const backup = async ({ io, exit, options }: ActionContext<BackupOptions>): Promise<void> => {
+  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+    warnOfExposure(io, session, 'the keystore password')
+    const { done, failed } = await backUpAll(session, options.type ?? KEY_TYPES, io)
+    progress.end()
+    const style = createStyle(io)
+    if (options.json) io.stdout.write(asJson({ done, failed }))
+    else io.stdout.write(done.map((one) => render(one, style)).join(''))
+    if (!options.json) for (const { error } of failed) writeError(io, error)
+    if (!options.json && done.length > 0) io.stdout.write(CLOSING)
+    exit(failed.length === 0 ? 0 : 1)
+  })
+}
 
 const CLOSING = 'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 

@@ -1,10 +1,12 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { backupCommand } from './backup.ts'
-import { exportCommand } from './export.ts'
-import { offNodeCommand } from './off-node.ts'
-import { restoreCommand } from './restore.ts'
-import { verifyCommand } from './verify.ts'
+import { KEY_TYPES } from '../../core/key-paths.ts'
+import { configOptions } from '../../cli/config-options.ts'
+import type { BackupOptions } from './backup.ts'
+import type { VerifyOptions } from './verify.ts'
+import type { ExportOptions } from './export.ts'
+import type { OffNodeOptions } from './off-node.ts'
+import type { RestoreOptions } from './restore.ts'
 
 /** `chain-agent keys`: protects the node's identity against loss and theft. */
 export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -17,17 +19,19 @@ export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
-A backup contains the private key: everyone who has it can take over the node. Without a backup a validator
-cannot be moved to another host, and all delegations must be moved by hand. docs/keys.md describes what to
-store where.
+A backup contains the private key: everyone who has it can take over the node.
+Without a backup a validator cannot be moved to another host, and all
+delegations must be moved by hand. docs/keys.md describes what to store where.
 
-Protects against: backups that are empty or truncated; a crash or a full disk during a write; an intact
-backup overwritten by a damaged one; a restored keystore that cannot be opened; files that other users can
-read; keys in logs, errors, metrics, core dumps and in the environment of other programs.
+Protects against: backups that are empty or truncated; a crash or a full disk
+during a write; an intact backup overwritten by a damaged one; a restored
+keystore that cannot be opened; files that other users can read; keys in logs,
+errors, metrics, core dumps and in the environment of other programs.
 
-Does not protect against: root on this host, which can read everything; a backup that is read before it is
-moved off the host; memory that is swapped to disk; the process list, where the keystore tool of the node
-shows the password, and in a restore the secret, for about a second (mount /proc with hidepid=2); an auditd
+Does not protect against: root on this host, which can read everything; a backup
+that is read before it is moved off the host; memory that is swapped to disk;
+the process list, where the keystore tool of the node shows the password, and in
+a restore the secret, for about a second (mount /proc with hidepid=2); an auditd
 that records the arguments of programs.
 
 Examples:
@@ -36,3 +40,196 @@ Examples:
   sudo chain-agent keys export --recipient age1YOUR-RECIPIENT
   sudo chain-agent keys restore --dry-run`,
     )
+
+const backupCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('backup'))
+    .description('write backups of the keys; earlier backups are kept as .bak')
+    .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+The keystore tool of the node recovers each key from its keystore into a new
+file that only its owner can read. When the file is complete and synced to disk,
+the earlier backup is kept with its time in UTC, as in
+secp-backup.20260301121000.bak, and the new one replaces it. If the command is
+interrupted at any point, an intact backup remains: the old one or the new one.
+
+A backup on the node is not protected: everyone who can read the file has the
+key. Move a copy off the node (chain-agent keys export), and fix the mode of
+files that others can read. --type password writes the password after checking
+that it opens the keystore of the secp key.
+
+Examples:
+  sudo chain-agent keys backup
+  sudo chain-agent keys backup --type password
+  sudo chain-agent keys backup --set node.backupDirectory=/root/chain-backup`,
+    )
+    .action(async (options: BackupOptions) => {
+      const { backup } = await import('./backup.ts')
+      await backup({ io, exit, options })
+    })
+
+const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('verify'))
+    .description('check that the backups are intact, readable only by their owner, and of the keys of the node')
+    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
+    .option('--files-only', 'run no tool: do not open the keystores, do not read the status report')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+The keystore tool of the node opens the keystore, and its secret is compared
+with the one in the backup; neither is printed. The public key is compared with
+node.publicKey in the configuration and with the status report of the node, so
+that the keystore and backup of another node fail. A source that is not set, not
+installed or does not answer within 20 seconds is reported as "not compared".
+
+Exit code 0 if all backups are intact, readable only by their owner and of the
+same keys as the keystores (with --files-only: intact and readable only by their
+owner), or recorded as off this host; if a keystore can be restored from each,
+no earlier backup is readable by others, and no source reports another public
+key. Exit code 1 otherwise. Nothing is written.
+
+Copies off this host are not checked: record them with chain-agent keys
+off-node.
+
+Examples:
+  sudo chain-agent keys verify
+  sudo chain-agent keys verify --files-only --json`,
+    )
+    .action(async (options: VerifyOptions) => {
+      const { verifyBackups } = await import('./verify.ts')
+      await verifyBackups({ io, exit, options })
+    })
+
+const NONE: readonly string[] = []
+
+const exportCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('export'))
+    .description('encrypt copies of the backups with age, for storage off this host')
+    .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
+    .option(
+      '-r, --recipient <age1...>',
+      'the recipient; repeatable, and each of them can decrypt the file',
+      (value: string, before: readonly string[]) => [...before, value],
+      NONE,
+    )
+    .option('-R, --recipients-file <file>', 'file with one recipient per line: age1...; # starts a comment')
+    .option(
+      '-o, --output-directory <directory>',
+      'the directory for secp-backup.age, bls-backup.age, keystore-password-backup.age',
+      '.',
+    )
+    .option('-a, --armor', 'write text (ASCII armor), for vaults that store text')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+The file contains the backup unchanged. age decrypts it without this program:
+age -d -i KEYFILE secp-backup.age. Create the key pair on the host of the vault,
+not on this host: age-keygen -o KEYFILE prints the recipient; replace
+age1YOUR-RECIPIENT with it. Without KEYFILE the file cannot be decrypted.
+Recipients known from public documentation are rejected. No file is overwritten.
+
+If the public key of a backup differs from node.publicKey or from the status
+report of the node, nothing is exported.
+
+The copies are still on this host after the export. Move one off the host, check
+that you can decrypt it there, and record it: chain-agent keys off-node 'safe in
+the office'.
+
+Examples:
+  sudo chain-agent keys export --recipient age1YOUR-RECIPIENT
+  sudo chain-agent keys export --recipients-file team.txt --output-directory /mnt/stick
+  chain-agent keys restore --from secp-backup.age --identity KEYFILE --type secp --dry-run`,
+    )
+    .action(async (options: ExportOptions) => {
+      const { exportBackups } = await import('./export.ts')
+      await exportBackups({ io, exit, options })
+    })
+
+const offNodeCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('off-node'))
+    .description('record that a copy of the backups exists off this host, and where')
+    .argument('<where>', 'free text; no secrets', readWhere)
+    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
+    .addHelpText(
+      'after',
+      `
+keys verify reports the copy as long as the node has this key. Nothing checks
+that the copy exists. The note is stored next to the backups, in off-node.json.
+
+Examples:
+  sudo chain-agent keys off-node 'safe in the office, 2 sticks'
+  sudo chain-agent keys off-node 'vault of the team' --type bls`,
+    )
+    .action(async (where: string, options: OffNodeOptions) => {
+      const { recordOffNode } = await import('./off-node.ts')
+      await recordOffNode({ io, exit, options }, where)
+    })
+
+const MAX_LENGTH = 200
+
+const readWhere = (text: string): string => {
+  const where = text.trim()
+  if (where !== '' && where.length <= MAX_LENGTH) return where
+  throw new InvalidArgumentError(`expected a place of 1 to ${MAX_LENGTH} characters`)
+}
+
+const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('restore'))
+    .description('restore the keystores from their backups; earlier keystores are kept as .bak')
+    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
+    .option('--from <path>', 'directory with the backups, or one file; plain or encrypted with age')
+    .option('--identity <file>', 'decrypts an encrypted backup: the file that age-keygen wrote')
+    .option('-y, --yes', 'replace keystores without confirmation')
+    .option('--dry-run', 'print what would be done, and change nothing')
+    .option('--while-running', 'restore even if the consensus service is running')
+    .option('--replace-identity', 'restore even if the status report of the node has another public key')
+    .option('--json', 'as JSON')
+    .addHelpText('after', RESTORE_NOTES)
+    .action(async (options: RestoreOptions) => {
+      const { restore } = await import('./restore.ts')
+      await restore({ io, exit, options })
+    })
+
+const RESTORE_NOTES = `
+The keystore tool of the node makes the new keystores outside the node's
+directories, and must recover the same key from each. Then each old keystore is
+kept with its time in UTC, as in id-secp.20260301121000.bak, and the new one
+replaces it, with the same owner and readable only by its owner.
+
+Before anything is replaced, the public key is compared with node.publicKey in
+the configuration and with the status report of the node. A mismatch ends the
+command with exit code 1. On a new host whose status report still has a
+temporary key, use --replace-identity. It does not override node.publicKey:
+correct that first. A source that is not set, not installed or does not answer
+within 20 seconds is "not compared"; then compare the public key that is printed
+with the one that your validator is registered with.
+
+The consensus service must be stopped: otherwise it keeps signing with the key
+in its memory, and two nodes that sign with the same key are penalized. For the
+same reason, stop the old host permanently before you restore its keys on
+another.
+
+A backup of another node is detected only if one of the two sources has the
+public key. The secret is an argument of the tool for about a second, and is
+readable in the process list unless /proc is mounted with hidepid=2: on a host
+with other users, restore the keys before they can log in.
+
+Examples:
+  sudo chain-agent keys restore --dry-run
+  sudo chain-agent keys restore
+  sudo chain-agent keys restore --replace-identity
+  sudo chain-agent keys restore --type secp --from /mnt/stick/secp-backup
+  sudo chain-agent keys restore --from /mnt/stick --identity /mnt/stick/identity.txt`
+
+/** `--type`, one or more times; by default both keys. */
+const typeOption = (choices: readonly string[], description: string): Option =>
+  new Option('--type <type>', `${description}; repeatable`)
+    .choices([...choices])
+    .argParser((value: string, before: readonly string[] | undefined) => {
+      if (choices.includes(value)) return [...new Set([...(before ?? []), value])]
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    })

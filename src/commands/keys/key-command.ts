@@ -1,12 +1,11 @@
-import { pairs } from '../../cli/terminal/layout.ts'
-import { InvalidArgumentError, Option } from 'commander'
+import { pairs, createStyle, type Style } from '../../cli/terminal/style.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { type KeySession, withKeySession } from './session.ts'
-import { configOf, type ConfigOptions } from '../../cli/config-options.ts'
+import { configOf } from '../../cli/config.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createProgress, type Progress } from '../../cli/terminal/progress.ts'
-import { createStyle, type Style } from '../../cli/terminal/style.ts'
 
 interface KeyCommand {
   readonly io: Io
@@ -58,15 +57,6 @@ export const warnOfExposure = (io: Io, { isListOpen, coreDumpProblem }: KeySessi
     write(`Core dumps could not be disabled (${coreDumpProblem}); a crash now could write key material to the disk.`)
   }
 }
-
-/** `--type`, one or more times; by default both keys. */
-export const typeOption = (choices: readonly string[], description: string): Option =>
-  new Option('--type <type>', `${description}; repeatable`)
-    .choices([...choices])
-    .argParser((value: string, before: readonly string[] | undefined) => {
-      if (choices.includes(value)) return [...new Set([...(before ?? []), value])]
-      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
-    })
 
 /** The failure of one key out of several. */
 export interface KeyFailure {

@@ -1,7 +1,7 @@
+import { linkAbort } from '../../core/clock.ts'
 import { assertSameKey, compareKeys, type Comparison, describeMismatch, type KnownKeys } from '../../keys/identity.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
-import { asJson, type KeyFailure, page, runKeyCommand, typeOption, warnOfExposure, writeError } from './key-command.ts'
-import { Command } from 'commander'
+import { asJson, type KeyFailure, page, runKeyCommand, warnOfExposure, writeError } from './key-command.ts'
 import { asError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
@@ -16,12 +16,12 @@ import {
   type RestoreResult,
 } from '../../keys/restore.ts'
 import type { KeySession } from './session.ts'
-import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
-import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import { type ExitCode, type Io, UsageError, type ActionContext } from '../../cli/io.ts'
 import type { Progress } from '../../cli/terminal/progress.ts'
+import { createInterface } from 'node:readline/promises'
 
-interface Options extends ConfigOptions {
+export interface RestoreOptions extends ConfigOptions {
   readonly type?: readonly KeyType[]
   readonly from?: string
   readonly identity?: string
@@ -32,66 +32,28 @@ interface Options extends ConfigOptions {
   readonly json?: true
 }
 
-export const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('restore'))
-    .description('restore the keystores from their backups; earlier keystores are kept as .bak')
-    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .option('--from <path>', 'directory with the backups, or one file; plain or encrypted with age')
-    .option('--identity <file>', 'decrypts an encrypted backup: the file that age-keygen wrote')
-    .option('-y, --yes', 'replace keystores without confirmation')
-    .option('--dry-run', 'print what would be done, and change nothing')
-    .option('--while-running', 'restore even if the consensus service is running')
-    .option('--replace-identity', 'restore even if the status report of the node has another public key')
-    .option('--json', 'as JSON')
-    .addHelpText('after', NOTES)
-    .action(async (options: Options) => {
-      const types = options.type ?? KEY_TYPES
-      if (!options.yes && !options.dryRun) requireTerminal(io, '--yes')
-      await runKeyCommand({ io, exit, options }, async (session, progress) => {
-        await assertOneType(session, types, options)
-        if (!options.dryRun) await assertStopped(session, options)
-        const isDry = options.dryRun === true
-        warnOfExposure(
-          io,
-          session,
-          isDry ? 'the keystore password' : 'the keystore password and the secret that is restored',
-        )
-        const restoring = { io, session, progress, options }
-        exit(await restoreAll(restoring, types))
-      })
-    })
-
-const NOTES = `
-The keystore tool of the node makes the new keystores outside the node's directories, and must recover the
-same key from each. Then each old keystore is kept with its time in UTC, as in id-secp.20260301121000.bak,
-and the new one replaces it, with the same owner and readable only by its owner.
-
-Before anything is replaced, the public key is compared with node.publicKey in the configuration and with
-the status report of the node. A mismatch ends the command with exit code 1. On a new host whose status
-report still has a temporary key, use --replace-identity. It does not override node.publicKey: correct that
-first. A source that is not set, not installed or does not answer within 20 seconds is "not compared"; then
-compare the public key that is printed with the one that your validator is registered with.
-
-The consensus service must be stopped: otherwise it keeps signing with the key in its memory, and two nodes
-that sign with the same key are penalized. For the same reason, stop the old host permanently before you
-restore its keys on another.
-
-A backup of another node is detected only if one of the two sources has the public key. The secret is an
-argument of the tool for about a second, and is readable in the process list unless /proc is mounted with
-hidepid=2: on a host with other users, restore the keys before they can log in.
-
-Examples:
-  sudo chain-agent keys restore --dry-run
-  sudo chain-agent keys restore
-  sudo chain-agent keys restore --replace-identity
-  sudo chain-agent keys restore --type secp --from /mnt/stick/secp-backup
-  sudo chain-agent keys restore --from /mnt/stick --identity /mnt/stick/identity.txt`
+export const restore = async ({ io, exit, options }: ActionContext<RestoreOptions>): Promise<void> => {
+  const types = options.type ?? KEY_TYPES
+  if (!options.yes && !options.dryRun) requireTerminal(io, '--yes')
+  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+    await assertOneType(session, types, options)
+    if (!options.dryRun) await assertStopped(session, options)
+    const isDry = options.dryRun === true
+    warnOfExposure(
+      io,
+      session,
+      isDry ? 'the keystore password' : 'the keystore password and the secret that is restored',
+    )
+    const restoring = { io, session, progress, options }
+    exit(await restoreAll(restoring, types))
+  })
+}
 
 interface RestoreCommand {
   readonly io: Io
   readonly session: KeySession
   readonly progress: Progress
-  readonly options: Options
+  readonly options: RestoreOptions
 }
 
 /** Plans all keys before it makes a keystore, and makes and verifies all keystores before it replaces one. */
@@ -156,7 +118,7 @@ const jsonOf = (value: unknown): string => `${JSON.stringify(toJson(value), unde
 
 interface IdentityCheck {
   readonly known: KnownKeys
-  readonly options: Options
+  readonly options: RestoreOptions
 }
 
 /** `--replace-identity` overrides the status report, never the configuration. */
@@ -194,7 +156,7 @@ const planAsJson = ({ plan, identity }: Compared) => {
 
 const STOPPED = new Set(['inactive', 'failed'])
 
-const assertStopped = async (session: KeySession, { whileRunning }: Options): Promise<void> => {
+const assertStopped = async (session: KeySession, { whileRunning }: RestoreOptions): Promise<void> => {
   if (whileRunning) return
   const { unit, state, whyUnknown } = await session.consensusState()
   if (state !== null && STOPPED.has(state)) return
@@ -209,7 +171,11 @@ const assertStopped = async (session: KeySession, { whileRunning }: Options): Pr
 }
 
 /** `--from FILE` is one backup, of one key. */
-const assertOneType = async ({ context }: KeySession, types: readonly KeyType[], { from }: Options): Promise<void> => {
+const assertOneType = async (
+  { context }: KeySession,
+  types: readonly KeyType[],
+  { from }: RestoreOptions,
+): Promise<void> => {
   if (from === undefined || types.length === 1) return
   if ((await context.files.look(from)) === undefined || (await context.files.isFolder(from))) return
   throw new UsageError(
@@ -255,3 +221,35 @@ const renderRestored = (one: RestoreResult, style: Style): string =>
     ...(one.kept === null ? [] : [['previous', one.kept] as const]),
     ...one.removed.map((file) => ['removed', `${file}, left by an interrupted run`] as const),
   ])
+
+/**
+ * Asks the operator on stderr to type `yes`. Returns false for any other input. Throws a UsageError if stdin is not a
+ * terminal; it names the option that skips the confirmation.
+ */
+export const confirm = async (io: Io, question: string, option: string): Promise<boolean> => {
+  requireTerminal(io, option)
+  const lines = createInterface({ input: io.stdin, output: io.stderr })
+  // The end of the input counts as no.
+  const ended = linkAbort(io.signal)
+  lines.on('close', ended.abort)
+  lines.on('SIGINT', ended.abort)
+  try {
+    const answer = await lines.question(`${question} Type yes: `, { signal: ended.signal })
+    return answer.trim().toLowerCase() === 'yes'
+  } catch (error) {
+    if (!ended.signal.aborted) throw error
+    io.stderr.write('\n')
+    return false
+  } finally {
+    ended.abort()
+    lines.close()
+  }
+}
+
+/** Throws a UsageError if stdin is not a terminal. */
+export const requireTerminal = (io: Io, option: string): void => {
+  if ('isTTY' in io.stdin && io.stdin.isTTY === true) return
+  throw new UsageError(
+    `Cannot ask for confirmation: standard input is not a terminal. Use ${option} to continue without confirmation.`,
+  )
+}

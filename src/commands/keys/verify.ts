@@ -1,66 +1,39 @@
 import { compareKeys, type Comparison, describeMismatch } from '../../keys/identity.ts'
 import { verify, type VerifyResult } from '../../keys/verify.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
-import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
-import { LEGACY, runKeyCommand, typeOption, warnOfExposure } from './key-command.ts'
-import { Command } from 'commander'
+import { wrap, createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import { LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
-import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import type { ActionContext } from '../../cli/io.ts'
 
-interface Options extends ConfigOptions {
+export interface VerifyOptions extends ConfigOptions {
   readonly type?: readonly KeyType[]
   readonly filesOnly?: true
   readonly json?: true
 }
 
-export const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('verify'))
-    .description('check that the backups are intact, readable only by their owner, and of the keys of the node')
-    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .option('--files-only', 'run no tool: do not open the keystores, do not read the status report')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      `
-The keystore tool of the node opens the keystore, and its secret is compared with the one in the backup;
-neither is printed. The public key is compared with node.publicKey in the configuration and with the status
-report of the node, so that the keystore and backup of another node fail. A source that is not set, not
-installed or does not answer within 20 seconds is reported as "not compared".
-
-Exit code 0 if all backups are intact, readable only by their owner and of the same keys as the keystores
-(with --files-only: intact and readable only by their owner), or recorded as off this host; if a keystore can
-be restored from each, no earlier backup is readable by others, and no source reports another public key. Exit
-code 1 otherwise. Nothing is written.
-
-Copies off this host are not checked: record them with chain-agent keys off-node.
-
-Examples:
-  sudo chain-agent keys verify
-  sudo chain-agent keys verify --files-only --json`,
+export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyOptions>): Promise<void> => {
+  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+    const mayRecover = options.filesOnly !== true
+    if (mayRecover) warnOfExposure(io, session, 'the keystore password')
+    const known = await session.readKnownKeys({ mayRun: mayRecover })
+    const found: VerifiedBackup[] = []
+    for (const key of options.type ?? KEY_TYPES) {
+      const one = await verify(session.context, { key, mayRecover }, io.signal)
+      found.push({ ...one, identity: compareKeys(known[key], one.publicKey) })
+    }
+    progress.end()
+    const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
+    const style = createStyle(io)
+    io.stdout.write(
+      options.json
+        ? `${JSON.stringify(toJson(judged), undefined, 2)}\n`
+        : found.map((one) => renderVerified(one, { style, mayRecover })).join(''),
     )
-    .action(async (options: Options) => {
-      await runKeyCommand({ io, exit, options }, async (session, progress) => {
-        const mayRecover = options.filesOnly !== true
-        if (mayRecover) warnOfExposure(io, session, 'the keystore password')
-        const known = await session.readKnownKeys({ mayRun: mayRecover })
-        const found: VerifiedBackup[] = []
-        for (const key of options.type ?? KEY_TYPES) {
-          const one = await verify(session.context, { key, mayRecover }, io.signal)
-          found.push({ ...one, identity: compareKeys(known[key], one.publicKey) })
-        }
-        progress.end()
-        const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
-        const style = createStyle(io)
-        io.stdout.write(
-          options.json
-            ? `${JSON.stringify(toJson(judged), undefined, 2)}\n`
-            : found.map((one) => renderVerified(one, { style, mayRecover })).join(''),
-        )
-        exit(judged.every((one) => one.isWell) ? 0 : 1)
-      })
-    })
+    exit(judged.every((one) => one.isWell) ? 0 : 1)
+  })
+}
 
 interface VerifiedBackup extends VerifyResult {
   /** Its public key, compared with what else reports the key of this node. */

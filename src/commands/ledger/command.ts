@@ -1,41 +1,15 @@
-import { figure } from '../../core/format.ts'
-import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
-import { readNames } from '../../config/key-names.ts'
-import { type LedgerBatch, readLedger } from './ledger.ts'
-import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { configOptions } from '../../cli/config-options.ts'
 import { readCount, readTime } from '../../cli/option-values.ts'
-import { type ExitCode, type Io, isInterrupted, reportInterrupted, writeAll } from '../../cli/io.ts'
-import { createLedgerLines, renderSummary, rowAsJson, summaryAsJson } from './render.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
-import { createProgress } from '../../cli/terminal/progress.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
-
-interface Options extends ConfigOptions {
-  readonly follow?: true
-  readonly lines?: number
-  readonly since?: number
-  readonly until?: number
-  readonly file?: string
-  readonly names?: true
-  readonly finalized?: true
-  readonly json?: true
-  readonly color: boolean
-}
-
-const NEWEST = 20
+import type { ExitCode, Io } from '../../cli/io.ts'
+import type { Options } from './action.ts'
 
 /** `chain-agent ledger`: one line per block, with the rounds that produced no block. */
 export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
   const moment = readTime(io.clock)
-  const command = configOptions(new Command('ledger'))
-  return command
+  return configOptions(new Command('ledger'))
     .option('-f, --follow', 'print new blocks until Ctrl-C')
-    .option(
-      '-n, --lines <number>',
-      `the last N blocks; default ${NEWEST}, without a time and a file`,
-      readCount('blocks'),
-    )
+    .option('-n, --lines <number>', 'the last N blocks; default 20, without a time and a file', readCount('blocks'))
     .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', moment)
     .option('-U, --until <time>', 'end', moment)
     .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
@@ -46,115 +20,19 @@ export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-Reads the ledger stream of the service ledger-tail, which is optional: start it to use this command. Each line
-has the time at which the block was seen (UTC), its round and number, transactions, its proposer, and the delay
-after its own timestamp. Own blocks, timeouts and skipped rounds are marked. Exit code 1 if there is no block.
+Reads the ledger stream of the service ledger-tail, which is optional: start it
+to use this command. Each line has the time at which the block was seen (UTC),
+its round and number, transactions, its proposer, and the delay after its own
+timestamp. Own blocks, timeouts and skipped rounds are marked. Exit code 1 if
+there is no block.
 
 Examples:
   chain-agent ledger -f
   chain-agent ledger --since 10m --names
   journalctl -u chain-ledger-tail -o json | chain-agent ledger --file -`,
     )
-    .action(async (options: Options) => {
-      const { follow = false, since, until, file } = options
-      if (follow && (until !== undefined || file !== undefined)) {
-        command.error('error: --follow excludes --until and --file', {
-          exitCode: 2,
-        })
-      }
-      const { config } = configOf(io, options)
-      const { clock, signal } = io
-      const path = io.env['PATH'] ?? '/usr/bin:/bin'
-      const hasRange = since !== undefined || until !== undefined || file !== undefined
-      const progress = createProgress(io)
-      try {
-        const page = createPage(io, options, namesOf(options, config.names.file))
-        let blocks = 0
-        const batches = readLedger(
-          { config, clock, path, signal, ...io.overrides },
-          {
-            since,
-            until,
-            newest: options.lines ?? (hasRange ? undefined : NEWEST),
-            follow,
-            ...recordingOf(io, file),
-          },
-        )
-        for await (const batch of batches) {
-          progress.end()
-          await page.show(batch)
-          blocks = batch.summary.blocks
-          if (!follow) progress.show(`${figure(blocks)} blocks`)
-        }
-        progress.end()
-        if (!follow && isInterrupted(io)) {
-          reportInterrupted(io, exit, { hasOutput: page.hasOutput() })
-          return
-        }
-        await page.end()
-        if (blocks === 0 && !follow) io.stderr.write(NOTHING)
-        exit(blocks > 0 || follow ? 0 : 1)
-      } finally {
-        progress.end()
-      }
+    .action(async (options: Options, command: Command) => {
+      const { printLedger } = await import('./action.ts')
+      await printLedger({ io, exit, options, command })
     })
-}
-
-const NOTHING =
-  'No blocks in the ledger stream. What to do: check that the service ledger-tail is running\n' +
-  '(`chain-agent status ledger-tail`), start it if it is not, or use an earlier --since.\n'
-
-const namesOf = ({ names }: Options, file: string | null): ReadonlyMap<string, string> =>
-  names && file !== null ? readNames(file) : new Map<string, string>()
-
-const recordingOf = (io: Io, file: string | undefined) => {
-  if (file === undefined) return {}
-  // Opened when it is read: an error of a stream without listeners would end the process.
-  const recording = () =>
-    file === '-' ? { name: 'standard input', bytes: io.stdin } : { name: file, bytes: createReadStream(file) }
-  return { recording }
-}
-
-/** Prints rows as text lines, as one JSON document, or as one document per line. */
-const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>) => {
-  const { json = false, follow = false, finalized = false } = options
-  const style = createStyle(io, { color: options.color })
-  const lines = createLedgerLines({ style, names, showsFinalized: finalized })
-  let last: LedgerBatch | undefined
-  let shown = 0
-  const isShown = (row: LedgerBatch['rows'][number]): boolean =>
-    finalized || !('event' in row) || row.event !== 'finalized'
-  const asJson = (rows: LedgerBatch['rows']): string =>
-    rows
-      .filter(isShown)
-      .map((row) => {
-        shown += 1
-        const text = JSON.stringify(rowAsJson(row, names))
-        if (follow) return `${text}\n`
-        return `${shown === 1 ? '{"events":[' : ','}\n${text}`
-      })
-      .join('')
-  const asLines = (rows: LedgerBatch['rows']): string => {
-    const texts = rows.map(lines.row).filter((text) => text !== undefined)
-    const head = shown === 0 && texts.length > 0 ? [lines.head()] : []
-    shown += texts.length
-    return [...head, ...texts].map((text) => `${text}\n`).join('')
-  }
-  return {
-    hasOutput: (): boolean => shown > 0,
-    show: async (batch: LedgerBatch): Promise<void> => {
-      last = batch
-      await writeAll(io, json ? asJson(batch.rows) : asLines(batch.rows))
-    },
-    end: async (): Promise<void> => {
-      if (follow || !last) return
-      const text = json
-        ? `${shown === 0 ? '{"events":[' : ''}\n],"summary":${JSON.stringify(summaryAsJson(last))}}\n`
-        : renderSummary(last)
-            .flatMap((sentence) => wrap(sentence, style))
-            .map((line) => `${line}\n`)
-            .join('')
-      await writeAll(io, text)
-    },
-  }
 }

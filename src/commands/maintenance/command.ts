@@ -1,22 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Config } from '../../config/schema.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
-import { type Maintenance, isActive, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
-import { minute, parseDuration, renderDuration, second } from '../../core/units.ts'
-import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { minute, parseDuration } from '../../core/units.ts'
+import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createProgress } from '../../cli/terminal/progress.ts'
-import { z } from 'zod'
-import { staleAfter } from '../../core/collector.ts'
-import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
-import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
+import type { StartOptions, ShowOptions } from './action.ts'
 
-interface StartOptions extends ConfigOptions {
-  readonly reason: (typeof MAINTENANCE_REASONS)[number]
-  readonly note?: string
-}
-
-type ShowOptions = ConfigOptions & { readonly json?: true }
 type Exit = (code: ExitCode) => void
 
 /** `chain-agent maintenance`: suppresses alerts about the node while its operator works on it. */
@@ -28,9 +16,11 @@ export const maintenanceCommand = (io: Io, exit: Exit): Command =>
     .addHelpText(
       'after',
       `
-The running agent reads the window within seconds and exports chain_agent_maintenance{reason}, which the alert rules
-use. \`start\` and \`end\` wait until the agent reports the change; if it does not, they exit with status 1 and the
-reason. The window ends by itself and survives a restart of the agent. Alerts about keys and exposed ports still fire.
+The running agent reads the window within seconds and exports
+chain_agent_maintenance{reason}, which the alert rules use. \`start\` and \`end\`
+wait until the agent reports the change; if it does not, they exit with status 1
+and the reason. The window ends by itself and survives a restart of the agent.
+Alerts about keys and exposed ports still fire.
 
 Examples:
   sudo chain-agent maintenance start 30m --reason upgrade
@@ -45,94 +35,26 @@ const startCommand = (io: Io, exit: Exit): Command =>
     .addOption(new Option('--reason <reason>', 'why').choices(MAINTENANCE_REASONS).default('other'))
     .option('--note <text>', 'free text; shown by `show` and in the API, in no metric')
     .action(async (span: number, options: StartOptions) => {
-      const { config } = configOf(io, options)
-      const announcements = openAnnouncements(config)
-      // A file that cannot be parsed is replaced, as the agent's log advises.
-      const before = await announcements.read().catch(() => undefined)
-      const startedAt = io.clock.now()
-      const { reason, note = null } = options
-      const maintenance = { reason, note, startedAt, until: startedAt + span }
-      await announcements.write(maintenance)
-      if (before && isActive(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
-      io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
-      const problem = await problemOf(io, config, maintenance)
-      if (problem !== null) {
-        io.stderr.write(`The window is written to ${config.state.directory}, but is not in force: ${problem}\n`)
-      }
-      exit(problem === null ? 0 : 1)
+      const { startMaintenance } = await import('./action.ts')
+      await startMaintenance({ io, exit, options }, span)
     })
 
 const endCommand = (io: Io, exit: Exit): Command =>
   configOptions(new Command('end'))
     .description('end the window now')
     .action(async (options: ConfigOptions) => {
-      const { config } = configOf(io, options)
-      const hadOne = await openAnnouncements(config).end()
-      io.stdout.write(hadOne ? 'Maintenance has ended.\n' : 'No maintenance window was set.\n')
-      const problem = await problemOf(io, config, null)
-      if (problem !== null) io.stderr.write(`A window may still be in force: ${problem}\n`)
-      exit(problem === null ? 0 : 1)
+      const { endMaintenance } = await import('./action.ts')
+      await endMaintenance({ io, exit, options })
     })
-
-/** Why the running agent does not report this window (null: none); null when it does. */
-const problemOf = async (io: Io, config: Config, expected: Maintenance | null): Promise<string | null> => {
-  const { clock, signal, overrides } = io
-  const progress = createProgress(io)
-  progress.show('Waiting for the agent to report it')
-  try {
-    switch (await confirmMaintenance(expected, { config, clock, signal, ...overrides })) {
-      case 'confirmed':
-        return null
-      case 'no agent':
-        // Without an agent no window is in force.
-        return expected && noAgent(config)
-      case 'interrupted':
-        return 'interrupted before the agent reported it'
-      case 'not reported':
-        return (
-          `the agent at ${addressOf(config)} does not report it after ${renderDuration(confirmationTimeout(config))}.\n` +
-          '  what to do: use the configuration of that agent (`chain-agent config` prints the file in use; ' +
-          'state.directory must be the same), and read its log: journalctl -u chain-agent'
-        )
-    }
-  } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return error.message
-    throw error
-  } finally {
-    progress.end()
-  }
-}
-
-const noAgent = (config: Config): string =>
-  `no agent answers at ${addressOf(config)}.\n` +
-  '  what to do: start the agent (systemctl start chain-agent), or use its configuration: `listen` must be the same'
-
-const addressOf = ({ listen: { host, port } }: Config): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 const showCommand = (io: Io, exit: Exit): Command =>
   configOptions(new Command('show'))
     .description('print the current window; exit status 1 when there is none')
     .option('--json', 'as JSON')
     .action(async (options: ShowOptions) => {
-      const found = await openAnnouncements(configOf(io, options).config).read()
-      const now = found && isActive(found, io.clock.now()) ? found : undefined
-      if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
-      else io.stdout.write(now ? `Maintenance: ${describe(now)}\n` : 'No maintenance window.\n')
-      exit(now ? 0 : 1)
+      const { showMaintenance } = await import('./action.ts')
+      await showMaintenance({ io, exit, options })
     })
-
-const asJson = ({ reason, note, startedAt, until }: Maintenance) => ({
-  reason,
-  note,
-  startedAt: new Date(startedAt).toISOString(),
-  until: new Date(until).toISOString(),
-})
-
-const describe = (maintenance: Maintenance): string => {
-  const { reason, until, note, startedAt } = maintenance
-  const end = `${new Date(until).toISOString()} (${renderDuration(until - startedAt)} in all)`
-  return `${reason} until ${end}${note === null ? '' : `: ${note}`}`
-}
 
 const MAX_DURATION_MS = 7 * 24 * 60 * minute
 
@@ -141,44 +63,3 @@ const readDuration = (text: string): number => {
   if (span !== undefined && span >= minute && span <= MAX_DURATION_MS) return span
   throw new InvalidArgumentError('expected a duration from 1m to 7d, such as 30m')
 }
-
-/** The maintenance window of the agent that runs with this configuration. */
-export const openAnnouncements = ({ state }: Pick<Config, 'state'>): MaintenanceFile =>
-  createMaintenanceFile(state.directory)
-
-/** What the running agent reports of its maintenance window. */
-export type Confirmation = 'confirmed' | 'no agent' | 'not reported' | 'interrupted'
-
-interface ConfirmOptions extends FetchSnapshotOptions {
-  readonly config: Pick<Config, 'listen' | 'maintenance'>
-}
-
-const POLL_INTERVAL_MS = second / 2
-
-/**
- * Asks the running agent until it reports this window (null: none), for as long as its collector may take. Throws a
- * SourceError or a ParseError when another program answers in the agent's place.
- */
-export const confirmMaintenance = async (
-  expected: Maintenance | null,
-  options: ConfirmOptions,
-): Promise<Confirmation> => {
-  const { config, clock, signal } = options
-  const until = expected && new Date(expected.until).toISOString()
-  const deadline = clock.elapsed() + confirmationTimeout(config)
-  for (;;) {
-    const agent = await fetchSnapshot(options)
-    if (!agent) return 'no agent'
-    const collector = agent.collectors.find(({ name }) => name === 'maintenance')
-    const { data } = readingSchema.safeParse(collector?.reading)
-    if (data?.until === until) return 'confirmed'
-    if (clock.elapsed() >= deadline) return 'not reported'
-    await clock.sleep(POLL_INTERVAL_MS, signal)
-    if (signal.aborted) return 'interrupted'
-  }
-}
-
-/** Milliseconds within which a running agent has read the window. */
-export const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)
-
-const readingSchema = z.object({ until: z.string().nullable() })

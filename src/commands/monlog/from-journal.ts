@@ -1,4 +1,4 @@
-import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
+import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
 import { type Clock, withDeadline } from '../../core/clock.ts'
 import { consensusLogPattern } from '../../parsers/consensus-log.ts'
 import {

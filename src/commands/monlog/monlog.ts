@@ -1,13 +1,10 @@
-import { createUnitNames } from '../../collectors/shared/unit-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { parseInstalledPackage } from '../../parsers/dpkg.ts'
-import { createExec, type Exec } from '../../sources/exec.ts'
-import { createPrefix } from '../../sources/prefix.ts'
+import type { Exec } from '../../sources/exec.ts'
 import { openRecording, type Recording } from '../../sources/journal-range.ts'
 import { createFold } from './fold.ts'
-import { foldJournal } from './from-journal.ts'
 import { foldRecording } from './from-recording.ts'
 import { type MonlogReport, type Problem, problemOf, reportOf } from './report.ts'
 import { LONGEST_MS, type RangeStart, timeRangeTo } from './time-range.ts'
@@ -36,6 +33,8 @@ export const analyseLog = async (options: MonlogAnalysisOptions): Promise<Monlog
     const file = typeof recording === 'string' ? openRecording(recording) : recording
     return analyseRecording(options, file)
   }
+  // A recording needs neither of them, and they take most of the time until it is read.
+  const { createExec } = await import('../../sources/exec.ts')
   const exec = options.exec ?? createExec({ clock, path })
   try {
     return await analyseJournal(options, exec)
@@ -47,6 +46,11 @@ export const analyseLog = async (options: MonlogAnalysisOptions): Promise<Monlog
 const EMPTY = { newest: [], unreadable: 0 } as const
 
 const analyseJournal = async (options: MonlogAnalysisOptions, exec: Exec): Promise<MonlogReport> => {
+  const [{ createUnitNames }, { createPrefix }, { foldJournal }] = await Promise.all([
+    import('../../collectors/shared/node-state.ts'),
+    import('../../sources/prefix.ts'),
+    import('./from-journal.ts'),
+  ])
   const { config, clock, path, signal, since, until = clock.now(), onLines } = options
   const { timeout } = config.consensus
   const range = timeRangeTo(until, since)

@@ -1,10 +1,8 @@
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { figure, utc } from '../../core/format.ts'
+import { figure, shortDuration, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { shortDuration } from '../../health/format.ts'
 import { above, LIMITS } from '../../health/limits.ts'
-import { recordOf, type ConsensusKind } from '../../collectors/consensus/kinds.ts'
-import { notPermitted } from '../../sources/journal.ts'
+import { type ConsensusKind, recordOf } from '../../collectors/consensus/window.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import type { ExtraFacts } from './extra-facts.ts'
 import type { Folded } from './fold.ts'
@@ -195,13 +193,12 @@ export interface Problem {
   readonly advice: string | null
 }
 
-const FORBIDDEN = notPermitted('').summary
-
 /** Rethrows errors that are not about the node or its host. */
 export const problemOf = (error: unknown): Problem => {
   if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-  const [evidence = '', advice = null] = error.message.split('\n  what to do: ')
-  return error.summary === FORBIDDEN
+  const { code, advice = null } = error instanceof SourceError ? error : {}
+  const evidence = advice === null ? error.message : error.message.replace(`\n  what to do: ${advice}`, '')
+  return code === 'journal not permitted'
     ? { says: 'this user may not read the journal', evidence, advice: LOG_IN_AGAIN }
     : { says: error.summary, evidence: withoutSummary(evidence, error.summary), advice }
 }

@@ -1,9 +1,8 @@
 import type { KeyNames } from '../../config/key-names.ts'
 import { redactLog } from '../../core/redact-log.ts'
 import type { MonlogReport } from './report.ts'
-import { duration, figure } from '../../core/format.ts'
+import { duration, figure, joinList } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { joinList } from '../../health/format.ts'
 
 type Row = readonly [label: string, value: string]
 

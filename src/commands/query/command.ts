@@ -1,44 +1,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { describeFileError, SourceError } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
-import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
-import { fetchLogs } from './fetch-logs.ts'
-import { checkpointOf } from './output.ts'
-import { isInterrupted, type ExitCode, type Io, READER_GONE, writeAll } from '../../cli/io.ts'
-import { createProgress } from '../../cli/terminal/progress.ts'
-import { createProgressLine, createRetryReporter } from './progress.ts'
-import { readQueryFile } from './query-file.ts'
-import { EXIT_CODES_NOTE, exitWithError, notesOfRun } from './report.ts'
-import { createRowRenderer, type RowFormat } from './rows.ts'
-import { openService, readAddress, readBlock, serviceOf, type ServiceOptions, serviceOptions } from './service.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { EXIT_CODES_NOTE, readAddress, readBlock, serviceOptions } from './service.ts'
 import { readTopic, type Topics } from './topics.ts'
+import type { QueryOptions } from './action.ts'
 
-interface QueryOptions extends ServiceOptions {
-  readonly address: readonly string[]
-  readonly topic: Topics
-  readonly fields?: readonly LogField[]
-  readonly fromBlock?: number
-  readonly toBlock?: number
-  readonly query?: string
-  readonly format: RowFormat
-  readonly output?: string
-  readonly resume?: true
-  readonly quiet?: true
-}
-
-const DEFAULT_FIELDS: readonly LogField[] = [
-  'block_number',
-  'log_index',
-  'address',
-  'topic0',
-  'topic1',
-  'topic2',
-  'topic3',
-  'data',
-  'removed',
-]
 const NONE: readonly string[] = []
+
 const NO_TOPICS: Topics = []
 
 /** `chain-agent query`: prints event logs, one row per log. */
@@ -70,9 +39,11 @@ export const queryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
-Rows are ordered by block and log index, each log once, and always have these two fields. Several --topic values
-for one position are alternatives; a log must match every position that is given. Until the run is complete, the
-output is in FILE.partial and the state for --resume in FILE.checkpoint; neither contains the API key.
+Rows are ordered by block and log index, each log once, and always have these
+two fields. Several --topic values for one position are alternatives; a log must
+match every position that is given. Until the run is complete, the output is in
+FILE.partial and the state for --resume in FILE.checkpoint; neither contains the
+API key.
 
 ${EXIT_CODES_NOTE}
 
@@ -83,97 +54,9 @@ Examples:
   chain-agent query --url https://query.example --query body.json --format csv --output logs.csv --resume`,
     )
     .action(async (options: QueryOptions, command: Command) => {
-      const { output, resume = false, format } = options
-      if (resume && output === undefined) command.error('error: --resume requires --output')
-      const query = await queryOf(options, command)
-      const { toBlock } = query
-      if (toBlock !== null && toBlock < query.fromBlock) {
-        command.error('error: the last block is before the first')
-      }
-      const progress = createProgress(io)
-      const progressLine = createProgressLine(io.clock)
-      const reportRetry = createRetryReporter(io, options.url)
-      try {
-        const client = await openService(serviceOf(options), {
-          ...io,
-          onRetry: (retry) => {
-            progress.end()
-            reportRetry(retry)
-          },
-        })
-        const { run, logs } = await fetchLogs({
-          client,
-          ...createRowRenderer(query.fields, { format, redact: client.redact }),
-          url: options.url,
-          clock: io.clock,
-          signal: io.signal,
-          query,
-          output: output === undefined ? { send: async (text) => print(io, text) } : { file: output, resume },
-          onProgress: (now) => {
-            if (!options.quiet) progress.show(progressLine(now))
-          },
-        })
-        progress.end()
-        if (!run.complete) {
-          exitStopped(io, exit, output)
-          return
-        }
-        for (const note of notesOfRun(run)) io.stderr.write(`${note}\n`)
-        if (output !== undefined) {
-          io.stderr.write(`${logs} logs through block ${run.target}, in ${output}.\n`)
-        }
-        exit(0)
-      } catch (error) {
-        progress.end()
-        if (io.signal.aborted) exitStopped(io, exit, output)
-        else {
-          const checkpoint = output === undefined ? undefined : checkpointOf(output)
-          await exitWithError(io, exit, { thrown: error, checkpoint })
-        }
-      } finally {
-        progress.end()
-      }
+      const { queryLogs } = await import('./action.ts')
+      await queryLogs({ io, exit, options, command })
     })
-
-/** Throws a SourceError if standard output fails. */
-const print = async (io: Io, text: string): Promise<void> => {
-  await writeAll(io, text)
-  const lost = io.stdout.errored
-  // A closed pipe is not an error: the signal ends the run.
-  if (!lost || lost.message.includes('EPIPE')) return
-  throw new SourceError({ doing: 'write the rows', ...describeFileError(lost) })
-}
-
-const exitStopped = (io: Io, exit: (code: ExitCode) => void, output: string | undefined): void => {
-  if (io.signal.reason === READER_GONE || !isInterrupted(io)) {
-    exit(0)
-    return
-  }
-  io.stderr.write(
-    output === undefined
-      ? 'Interrupted; the output is not complete.\n'
-      : `Interrupted; ${output} is not complete. Run the same command with --resume to continue.\n`,
-  )
-  exit(130)
-}
-
-const queryOf = async (options: QueryOptions, command: Command): Promise<LogQuery> => {
-  const { query, address, topic, fields, fromBlock, toBlock } = options
-  const hasOtherOptions =
-    address.length + topic.length > 0 || [fields, fromBlock, toBlock].some((one) => one !== undefined)
-  if (query === undefined) {
-    return {
-      addresses: [...new Set(address)],
-      topics: topic,
-      fields: fields ?? DEFAULT_FIELDS,
-      fromBlock: fromBlock ?? 0,
-      toBlock: toBlock ?? null,
-    }
-  }
-  if (hasOtherOptions)
-    command.error('error: --query cannot be combined with the options of the filter and the block range')
-  return readQueryFile(query)
-}
 
 const readFields = (text: string): readonly LogField[] =>
   text.split(',').map((word) => {

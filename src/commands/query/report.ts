@@ -2,7 +2,7 @@ import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
 import { asError, ConfigError } from '../../core/errors.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
 import { UNSETTLED_BLOCKS } from '../../query/client/types.ts'
-import { StandardError } from '../../tokens/errors.ts'
+import { StandardError } from '../../tokens/types.ts'
 import { exists } from '../../sources/durable.ts'
 
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
@@ -43,12 +43,6 @@ export const printResumeHint = async (io: Io, checkpoint: string | undefined): P
   if (checkpoint === undefined || !(await exists(checkpoint))) return
   io.stderr.write(`The checkpoint is in ${checkpoint}. Run the same command with --resume to continue.\n`)
 }
-
-export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error. A
-connection that is refused on this host fails at once, unless the service has answered before.
-
-Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was rejected, 5 the service returned no
-usable response or makes no progress, 130 interrupted.`
 
 /**
  * The service returned no hashes that prove that the pages near the head are of one chain: a reorg between two of them

@@ -3,7 +3,6 @@ import { UsageError } from '../../cli/io.ts'
 import type { Clock } from '../../core/clock.ts'
 import { redactUrl } from '../../core/redact.ts'
 import { hour, parseDuration, renderDuration } from '../../core/units.ts'
-import { createQueryClient } from '../../query/client/client.ts'
 import { isKeyHeader } from '../../query/client/endpoint.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient, type Retry } from '../../query/client/types.ts'
@@ -44,6 +43,7 @@ export const openService = async (
       advice: `set ${KEY_VARIABLE} to the key, use --api-key-file, or unset it for a service without keys`,
     })
   }
+  const { createQueryClient } = await import('../../query/client/client.ts')
   return createQueryClient({
     url,
     apiKey: apiKey?.trim() ?? null,
@@ -92,6 +92,14 @@ export const serviceOptions = (command: Command): Command =>
       `how many times a failed request is sent again; default ${DEFAULT_RETRIES}, 0 for never`,
       readRetries,
     )
+
+export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each
+wait is reported on standard error. A connection that is refused on this host
+fails at once, unless the service has answered before.
+
+Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was
+rejected, 5 the service returned no usable response or makes no progress, 130
+interrupted.`
 
 export const serviceOf = (options: ServiceOptions): Service => ({
   url: options.url,

@@ -1,14 +1,7 @@
 import { Command } from 'commander'
-import { toJson } from '../../core/json.ts'
-import { sanitize } from '../../core/redact.ts'
-import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
-import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
-import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
-import { readSnapshot } from '../shared/read-snapshot.ts'
-
-type RecoverOptions = ConfigOptions & { readonly json?: true; readonly color: boolean }
+import { configOptions } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import type { RecoverOptions } from './action.ts'
 
 /** `chain-agent recover`: the recovery procedure that the node needs now. It advises and never acts. */
 export const recoverCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -18,72 +11,17 @@ export const recoverCommand = (io: Io, exit: (code: ExitCode) => void): Command 
     .addHelpText(
       'after',
       `
-It advises and never acts: you decide whether to run the commands it shows. Its data comes from the
-running agent or, if no agent answers, from the node itself.
+It advises and never acts: you decide whether to run the commands it shows. Its
+data comes from the running agent or, if no agent answers, from the node itself.
 
-Exit codes: 0 nothing to do, or only wait; 1 something to do, or the recovery is unknown; 2 usage error.
+Exit codes: 0 nothing to do, or only wait; 1 something to do, or the recovery is
+unknown; 2 usage error.
 
 Examples:
   chain-agent recover
   chain-agent recover --json | jq -r .path`,
     )
     .action(async (options: RecoverOptions) => {
-      const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
-      if (!data) return
-      const { snapshot, config } = data
-      const advice = adviseRecovery({ ...snapshot, window: config.derived.blocksyncWindow })
-      if (options.json) {
-        const { at, origin } = snapshot
-        const document = { at: new Date(at).toISOString(), origin, ...advice }
-        io.stdout.write(`${JSON.stringify(toJson(document), undefined, 2)}\n`)
-      } else {
-        const style = createStyle(io, { color: options.color })
-        io.stdout.write(`${renderAdvice(advice, style).join('\n')}\n`)
-      }
-      exit(advice.exitCode)
+      const { recover } = await import('./action.ts')
+      await recover({ io, exit, options })
     })
-
-const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
-  const { path, says, why, steps, notNow, runbook } = advice
-  const [first = '', ...rest] = wrap(`RECOVERY: ${plain(says, style)}.`, style)
-  return [
-    style.paint(TONES[path] ?? 'bad', first),
-    ...rest,
-    ...section('Why', why, style),
-    ...section('What to do', steps, style),
-    ...section('What not to do', notNow, style),
-    ...(runbook === null ? [] : ['', `More: chain-agent runbook ${runbook}`]),
-  ]
-}
-
-const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {
-  none: 'good',
-  wait: 'notice',
-  unknown: 'unknown',
-}
-
-const section = (title: string, texts: readonly string[], style: Style): readonly string[] =>
-  texts.length === 0
-    ? []
-    : [
-        '',
-        style.paint('strong', title),
-        ...texts.flatMap((text, index) =>
-          item(title === 'What to do' ? `${index + 1}.` : '-', plain(text, style), style),
-        ),
-      ]
-
-/** A command at the end of a step gets a line of its own, unwrapped, so that it can be copied. */
-const item = (mark: string, text: string, style: Style): readonly string[] => {
-  const indent = ' '.repeat(mark.length + 3)
-  const [, sentence = text, command] = /^(.*): `([^`]+)`$/s.exec(text) ?? []
-  const [first = '', ...rest] = wrap(command === undefined ? sentence : `${sentence}:`, style, indent)
-  return [
-    `  ${mark} ${first.trimStart()}`,
-    ...rest,
-    ...(command === undefined ? [] : [`${indent}  ${style.paint('strong', command)}`]),
-  ]
-}
-
-/** The texts may include log lines: control characters must not reach the terminal. */
-const plain = (text: string, style: Style): string => style.plain(sanitize(text))

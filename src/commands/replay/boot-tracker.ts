@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Change } from '../../core/board.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { RuleEvaluator } from '../../health/incidents/rule-evaluator.ts'
+import type { RuleEvaluator } from '../../health/incidents/incidents.ts'
 import type { ServiceRuns } from './service-runs.ts'
 
 interface BootTrackerDependencies {

@@ -1,11 +1,9 @@
 import { duration, figure, utc } from '../../core/format.ts'
 import { sanitize } from '../../core/redact.ts'
 import type { ReplayReport } from './replay.ts'
-import type { Incident } from '../../health/incidents/incidents.ts'
-import { type Firing, NOT_EVALUATED } from '../../health/incidents/rule-evaluator.ts'
+import { type Firing, type Incident, NOT_EVALUATED } from '../../health/incidents/incidents.ts'
 import type { Severity } from '../../health/incidents/rule.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
-import type { Style, Tone } from '../../cli/terminal/style.ts'
+import { wrap, type Style, type Tone } from '../../cli/terminal/style.ts'
 
 interface ReplaySummary extends ReplayReport {
   readonly incidents: readonly Incident[]

@@ -1,9 +1,7 @@
-import { Command } from 'commander'
 import { waitForAbort } from '../../core/clock.ts'
-import { startAgent } from '../../agent/agent.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import { Command } from 'commander'
+import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createLog } from '../../cli/logger.ts'
 
 /** `chain-agent run`: monitor the node until stopped. */
 export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -11,9 +9,11 @@ export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
-SIGHUP (systemctl reload) reloads the configuration: file, environment and options. If it is invalid, the agent
-logs the error and keeps the previous one. Only collectors whose settings changed are restarted, and no log
-line is lost. The log names the keys that need a restart: listen, state.directory, events.keep.
+SIGHUP (systemctl reload) reloads the configuration: file, environment and
+options. If it is invalid, the agent logs the error and keeps the previous one.
+Only collectors whose settings changed are restarted, and no log line is lost.
+The log names the keys that need a restart: listen, state.directory,
+events.keep.
 
 Examples:
   chain-agent run
@@ -21,6 +21,11 @@ Examples:
   chain-agent run --listen 127.0.0.1:9900 --set ledger.enabled=false`,
     )
     .action(async (options: ConfigOptions) => {
+      const [{ startAgent }, { configOf }, { createLog }] = await Promise.all([
+        import('../../agent/agent.ts'),
+        import('../../cli/config.ts'),
+        import('../../cli/logger.ts'),
+      ])
       const read = () => configOf(io, options).config
       const config = read()
       const log = createLog(config, io)

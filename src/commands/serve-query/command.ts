@@ -1,12 +1,10 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { type ConfigOptions, fileAndSettingOptions, flagsOf, loadFor } from '../../cli/config-options.ts'
+import { type ConfigOptions, fileAndSettingOptions, flagsOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createLog } from '../../cli/logger.ts'
 import type { Inputs } from '../../config/load.ts'
 import { readAddress } from '../query/service.ts'
 import { readTopic, type Topics } from '../query/topics.ts'
-import { serveQuery } from './serve-query.ts'
 
 /** `chain-agent serve-query`: a self-hosted query service. */
 export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -14,18 +12,22 @@ export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Comma
     .addHelpText(
       'after',
       `
-Indexes final blocks only, each complete and linked to the previous one by hash. GET /height returns the last block
-without a gap before it. The store must be limited: by contracts or topics, by blocks or bytes, or explicitly not at
-all (--unbounded). A store belongs to one chain and one set of contracts and topics; opening it with others fails, and
-queries for logs that it does not keep are rejected.
+Indexes final blocks only, each complete and linked to the previous one by hash.
+GET /height returns the last block without a gap before it. The store must be
+limited: by contracts or topics, by blocks or bytes, or explicitly not at all
+(--unbounded). A store belongs to one chain and one set of contracts and topics;
+opening it with others fails, and queries for logs that it does not keep are
+rejected.
 
-Each option is also a key of serveQuery in the configuration file (chain-agent config --example) and overrides it.
-Without --api-keys-file, --listen is unauthenticated: use a loopback address, or put a TLS proxy in front of it. While
-the node is unreachable, the service answers from its store. Ctrl-C stops it gracefully; after a kill it resumes where
-it was.
+Each option is also a key of serveQuery in the configuration file (chain-agent
+config --example) and overrides it. Without --api-keys-file, --listen is
+unauthenticated: use a loopback address, or put a TLS proxy in front of it.
+While the node is unreachable, the service answers from its store. Ctrl-C stops
+it gracefully; after a kill it resumes where it was.
 
-SIGHUP (systemctl reload) reloads the configuration: log.level, and of serveQuery apiKeysFile (and the keys in the
-file), rateLimit and readyLag. The log names all other keys that changed: they need a restart. If the configuration
+SIGHUP (systemctl reload) reloads the configuration: log.level, and of
+serveQuery apiKeysFile (and the keys in the file), rateLimit and readyLag. The
+log names all other keys that changed: they need a restart. If the configuration
 is invalid, the service logs the error and keeps the previous one.
 
 Examples:
@@ -36,6 +38,11 @@ Examples:
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
     )
     .action(async (options: ServeQueryFlags) => {
+      const [{ loadFor }, { createLog }, { serveQuery }] = await Promise.all([
+        import('../../cli/config.ts'),
+        import('../../cli/logger.ts'),
+        import('./serve-query.ts'),
+      ])
       const read = () => loadFor(io, options.config, serveQueryInputs(options)).config
       const config = read()
       await serveQuery({

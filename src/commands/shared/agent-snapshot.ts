@@ -1,11 +1,15 @@
 import { z } from 'zod'
+import { COLLECTORS, isReadings, type Readings } from '../../collectors/index.ts'
+import { textOrNull, timeOrNull } from '../../collectors/shared/reading-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
-import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
+import { createSampleIndex, type Sample, type SampleIndex } from '../../core/metric.ts'
+import { metrics as catalogue } from '../../metrics.ts'
+import { parsePrometheusText, type PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { createHttpClient } from '../../sources/http.ts'
-import { indexSamples, type NodeSnapshot, timestamp } from '../../health/snapshot.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 export interface FetchSnapshotOptions extends SourceOverrides {
@@ -22,8 +26,11 @@ const statusSchema = z.object({
       help: z.string(),
       enabled: z.boolean(),
       up: z.boolean().nullable(),
-      lastSuccessAt: timestamp.nullable(),
+      lastSuccessAt: timeOrNull,
       error: z.string().nullable(),
+      // Not in responses of agents before these fields.
+      errorCode: textOrNull,
+      advice: textOrNull,
       reading: z.unknown(),
     }),
   ),
@@ -40,14 +47,25 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Node
   const metrics = status === null ? null : await api.get('/metrics', signal)
   if (status === null || metrics === null) return null
   const { agent, collectors } = parseStatus(status)
+  const all = Object.entries(collectors)
+  const readings = Object.fromEntries(all.map(([name, { reading }]) => [name, reading]))
   return {
     at: clock.now(),
     origin: 'agent',
     version: agent.version,
     prefix: agent.prefix,
-    collectors: Object.entries(collectors).map(([name, collector]) => ({ name, ...collector })),
-    known: indexSamples(parsePrometheusText(metrics).samples),
-    metrics,
+    collectors: all.map(([name, { help, enabled, up, lastSuccessAt, error, errorCode, advice, reading }]) => ({
+      name,
+      help,
+      enabled,
+      up,
+      lastSuccessAt,
+      error: error === null ? null : { message: error, code: errorCode, advice },
+      hasReading: (reading ?? null) !== null,
+    })),
+    readings: decodeReadings(readings),
+    known: indexSamples(metrics),
+    export: () => Promise.resolve({ metrics, readings }),
   }
 }
 
@@ -57,4 +75,29 @@ const parseStatus = (text: string): z.output<typeof statusSchema> => {
   } catch {
     throw new ParseError("the agent's status", 'the JSON of /api/v1/status of this version', text)
   }
+}
+
+/** Decodes readings as in /api/v1/status, by the schemas of the collectors. */
+export const decodeReadings = (json: Readonly<Record<string, unknown>>): Readings => {
+  const decoded = Object.fromEntries(
+    Object.values(COLLECTORS).flatMap((collector) => {
+      const reading = json[collector.name] ?? null
+      return reading === null || !('reading' in collector)
+        ? []
+        : [[collector.name, collector.reading.safeParse(reading).data]]
+    }),
+  )
+  if (!isReadings(decoded)) throw new RangeError('a reading without a collector')
+  return decoded
+}
+
+/** Indexes an exposition. Leaves out metrics that are not in the catalogue and counters of the agent itself. */
+export const indexSamples = (exposition: string): SampleIndex => {
+  const names = new Set(
+    Object.entries(catalogue).flatMap(([name, { type }]) =>
+      type === 'gauge' || type === 'external counter' ? [name] : [],
+    ),
+  )
+  const isReading = (one: PrometheusSample): one is PrometheusSample & Sample => names.has(one.name)
+  return createSampleIndex(parsePrometheusText(exposition).samples.filter(isReading))
 }

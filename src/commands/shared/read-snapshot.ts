@@ -1,12 +1,29 @@
-import type { ConfigSource } from '../../config/read-config.ts'
-import type { Config } from '../../config/schema.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
-import { fetchSnapshot } from './agent-snapshot.ts'
-import { collectSnapshot } from './node-snapshot.ts'
-import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import { setMaxListeners } from 'node:events'
+import { createRuntime, type Offered } from '../../agent/runtime.ts'
+import { configOf } from '../../cli/config.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
+import { isReadings, type Readings } from '../../collectors/index.ts'
+import type { ConfigSource } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
+import { type Board, collectorError, type CollectorStatus } from '../../core/board.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Collector } from '../../core/collector.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { toApiJson } from '../../core/json.ts'
+import { redactAll } from '../../core/redact.ts'
+import { createSampleIndex } from '../../core/metric.ts'
+import { supervise } from '../../core/supervise.ts'
+import { day, second } from '../../core/units.ts'
+import { version } from '../../core/version.ts'
+import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
+import { parseJournalEntry } from '../../parsers/journal.ts'
+import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
+import { createExec } from '../../sources/exec.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { createSnapshotJournal } from '../../sources/journal-range.ts'
+import { fetchSnapshot } from './agent-snapshot.ts'
 
 interface ConfiguredSnapshot {
   readonly snapshot: NodeSnapshot
@@ -40,17 +57,131 @@ const readFromAgent = async (io: Io, config: Config): Promise<NodeSnapshot | nul
 export const readFromNode = async (io: Io, config: Config): Promise<NodeSnapshot> => {
   const progress = createProgress(io)
   try {
-    return await collectSnapshot({
-      config,
-      clock: io.clock,
-      path: io.env['PATH'] ?? '/usr/bin:/bin',
-      signal: io.signal,
-      onWaiting: (names) => {
-        progress.show(`Reading from the node: waiting for ${names.join(', ')}`)
-      },
-      ...io.overrides,
+    return await collectSnapshot(io, config, (names) => {
+      progress.show(`Reading from the node: waiting for ${names.join(', ')}`)
     })
   } finally {
     progress.end()
+  }
+}
+
+/**
+ * Reads the node once, with the collectors of the agent: first the sources, then the derived ones. Writes nothing and
+ * sends nothing. Errors of collectors are in the snapshot, not thrown.
+ */
+const collectSnapshot = async (
+  { clock, env, signal, overrides }: Io,
+  config: Config,
+  onWaiting: WaitOptions['onWaiting'],
+): Promise<NodeSnapshot> => {
+  const path = env['PATH'] ?? '/usr/bin:/bin'
+  const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = overrides ?? {}
+  const ending = new AbortController()
+  setMaxListeners(100, ending.signal)
+  const end = (): void => {
+    ending.abort()
+  }
+  signal.addEventListener('abort', end, { once: true })
+  const { board, exposition, offer, prefix } = await createRuntime({
+    clock,
+    path,
+    exec,
+    ask,
+    checkpoints: createReadOnlyCheckpoints(config.state.directory),
+    ownsProcess: false,
+    journal: createSnapshotJournal({ exec, parse: parseJournalEntry }),
+    complain: () => undefined,
+  })
+  const offered = offer(config)
+  const context = { clock, signal: ending.signal }
+  const running: Promise<void>[] = []
+  const startedAt = clock.elapsed()
+  try {
+    for (const role of ['source', 'derived'] as const) {
+      const wave = offered.filter((one) => one.enabled && one.role === role)
+      running.push(...wave.map(({ collector }) => supervise(withoutStaleness(collector), board, context)))
+      await waitForAttempts(wave, { board, clock, signal, onWaiting })
+      if (role === 'source') await waitForSecondReading(startedAt, { clock, signal })
+    }
+    for (const { collector, enabled, role } of offered) {
+      if (!enabled || role === 'outbound') board.disable(collector)
+    }
+    const samples = [...board.samples()]
+    const statuses = [...board.statuses()]
+    const readings = Object.fromEntries(statuses.map(({ name, reading }) => [name, redactAll(reading)]))
+    return {
+      at: clock.now(),
+      origin: 'node',
+      version,
+      prefix: prefix(),
+      collectors: statuses.map(stateOf),
+      readings: typed(readings),
+      known: createSampleIndex(samples),
+      export: async () => ({
+        metrics: await exposition.render(samples),
+        readings: Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),
+      }),
+    }
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+    exec.killAll()
+    await Promise.all(running)
+  }
+}
+
+/** Readings must not become stale while another collector is still running. */
+const withoutStaleness = (collector: Collector<unknown>): Collector<unknown> => ({
+  ...collector,
+  timing: { ...collector.timing, interval: day },
+})
+
+/** Block production needs two readings: collectors with an interval of two seconds must have run twice. */
+const TWO_READINGS_MS = 2.6 * second
+
+const waitForSecondReading = async (
+  startedAt: number,
+  { clock, signal }: Pick<WaitOptions, 'clock' | 'signal'>,
+): Promise<void> => {
+  const left = TWO_READINGS_MS - (clock.elapsed() - startedAt)
+  if (left > 0) await clock.sleep(left, signal)
+}
+
+const typed = (readings: Readonly<Record<string, unknown>>): Readings => {
+  if (!isReadings(readings)) throw new RangeError('a reading without a collector')
+  return readings
+}
+
+/** A collector that has not finished by now has timed out. */
+const stateOf = ({ up, lastSuccessAt, error, reading, ...one }: CollectorStatus): CollectorState => ({
+  ...one,
+  up: up ?? (one.enabled ? false : null),
+  lastSuccessAt: lastSuccessAt ?? null,
+  error: error ? collectorError(error) : null,
+  hasReading: reading !== undefined,
+})
+
+const POLL_INTERVAL_MS = 50
+const MAX_WAIT_MS = 20 * second
+
+interface WaitOptions {
+  readonly board: Board
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly onWaiting: (names: readonly string[]) => void
+}
+
+/** Waits until each collector has finished an attempt, or timed out. */
+const waitForAttempts = async (wave: readonly Offered[], patience: WaitOptions): Promise<void> => {
+  const { board, clock, signal, onWaiting } = patience
+  const names = new Set(wave.map(({ collector }) => collector.name))
+  const longest = Math.max(0, ...wave.map(({ collector }) => collector.timing.timeout))
+  // In the agent a tool may take a minute; here the operator is waiting.
+  const until = clock.elapsed() + Math.min(longest + 2 * second, MAX_WAIT_MS)
+  while (!signal.aborted && clock.elapsed() < until) {
+    const waiting = [...board.statuses()].filter(({ name, up }) => names.has(name) && up === undefined)
+    if (waiting.length === 0) return
+    onWaiting(waiting.map(({ name }) => name))
+    await clock.sleep(POLL_INTERVAL_MS, signal)
   }
 }

@@ -1,6 +1,6 @@
-import { fact } from './fact.ts'
+import { fact, iso, relativeTime, timeFact } from './fact.ts'
 import { type Section, summary, type View, whyUnknown } from './section.ts'
-import { iso, relativeTime } from './format.ts'
+import { maintenanceWindow } from '../../health/facts.ts'
 
 const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled }) => enabled)
 
@@ -8,7 +8,6 @@ const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled 
 export const agent: Section = {
   name: 'agent',
   aliases: ['collectors'],
-  description: 'version, prefix, status of each collector',
   groups: [
     {
       collector: null,
@@ -26,7 +25,7 @@ export const agent: Section = {
             const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
             return fact(
               ['collectors', name],
-              { enabled, up, lastSuccessAt: iso(lastSuccessAt), error },
+              { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null },
               {
                 label: name,
                 text: () =>
@@ -52,5 +51,38 @@ export const agent: Section = {
       view.snapshot.origin === 'agent' ? text : `not running; read from the node, ${text}`,
       failing.length === 0 && view.snapshot.origin === 'agent' ? undefined : 'notice',
     )
+  },
+}
+
+const currentWindow = (view: View) => maintenanceWindow(view.snapshot)
+
+/** Without a reading, it is unknown whether a window is set. */
+const isKnown = (view: View): boolean => view.hasReading('maintenance')
+
+export const maintenance: Section = {
+  name: 'maintenance',
+  groups: [
+    {
+      collector: 'maintenance',
+      source: 'the operator',
+      facts: (view) => {
+        const found = currentWindow(view)
+        return [
+          fact('announced', isKnown(view) ? found !== undefined : null),
+          ...(found
+            ? [
+                fact('reason', found.reason),
+                timeFact('until', found.until, { now: view.at }),
+                fact('note', view.readings.maintenance?.note, { absent: 'none' }),
+              ]
+            : []),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const found = currentWindow(view)
+    if (found) return summary(`${found.reason}, ${found.left} left`, 'notice')
+    return isKnown(view) ? summary('none') : null
   },
 }

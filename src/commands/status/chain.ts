@@ -1,24 +1,88 @@
-import { count, duration, figure } from '../../core/format.ts'
+import { duration, figure, count } from '../../core/format.ts'
+import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
+import { FROM_STATUS_REPORT } from './node.ts'
+import { joined, type Section, summary, type View } from './section.ts'
 import { LIMITS, USUAL_RATE } from '../../health/limits.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import { fact } from './fact.ts'
-import { rpcReading } from './rpc.ts'
-import { joined, type Section, summary, type View } from './section.ts'
-import { nullableInteger, nullableFlag, listOf, nullableNumber, lenientObject, nullableText } from './reading-schema.ts'
-import { relativeTime } from './format.ts'
 
-const schema = lenientObject({
-  references: listOf(
-    lenientObject({
-      name: nullableText,
-      up: nullableFlag,
-      blockNumber: nullableInteger,
-      state: nullableText,
-    }),
-  ),
-  agreeing: nullableNumber,
-  difference: nullableInteger,
-})
+/** The reading of the node's JSON-RPC, if it answered. */
+const answerOf = ({ readings: { rpc: reading } }: View) => (reading?.up === true ? reading : undefined)
+
+const TAGS = ['latest', 'safe', 'finalized'] as const
+
+/** The class of the failure, without the message of the server. */
+const failureOf = ({ readings: { rpc: reading } }: View): string | null =>
+  reading?.up === false ? reading.reason : null
+
+export const rpc: Section = {
+  name: 'rpc',
+  groups: [
+    {
+      collector: 'rpc',
+      source: 'its port',
+      facts: (view) => {
+        const up = view.readings.rpc?.up
+        const reading = answerOf(view)
+        const reason = failureOf(view)
+        const gone = up === false ? { unknownReason: 'it does not answer' } : {}
+        return [
+          fact(['asked', 'up'], up, {
+            label: 'answers',
+            text: (answers) => (answers ? 'yes' : reason === null ? 'no' : `no: ${reason}`),
+            tone: badUnless(up === true),
+          }),
+          ...TAGS.flatMap((tag) => {
+            const block = reading?.blocks[tag]
+            const height = tag === 'latest' ? reading?.blockNumber : block?.number
+            return [
+              fact(['asked', tag, 'blockNumber'], height, {
+                label: `${tag} block`,
+                text: figure,
+                ...gone,
+              }),
+              timeFact(['asked', tag, 'blockTime'], block?.at, {
+                label: `${tag} block, its time`,
+                now: view.at,
+                ...gone,
+              }),
+            ]
+          }),
+          timeFact(['asked', 'lastAdvanceAt'], reading?.lastAdvanceAt, {
+            label: 'last advance',
+            now: view.at,
+            ...gone,
+          }),
+          fact(['asked', 'clientVersion'], reading?.info.clientVersion, gone),
+          fact(['asked', 'chainId'], reading?.info.chainId, gone),
+          fact(['asked', 'netVersion'], reading?.info.netVersion, gone),
+        ]
+      },
+    },
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => {
+        const reading = view.readings.status?.rpc
+        return [
+          fact('status', reading?.status, {
+            tone: (status) => (status === 'active' ? undefined : 'notice'),
+          }),
+          fact('clientVersion', reading?.clientVersion),
+          fact('netVersion', reading?.netVersion),
+          fact('blockNumber', reading?.blockNumber, { text: figure }),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    if (!view.readings.rpc) return null
+    const reading = answerOf(view)
+    if (!reading) return summary(`does not answer: ${failureOf(view) ?? 'unknown reason'}`, 'bad')
+    const finalized = reading.blocks.finalized?.number ?? null
+    return summary(
+      joined(['answers', reading.info.clientVersion, finalized === null ? null : `finalized ${figure(finalized)}`]),
+    )
+  },
+}
 
 /** Negative is ahead of the references. */
 const inWords = (difference: number): string =>
@@ -39,18 +103,17 @@ const differenceOf = ({ known }: View): number | undefined => known.value('chain
 export const chain: Section = {
   name: 'chain',
   aliases: ['references', 'height'],
-  description: 'own height compared with the references, pace of the chain, blocksync window',
   groups: [
     {
       collector: 'rpc',
       source: "the node's RPC",
-      facts: (view) => [fact('blockNumber', rpcReading(view).blockNumber, { label: 'own height', text: figure })],
+      facts: (view) => [fact('blockNumber', answerOf(view)?.blockNumber, { label: 'own height', text: figure })],
     },
     {
       collector: 'reference',
       source: 'the references',
       facts: (view) => {
-        const { references, agreeing } = view.reading('reference', schema)
+        const { references = [], agreeing } = view.readings.reference ?? {}
         return [
           fact('blockDifference', differenceOf(view), { text: inWords, tone: toneIn(view) }),
           fact('referencesAgreeing', agreeing, {
@@ -62,7 +125,7 @@ export const chain: Section = {
               { up, blockNumber, state },
               {
                 label: `reference ${name ?? ''}`,
-                text: () => joined([blockNumber && figure(blockNumber), state]) ?? 'unknown',
+                text: () => joined([blockNumber === null ? null : figure(blockNumber), state]) ?? 'unknown',
                 tone: () => (up === true ? undefined : 'notice'),
               },
             ),
@@ -92,8 +155,8 @@ export const chain: Section = {
     },
   ],
   summary: (view) => {
-    const { blockNumber, blocks } = rpcReading(view)
-    const { references, agreeing } = view.reading('reference', schema)
+    const { blockNumber = null, blocks } = answerOf(view) ?? {}
+    const { references = [], agreeing = null } = view.readings.reference ?? {}
     const difference = differenceOf(view)
     const elsewhere = references.find((one) => one.blockNumber !== null)?.blockNumber
     const network =
@@ -101,7 +164,7 @@ export const chain: Section = {
         ? null
         : `own height unknown, the network is at ${figure(elsewhere)}`
     const own = blockNumber === null ? network : figure(blockNumber)
-    const { at } = blocks.latest
+    const at = blocks?.latest?.at ?? null
     const age = at === null ? null : relativeTime(at, view.at)
     return summary(
       joined([

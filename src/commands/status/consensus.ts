@@ -1,42 +1,13 @@
-import type { z } from 'zod'
 import { second } from '../../core/units.ts'
 import { blockAge, isNodeDown } from '../../health/facts.ts'
 import { duration, figure } from '../../core/format.ts'
-import { fact, timeFact } from './fact.ts'
-import { FROM_STATUS_REPORT, statusReport } from './report.ts'
+import { fact, share, timeFact } from './fact.ts'
+import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import {
-  nullableNumber,
-  recordOf,
-  nullableInteger,
-  nullableFlag,
-  lenientObject,
-  timestamp,
-  nullableText,
-} from './reading-schema.ts'
-
-const schema = lenientObject({
-  lastEntryAt: timestamp,
-  round: nullableInteger,
-  epoch: nullableInteger,
-  block: nullableInteger,
-  committing: nullableFlag,
-  statesyncActive: nullableFlag,
-  blocksyncActive: nullableFlag,
-  messages: recordOf(nullableNumber),
-  networkErrors: nullableNumber,
-  networkErrorPeers: nullableNumber,
-  votedAt: timestamp,
-  panic: nullableText,
-})
-
-/** The last 60 seconds of the consensus log. */
-export const consensusLog = (view: View): ConsensusLog => view.reading('consensus', schema)
-
-type ConsensusLog = z.output<typeof schema>
 
 /** Log and status report are from before the service stopped. */
-const stopped = (view: View, { epoch, round }: Pick<ConsensusLog, 'epoch' | 'round'>): string => {
+const stopped = (view: View): string => {
+  const { epoch = null, round = null } = view.readings.consensus ?? {}
   const age = blockAge(view)
   const state = age === undefined ? 'stopped' : `stopped; last block ${duration(age * second)} ago`
   const last = joined([epoch === null ? null : `epoch ${epoch}`, round === null ? null : `round ${round}`])
@@ -61,24 +32,23 @@ const KINDS = [
 
 export const consensus: Section = {
   name: 'consensus',
-  description: 'status, mode, epoch, round, heights; the last minute of its log',
   groups: [
     {
       ...FROM_STATUS_REPORT,
       facts: (view) => {
-        const reading = statusReport(view).consensus
+        const reading = view.readings.status?.consensus
         const wordOf = (name: 'status' | 'mode') =>
-          fact(name, reading[name], {
+          fact(name, reading?.[name], {
             tone: (value) => (value === HEALTHY[name] ? undefined : 'notice'),
           })
         return [
           wordOf('status'),
           wordOf('mode'),
-          fact('epoch', reading.epoch, { text: figure }),
-          fact('round', reading.round, { text: figure }),
-          fact('blockNumber', reading.blockNumber, { text: figure }),
-          fact('blockNumberFromExternal', reading.externalBlockNumber, { text: figure }),
-          fact('blockDifference', reading.blockDifference, { text: figure }),
+          fact('epoch', reading?.epoch, { text: figure }),
+          fact('round', reading?.round, { text: figure }),
+          fact('blockNumber', reading?.blockNumber, { text: figure }),
+          fact('blockNumberFromExternal', reading?.externalBlockNumber, { text: figure }),
+          fact('blockDifference', reading?.blockDifference, { text: figure }),
         ]
       },
     },
@@ -86,44 +56,216 @@ export const consensus: Section = {
       collector: 'consensus',
       source: 'the last 60 seconds of its log',
       facts: (view) => {
-        const log = consensusLog(view)
+        const log = view.readings.consensus
         return [
-          fact(['log', 'committing'], log.committing),
-          fact(['log', 'epoch'], log.epoch, { text: figure }),
-          fact(['log', 'round'], log.round, { text: figure }),
-          fact(['log', 'block'], log.block, { text: figure }),
-          ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log.messages[kind], { label })),
-          fact(['log', 'networkErrors'], log.networkErrors, {
+          fact(['log', 'committing'], log?.committing),
+          fact(['log', 'epoch'], log?.epoch, { text: figure }),
+          fact(['log', 'round'], log?.round, { text: figure }),
+          fact(['log', 'block'], log?.block, { text: figure }),
+          ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log?.messages[kind], { label })),
+          fact(['log', 'networkErrors'], log?.networkErrors, {
             label: 'network errors, 5 min',
           }),
-          timeFact(['log', 'votedAt'], log.votedAt, { label: 'last vote', now: view.at }),
-          timeFact(['log', 'lastEntryAt'], log.lastEntryAt, {
+          timeFact(['log', 'votedAt'], log?.votedAt, { label: 'last vote', now: view.at }),
+          timeFact(['log', 'lastEntryAt'], log?.lastEntryAt, {
             label: 'newest line',
             now: view.at,
           }),
-          ...(log.panic === null
-            ? []
-            : [fact(['log', 'panic'], log.panic, { label: 'last panic', tone: () => 'bad' })]),
+          ...(typeof log?.panic === 'string'
+            ? [fact(['log', 'panic'], log.panic, { label: 'last panic', tone: () => 'bad' })]
+            : []),
         ]
       },
     },
   ],
   summary: (view) => {
-    const log = consensusLog(view)
-    if (isNodeDown(view.known, 'bft')) return summary(stopped(view, log), 'bad')
-    const reading = statusReport(view).consensus
-    const isBad = log.committing === false && log.statesyncActive !== true
+    const { committing = null, statesyncActive, epoch = null, round = null } = view.readings.consensus ?? {}
+    if (isNodeDown(view.known, 'bft')) return summary(stopped(view), 'bad')
+    const reading = view.readings.status?.consensus
+    const isBad = committing === false && statesyncActive !== true
     const isStrange =
-      (reading.status ?? HEALTHY.status) !== HEALTHY.status || (reading.mode ?? HEALTHY.mode) !== HEALTHY.mode
+      (reading?.status ?? HEALTHY.status) !== HEALTHY.status || (reading?.mode ?? HEALTHY.mode) !== HEALTHY.mode
     return summary(
       joined([
-        log.committing === null ? null : log.committing ? 'blocks committed in 60 s' : 'no block committed in 60 s',
-        log.epoch === null ? null : `epoch ${figure(log.epoch)}`,
-        log.round === null ? null : `round ${figure(log.round)}`,
-        reading.status,
-        reading.mode,
+        committing === null ? null : committing ? 'blocks committed in 60 s' : 'no block committed in 60 s',
+        epoch === null ? null : `epoch ${figure(epoch)}`,
+        round === null ? null : `round ${figure(round)}`,
+        reading?.status,
+        reading?.mode,
       ]),
       isBad ? 'bad' : isStrange ? 'notice' : undefined,
+    )
+  },
+}
+
+const derivedFrom = ({ known }: View) => {
+  const progressedAt = known.value('chain_statesync_last_progress_timestamp_seconds')
+  return {
+    etaSeconds: known.value('chain_statesync_eta_seconds'),
+    lastProgressAt: progressedAt === undefined ? undefined : Math.round(progressedAt * 1000),
+  }
+}
+
+/** From the log or the metrics of consensus; undefined if neither was read. */
+const isActive = (view: View): boolean | undefined =>
+  view.readings.consensus?.statesyncActive ?? toFlag(view.known.value('chain_native_statesync_active'))
+
+const toFlag = (value: number | undefined): boolean | undefined => (value === undefined ? undefined : value === 1)
+
+/** With four decimals, as in the status report. */
+const percentOf = (ratio: number): number => Number((ratio * 100).toFixed(4))
+
+export const statesync: Section = {
+  name: 'statesync',
+  groups: [
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => {
+        const { progressRatio = null, progressBlock, targetBlock } = view.readings.status?.statesync ?? {}
+        return [
+          fact('percentage', progressRatio === null ? null : percentOf(progressRatio), {
+            text: (percentage) => share(percentage / 100),
+          }),
+          fact('progress', progressBlock, { text: figure }),
+          fact('target', targetBlock, {
+            text: (target) => (target === 0n ? '0 (no statesync needed)' : figure(target)),
+          }),
+        ]
+      },
+    },
+    {
+      collector: 'consensus',
+      source: 'its log',
+      facts: (view) => [
+        fact('active', isActive(view), {
+          label: 'active',
+          tone: (active) => (active ? 'notice' : undefined),
+        }),
+      ],
+    },
+    {
+      collector: 'derived',
+      source: 'its progress rate',
+      facts: (view) => {
+        const { etaSeconds, lastProgressAt } = derivedFrom(view)
+        const none = isActive(view) === false ? { absent: 'none: not active' } : {}
+        return [
+          fact('etaSeconds', etaSeconds, {
+            label: 'remaining',
+            text: (seconds) => duration(seconds * 1000),
+            ...none,
+          }),
+          timeFact('lastProgressAt', lastProgressAt, {
+            label: 'last progress',
+            now: view.at,
+            ...none,
+          }),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const active = isActive(view)
+    if (active === undefined) return null
+    if (!active) return summary('not active')
+    const { progressRatio: reported = null, targetBlock } = view.readings.status?.statesync ?? {}
+    // The status report may be minutes old: a target of 0 is from before this statesync.
+    const progressRatio = targetBlock === 0n ? null : reported
+    const { etaSeconds } = derivedFrom(view)
+    return summary(
+      'active' +
+        (progressRatio === null ? '' : `, ${share(progressRatio)} done`) +
+        (etaSeconds === undefined ? '' : `, ${duration(etaSeconds * 1000)} remaining`),
+      'notice',
+    )
+  },
+}
+
+/** The node's own turns are known only if its key is known. */
+const ownDuties = (view: View) => {
+  const { duties: reading, identity } = view.readings.derived ?? {}
+  return identity && reading
+}
+
+export const duties: Section = {
+  name: 'duties',
+  groups: [
+    {
+      collector: 'derived',
+      source: 'the last six hours',
+      facts: (view) => {
+        const { duties: all, identity } = view.readings.derived ?? {}
+        const own = ownDuties(view)
+        const why = !all ? 'no round was read yet' : undefined
+        const whyOwn = why ?? (!identity ? 'the key of this node is not known yet' : undefined)
+        return [
+          fact('identityActive', identity?.isActive, {
+            label: 'signs with its key',
+            unknownReason: whyOwn,
+          }),
+          fact('rounds', all?.rounds, { unknownReason: why }),
+          fact('timeouts', all?.timeouts, { label: 'rounds that timed out', unknownReason: why }),
+          fact('ownBlocks', own?.ownBlocks, { unknownReason: whyOwn }),
+          fact('ownTimeouts', own?.ownTimeouts, {
+            unknownReason: whyOwn,
+            tone: (missed) => (missed > 0 ? 'notice' : undefined),
+          }),
+          fact('expectedSlots', own?.expected, {
+            label: 'own turns expected',
+            unknownReason: whyOwn ?? 'requires the share of the stake',
+            text: (slots) => slots.toFixed(1),
+          }),
+          fact('shortfallProbability', own?.shortfallProbability, {
+            label: 'probability by chance',
+            unknownReason: whyOwn ?? 'requires the expected turns',
+            text: share,
+          }),
+        ]
+      },
+    },
+    {
+      collector: 'ledger',
+      source: 'the ledger stream',
+      facts: ({ known }) => [
+        fact('ownConsecutiveTimeouts', known.value('chain_ledger_own_consecutive_timeouts'), {
+          label: 'missed in a row',
+          tone: (missed) => (missed > 0 ? 'notice' : undefined),
+        }),
+      ],
+    },
+    {
+      collector: 'native',
+      source: 'the metrics of consensus',
+      facts: ({ known }) => [
+        fact('stakeRatio', known.value('chain_native_stake_ratio'), {
+          label: 'share of the stake',
+          text: (ratio) => (ratio === 0 ? '0.00%: not in the active set' : share(ratio)),
+        }),
+      ],
+    },
+    {
+      collector: 'consensus',
+      source: 'the consensus log',
+      facts: (view) => [
+        timeFact('votedAt', view.readings.consensus?.votedAt, {
+          label: 'last vote',
+          now: view.at,
+          unknownReason: 'a full node never votes',
+        }),
+      ],
+    },
+  ],
+  summary: (view) => {
+    const own = ownDuties(view)
+    const stake = view.known.value('chain_native_stake_ratio')
+    return summary(
+      joined([
+        typeof own?.ownBlocks !== 'number' ? null : `${figure(own.ownBlocks)} own blocks`,
+        typeof own?.ownTimeouts !== 'number' ? null : `${figure(own.ownTimeouts)} missed`,
+        typeof own?.expected !== 'number' ? null : `${own.expected.toFixed(1)} expected`,
+        stake === undefined ? null : `${share(stake)} of the stake`,
+      ]),
+      (own?.ownTimeouts ?? 0) > 0 ? 'notice' : undefined,
     )
   },
 }

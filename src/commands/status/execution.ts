@@ -1,23 +1,8 @@
-import { figure, size } from '../../core/format.ts'
+import { duration, figure, size, count } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { fact, timeFact } from './fact.ts'
+import { fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { nullableNumber, nullableInteger, lenientObject, objectOrNull, timestamp } from './reading-schema.ts'
-import { relativeTime, share } from './format.ts'
-
-const history = objectOrNull({ version: nullableInteger, earliest: nullableInteger })
-
-const schema = lenientObject({
-  lastEntryAt: timestamp,
-  block: objectOrNull({ number: nullableInteger, at: timestamp }),
-  finalized: nullableInteger,
-  usedRatio: nullableNumber,
-  chunks: objectOrNull({ fast: nullableInteger, slow: nullableInteger, free: nullableInteger }),
-  history: lenientObject({ primary: history, secondary: history }),
-  residentBytes: nullableNumber,
-})
-
-const executionIn = (view: View) => view.reading('execution', schema)
+import { LIMITS } from '../../health/limits.ts'
 
 /** Why the log has no current value; undefined if it should have one. */
 const staleReason = (lastEntryAt: number | null, view: View): string | undefined => {
@@ -28,38 +13,37 @@ const staleReason = (lastEntryAt: number | null, view: View): string | undefined
 
 export const execution: Section = {
   name: 'execution',
-  description: 'newest executed block, memory, database, from the log of execution',
   groups: [
     {
       collector: 'execution',
       source: 'its log',
       facts: (view) => {
-        const reading = executionIn(view)
+        const reading = view.readings.execution
         const now = view.at
-        const why = staleReason(reading.lastEntryAt, view)
+        const why = staleReason(reading?.lastEntryAt ?? null, view)
         return [
-          fact('blockNumber', reading.block?.number, {
+          fact('blockNumber', reading?.block?.number, {
             unknownReason: why,
             label: 'executed block',
             text: figure,
           }),
-          timeFact('blockTime', reading.block?.at, { unknownReason: why, label: 'its time', now }),
-          fact('finalizedBlockNumber', reading.finalized, {
+          timeFact('blockTime', reading?.block?.at, { unknownReason: why, label: 'its time', now }),
+          fact('finalizedBlockNumber', reading?.finalized, {
             unknownReason: why,
             label: 'finalized block',
             text: figure,
           }),
-          fact('residentBytes', reading.residentBytes, {
+          fact('residentBytes', reading?.residentBytes, {
             unknownReason: why,
             label: 'memory',
             text: size,
           }),
-          fact(['database', 'usedRatio'], reading.usedRatio, {
+          fact(['database', 'usedRatio'], reading?.usedRatio, {
             unknownReason: why,
             label: 'database used',
             text: share,
           }),
-          fact(['database', 'chunks'], reading.chunks, {
+          fact(['database', 'chunks'], reading?.chunks, {
             unknownReason: why,
             label: 'chunks',
             text: (lists) =>
@@ -69,12 +53,12 @@ export const execution: Section = {
                 ),
               ) ?? '',
           }),
-          fact(['database', 'earliestBlock'], reading.history.primary?.earliest, {
+          fact(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
             unknownReason: why,
             label: 'history from block',
             text: figure,
           }),
-          timeFact('lastEntryAt', reading.lastEntryAt, {
+          timeFact('lastEntryAt', reading?.lastEntryAt, {
             unknownReason: why,
             label: 'newest line',
             now,
@@ -84,8 +68,8 @@ export const execution: Section = {
     },
   ],
   summary: (view) => {
-    const { block, residentBytes } = executionIn(view)
-    if (block === null || block.number === null) return null
+    const { block, residentBytes = null } = view.readings.execution ?? {}
+    if (!block || block.number === null) return null
     return summary(
       joined([
         `block ${figure(block.number)}${block.at === null ? '' : ` of ${relativeTime(block.at, view.at)}`}`,
@@ -93,4 +77,163 @@ export const execution: Section = {
       ]),
     )
   },
+}
+
+const toneOfUse = (ratio: number) => (ratio >= LIMITS.storageUsed.critical ? ('bad' as const) : undefined)
+
+export const storage: Section = {
+  name: 'storage',
+  aliases: ['database', 'mpt'],
+  groups: [
+    {
+      collector: 'storage',
+      source: 'the storage tool',
+      facts: (view) => [
+        ...deviceFacts(view),
+        ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
+        ...timelineFacts('primary', view),
+        ...timelineFacts('secondary', view),
+        fact('historyMaxBlocks', view.readings.storage?.historyMaxBlocks, {
+          label: 'history limit',
+          text: (blocks) => count(blocks, 'block'),
+        }),
+        ...latestFacts(view),
+        fact(['compaction', 'thresholdRatio'], view.known.value('chain_storage_compaction_threshold_ratio'), {
+          label: 'compaction threshold',
+          text: share,
+        }),
+        ...completeness(view),
+      ],
+    },
+    {
+      collector: 'derived',
+      source: 'its growth rate',
+      facts: ({ known }) => [
+        fact(['compaction', 'inSeconds'], known.value('chain_storage_seconds_until_compaction'), {
+          label: 'compaction in',
+          text: (seconds) => duration(seconds * 1000),
+          unknownReason: 'not measured yet, or not growing',
+        }),
+      ],
+    },
+  ],
+  summary: (view) => {
+    const { devices = [], timelines } = view.readings.storage ?? {}
+    const fullest = Math.max(...devices.map(({ usedRatio }) => usedRatio ?? -1))
+    if (devices.length === 0 || fullest < 0) return null
+    const capacity = devices.reduce((sum, { capacityBytes }) => sum + (capacityBytes ?? 0), 0)
+    const blocks = timelines?.primary?.historyBlocks ?? null
+    return summary(
+      joined([
+        `${share(fullest)} of ${size(capacity)} used`,
+        blocks === null ? null : `history of ${count(blocks, 'block')}`,
+      ]),
+      toneOfUse(fullest),
+    )
+  },
+}
+
+const deviceFacts = (view: View): readonly Fact[] => {
+  const { devices = [] } = view.readings.storage ?? {}
+  if (devices.length === 0) return [fact('devices', null)]
+  return devices.map((device) => {
+    const { path, capacityBytes, usedBytes, usedRatio } = device
+    const name = path || 'a deleted file'
+    return fact(
+      ['devices', name],
+      { capacityBytes, usedBytes, usedRatio },
+      {
+        label: name,
+        text: () =>
+          joined([
+            `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
+            `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
+          ]) ?? '',
+        tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
+      },
+    )
+  })
+}
+
+const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
+  const list = view.readings.storage?.lists[name]
+  if (!list) return fact(['lists', name], null, { label: `${name} list` })
+  const { chunks, capacityBytes, usedBytes } = list
+  return fact(
+    ['lists', name],
+    { chunks, capacityBytes, usedBytes },
+    {
+      label: `${name} list`,
+      text: () =>
+        joined([
+          chunks === null ? 'unknown' : count(chunks, 'chunk'),
+          capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
+          usedBytes === null ? null : `used ${size(usedBytes)}`,
+        ]) ?? '',
+      tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
+    },
+  )
+}
+
+const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
+  const found = view.readings.storage?.timelines[name] ?? null
+  // The second timeline exists only while the database is converted to another encoding.
+  if (name === 'secondary' && found === null) return []
+  const at = (part: string): readonly string[] => ['timelines', name, part]
+  const label = name === 'primary' ? 'history' : 'second history'
+  const { historyBlocks, earliestBlock, latestBlock, kind, autoExpireBlock } = found ?? NO_TIMELINE
+  return [
+    fact(at('historyBlocks'), historyBlocks, { label, text: (blocks) => count(blocks, 'block') }),
+    fact(at('earliestBlock'), earliestBlock, { label: `${label}, earliest`, text: figure }),
+    fact(at('latestBlock'), latestBlock, { label: `${label}, latest`, text: figure }),
+    // Older tools do not print the encoding.
+    ...(kind === null ? [] : [fact(at('kind'), kind, { label: `${label}, kind` })]),
+    fact(at('autoExpireBlock'), autoExpireBlock, {
+      label: `${label}, auto-expire version`,
+      text: figure,
+    }),
+  ]
+}
+
+const NO_TIMELINE = {
+  historyBlocks: null,
+  earliestBlock: null,
+  latestBlock: null,
+  kind: null,
+  autoExpireBlock: null,
+}
+
+const latestFacts = (view: View): readonly Fact[] => {
+  const latest = view.readings.storage?.latestBlock
+  const withId = (name: 'proposed' | 'voted'): Fact =>
+    fact(['latestBlock', name], latest?.[name], {
+      label: `latest ${name}`,
+      text: ({ number, id, round }) =>
+        joined([
+          number === null ? 'unknown' : figure(number),
+          id === null ? null : `id ${id}`,
+          round === null ? null : `round ${figure(round)}`,
+        ]) ?? '',
+    })
+  return [
+    withId('proposed'),
+    withId('voted'),
+    fact(['latestBlock', 'finalized'], latest?.finalized, { label: 'latest finalized', text: figure }),
+    fact(['latestBlock', 'verified'], latest?.verified, { label: 'latest verified', text: figure }),
+  ]
+}
+
+/** Shows details only if the report is incomplete. */
+const completeness = (view: View): readonly Fact[] => {
+  const { complete, unknownLines = null } = view.readings.storage ?? {}
+  return complete === false || (unknownLines ?? 0) > 0
+    ? [
+        fact('complete', complete, {
+          label: 'the report',
+          text: (isComplete) =>
+            `${isComplete ? 'complete' : 'incomplete'}, ${count(unknownLines ?? 0, 'line')} not parsed`,
+          tone: () => 'notice',
+        }),
+      ]
+    : [fact('complete', complete, { label: 'report is complete' })]
 }

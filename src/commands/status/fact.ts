@@ -1,6 +1,40 @@
-import { figure } from '../../core/format.ts'
+import { constants } from 'node:os'
+import { duration, figure, utc } from '../../core/format.ts'
+import { sanitize } from '../../core/redact.ts'
+import { second } from '../../core/units.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import { iso, timeWithAge } from './format.ts'
+
+/** A percentage with two decimals, as the storage tool prints it; below 1 it is never 100.00. */
+export const share = (ratio: number): string => {
+  const text = (ratio * 100).toFixed(2)
+  return `${ratio < 1 && text === '100.00' ? '99.99' : text}%`
+}
+
+/** A time relative to now: `in 5 min`, `5 min ago`. */
+export const relativeTime = (at: number, now: number): string =>
+  at - now >= second ? `in ${duration(at - now)}` : `${duration(now - at)} ago`
+
+/** RFC 3339 with milliseconds, for JSON; null is unknown. */
+export const iso = (at: number | null | undefined): string | null =>
+  at === null || at === undefined ? null : new Date(at).toISOString()
+
+/** A time with its age. */
+export const timeWithAge =
+  (now: number) =>
+  (at: number): string =>
+    `${utc(at)} (${relativeTime(at, now)})`
+
+/** The name of a signal by its number: `SIGABRT`. */
+export const signalName = (number: number): string =>
+  Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`
+
+/** On one line, without control characters. */
+export const oneLine = (text: string): string =>
+  sanitize(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('; ')
 
 /** One value of the node, known or unknown. */
 export interface Fact {
@@ -62,7 +96,7 @@ const labelOf = (field: string): string =>
 const defaultText = (value: unknown): string => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return figure(value)
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' || typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
 /** The tone of a value that should be true. */

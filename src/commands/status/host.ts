@@ -1,18 +1,13 @@
-import { figure, size } from '../../core/format.ts'
+import { figure, size, count } from '../../core/format.ts'
 import type { KERNELS } from '../../collectors/host/definition.ts'
 import { LIMITS } from '../../health/limits.ts'
-import { type Fact, fact, timeFact } from './fact.ts'
+import { type Fact, fact, iso, share, timeFact, timeWithAge } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { lenientObject, listOf, nullableText, recordOf } from './reading-schema.ts'
-import { share } from './format.ts'
-import { z } from 'zod'
-
-/** By aspect: values are in the metrics; `state` is the reason if an aspect could not be read. */
-const schema = recordOf(lenientObject({ samples: listOf(z.unknown()), state: nullableText }))
+import type { Readings } from '../../collectors/index.ts'
 
 /** Why an aspect is unknown. */
 const reasonFor = (view: View, aspect: string): string | undefined => {
-  const seen = view.reading('host', schema)[aspect]
+  const seen = view.readings.host?.get(aspect)
   return seen?.samples.length === 0 ? (seen.state ?? undefined) : undefined
 }
 
@@ -23,7 +18,6 @@ const milliseconds = (seconds: number): string => `${seconds > 0 ? '+' : ''}${(s
 
 export const host: Section = {
   name: 'host',
-  description: 'kernel, memory, clock, ports, disk space, drives',
   groups: [
     {
       collector: 'host',
@@ -161,7 +155,7 @@ const portFact = (view: View): Fact =>
 
 /** Aspects that could not be read, with the reason. */
 const unreadAspects = (view: View): readonly Fact[] =>
-  Object.entries(view.reading('host', schema))
+  [...(view.readings.host ?? [])]
     .filter(([aspect, { samples }]) => samples.length === 0 && !SHOWN.includes(aspect))
     .map(([aspect, { state }]) => fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }))
 
@@ -222,3 +216,63 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
   })
 
 const bitsOf = (warning: number): string => (warning === 0 ? 'none' : `bits ${warning}`)
+
+type KeyFile = NonNullable<Readings['keys']>[number]
+
+const nameOf = ({ key, kind }: KeyFile): string =>
+  key === 'password' && kind === 'keystore' ? 'environment file' : `${key} ${kind}`
+
+const toneOf = ({ state }: KeyFile) =>
+  state === 'ok' ? undefined : state === null ? ('unknown' as const) : ('bad' as const)
+
+/** The number of files that the overview names. */
+const MAX_NAMED = 2
+
+export const keys: Section = {
+  name: 'keys',
+  groups: [
+    {
+      collector: 'keys',
+      source: 'the key files',
+      facts: (view) => {
+        const files = view.readings.keys ?? []
+        if (files.length === 0) return [fact('files', null)]
+        return files.map((file) => {
+          const { key, kind, state, why, writtenAt, copies } = file
+          return fact(
+            [kind ?? '', key ?? ''],
+            { state, why, writtenAt: iso(writtenAt), copies },
+            {
+              label: nameOf(file),
+              text: () =>
+                joined([
+                  `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
+                  writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
+                  copies === null || copies === 0 ? null : `${copies} earlier`,
+                ]) ?? '',
+              tone: () => toneOf(file),
+            },
+          )
+        })
+      },
+    },
+  ],
+  summary: (view) => {
+    const files = view.readings.keys ?? []
+    if (files.length === 0) return null
+    const open = files.filter(({ state }) => state !== 'ok')
+    if (open.length === 0) return summary(`all ${count(files.length, 'file')} ok`)
+    const states = [...new Set(open.map(({ state }) => state ?? 'unknown'))]
+    return summary(
+      joined(
+        open.length <= MAX_NAMED
+          ? open.map((file) => `${nameOf(file)} ${file.state ?? 'unknown'}`)
+          : states.map((one) => {
+              const number = open.filter(({ state }) => (state ?? 'unknown') === one).length
+              return `${number} of ${files.length} ${one}`
+            }),
+      ),
+      open.some((file) => toneOf(file) === 'bad') ? 'bad' : 'unknown',
+    )
+  },
+}

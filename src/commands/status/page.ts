@@ -1,15 +1,15 @@
-import type { ConfigSource } from '../../config/read-config.ts'
+import type { ConfigSource } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { describeSource } from '../../config/render.ts'
 import { duration } from '../../core/format.ts'
 import type { HealthVerdict } from '../../health/verdict.ts'
-import { pairs, wrap } from '../../cli/terminal/layout.ts'
-import type { Style, Tone } from '../../cli/terminal/style.ts'
+import { pairs, wrap, type Style, type Tone } from '../../cli/terminal/style.ts'
 import { verdictLine } from '../../cli/terminal/verdict.ts'
-import { type Fact, UNKNOWN } from './fact.ts'
+import { type Fact, iso, oneLine, relativeTime, UNKNOWN } from './fact.ts'
 import { type Group, type Section, type View, whyUnknown } from './section.ts'
 import { SECTIONS } from './sections.ts'
-import { oneLine, relativeTime } from './format.ts'
+import type { Finding } from '../../health/finding.ts'
+import { toJson } from '../../core/json.ts'
 
 export interface Page {
   readonly view: View
@@ -47,8 +47,8 @@ const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
   if (snapshot.origin === 'node') {
     return `Read from the node: no agent answers at ${address}`
   }
-  const times = snapshot.collectors.flatMap(({ enabled, lastSuccessAt, reading }) =>
-    enabled && lastSuccessAt !== null && reading !== null ? [lastSuccessAt] : [],
+  const times = snapshot.collectors.flatMap(({ enabled, lastSuccessAt, hasReading }) =>
+    enabled && lastSuccessAt !== null && hasReading ? [lastSuccessAt] : [],
   )
   if (times.length === 0) return `From the agent at ${address}, which has no readings yet`
   const [newest, oldest] = [duration(at - Math.max(...times)), duration(at - Math.min(...times))]
@@ -118,7 +118,7 @@ const sourceOf = ({ collector, source }: Group, view: View): string => {
 }
 
 /** Why parts of a section are unknown, one line each. */
-export const reasonsOf = ({ groups }: Section, view: View): readonly string[] =>
+const reasonsOf = ({ groups }: Section, view: View): readonly string[] =>
   [...new Set(groups.flatMap(({ collector }) => collector ?? []))].flatMap((name) => {
     const why = whyUnknown(view.collector(name))
     return why === null ? [] : [`${name}: ${why}`]
@@ -149,3 +149,68 @@ const layOut = (label: string, value: string, style: Style): readonly string[] =
   const hasRoom = style.width === undefined || 4 + label.length + longest <= style.width
   return hasRoom ? pairs([[label, value]], style) : [`  ${label}`, ...wrap(value, style, '    ')]
 }
+
+/** The status as JSON; all sections if none is given. */
+export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
+  verdict: {
+    word: verdict.word,
+    sentence: verdict.sentence,
+    findings: verdict.findings.map(findingOf),
+  },
+  at: iso(view.at),
+  from: view.snapshot.origin,
+  configFile: source?.path ?? null,
+  sections: Object.fromEntries(
+    (sections.length === 0 ? SECTIONS : sections).map((section) => [
+      section.name.replace('{prefix}', view.prefix),
+      sectionOf(section, view),
+    ]),
+  ),
+  collectors: Object.fromEntries(
+    view.snapshot.collectors.map(({ name, enabled, up, lastSuccessAt, error }) => [
+      name,
+      {
+        enabled,
+        up,
+        lastSuccessAt: iso(lastSuccessAt),
+        error: error?.message ?? null,
+      },
+    ]),
+  ),
+})
+
+const findingOf = ({ name, severity, says, evidence, advice }: Finding) => ({
+  name,
+  severity,
+  says,
+  evidence,
+  advice,
+})
+
+const sectionOf = (section: Section, view: View) => ({
+  ...nest(section.groups.flatMap(({ facts }) => facts(view))),
+  unknownBecause: reasonsOf(section, view),
+})
+
+interface Branch {
+  [name: string]: unknown
+}
+
+/** Builds an object from values with paths. */
+const nest = (facts: readonly Fact[]): Branch =>
+  facts.reduce<Branch>((root, { path, value }) => withValue(root, path, toJson(value)), {})
+
+const withValue = (branch: unknown, [head = '', ...rest]: readonly string[], value: unknown): Branch => {
+  const before: Branch = isBranch(branch) ? branch : {}
+  return { ...before, [head]: rest.length === 0 ? value : withValue(before[head], rest, value) }
+}
+
+const isBranch = (value: unknown): value is Branch =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Escapes control characters, and everything other than ASCII unless the terminal shows it. */
+export const renderJson = (document: unknown, how: { indent?: number; isUnicode: boolean }): string =>
+  JSON.stringify(document, undefined, how.indent).replaceAll(
+    how.isUnicode ? /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g : /[^\n -~]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

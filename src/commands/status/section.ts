@@ -1,9 +1,8 @@
-import type { z } from 'zod'
 import type { SampleIndex } from '../../core/metric.ts'
-import type { NodeSnapshot, CollectorStatus } from '../../health/snapshot.ts'
+import type { Readings } from '../../collectors/index.ts'
+import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import type { Fact } from './fact.ts'
-import { oneLine } from './format.ts'
+import { type Fact, oneLine } from './fact.ts'
 
 /** The data of a node, as sections read it. */
 export interface View {
@@ -12,12 +11,11 @@ export interface View {
   /** The name prefix; `chain` if it is not known. */
   readonly prefix: string
   readonly known: SampleIndex
+  readonly readings: Readings
   readonly snapshot: NodeSnapshot
-  collector(collector: string): CollectorStatus | undefined
+  collector(collector: string): CollectorState | undefined
   /** True once the collector has a reading: absent fields are then known to be absent. */
   hasReading(collector: string): boolean
-  /** A reading, parsed by a schema that accepts anything: missing fields are null. */
-  reading<T>(collector: string, schema: z.ZodType<T>): T
 }
 
 /** Facts from one source, and therefore of one age. */
@@ -39,24 +37,22 @@ export interface Section {
   readonly label?: string
   /** Further names in arguments. */
   readonly aliases?: readonly string[]
-  /** What it shows, for the help. */
-  readonly description: string
   readonly groups: readonly Group[]
   /** A section without a summary has no line in the overview. */
   readonly summary?: (view: View) => Summary
 }
 
 export const createView = (snapshot: NodeSnapshot): View => {
-  const statusOf = (collector: string): CollectorStatus | undefined =>
+  const statusOf = (collector: string): CollectorState | undefined =>
     snapshot.collectors.find(({ name }) => name === collector)
   return {
     at: snapshot.at,
     prefix: snapshot.prefix ?? 'chain',
     known: snapshot.known,
+    readings: snapshot.readings,
     snapshot,
     collector: statusOf,
-    hasReading: (collector) => (statusOf(collector)?.reading ?? null) !== null,
-    reading: (collector, schema) => schema.parse(statusOf(collector)?.reading),
+    hasReading: (collector) => statusOf(collector)?.hasReading ?? false,
   }
 }
 
@@ -68,13 +64,12 @@ export const joined = (parts: readonly (string | null | undefined)[], by = ', ')
 export const summary = (text: string | null, tone?: Tone): Summary => (text === null ? null : { text, tone })
 
 /** Why a collector has no reading, or no new one, in one line; null if it has. */
-export const whyUnknown = (status: CollectorStatus | undefined): string | null => {
+export const whyUnknown = (status: CollectorState | undefined): string | null => {
   if (status === undefined) return 'the agent has no such collector'
-  const { enabled, up, error, reading } = status
+  const { enabled, up, error, hasReading } = status
   if (!enabled) return 'disabled in the configuration, or nothing to read'
   if (error !== null) {
-    const isOld = reading !== null && reading !== undefined
-    return isOld ? `${oneLine(error)} (showing the previous reading)` : oneLine(error)
+    return hasReading ? `${oneLine(error.message)} (showing the previous reading)` : oneLine(error.message)
   }
   if (up === null) return 'the first attempt has not finished'
   return up ? null : 'stale: no reading within the expected time'

@@ -1,30 +1,18 @@
-import { count, duration, utc } from '../../core/format.ts'
-import { type Fact, fact } from './fact.ts'
-import { FROM_STATUS_REPORT, statusReport } from './report.ts'
-import { joined, type Section, type Summary, summary, type View } from './section.ts'
-import { iso, relativeTime, signalName } from './format.ts'
-import type { z } from 'zod'
+import { duration, figure, size, count, utc } from '../../core/format.ts'
+import { type Fact, fact, iso, relativeTime, signalName, timeFact } from './fact.ts'
+import { FROM_STATUS_REPORT } from './node.ts'
+import { type Group, joined, type Section, type Summary, summary, type View } from './section.ts'
+import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import {
-  lenientObject,
-  listOf,
-  nullableFlag,
-  nullableInteger,
-  nullableNumber,
-  nullableText,
-  objectOrNull,
-  timestamp,
-} from './reading-schema.ts'
 
 export const services: Section = {
   name: 'services',
-  description: "the node's units, and its clean-up timer",
   groups: [
     {
       collector: 'services',
       source: 'systemd',
       facts: (view) => {
-        const { services: units, partialRestart } = unitReadings(view)
+        const { services: units = [], partialRestart } = view.readings.services ?? {}
         return [
           ...(units.length === 0 ? [fact('units', null)] : []),
           ...units.map((service) => rowOf(service, view)),
@@ -38,7 +26,7 @@ export const services: Section = {
     { ...FROM_STATUS_REPORT, facts: reported },
   ],
   summary: (view) => {
-    const { services: units } = unitReadings(view)
+    const { services: units = [] } = view.readings.services ?? {}
     return units.length === 0 ? summaryOfReport(view) : summaryOf(units)
   },
 }
@@ -74,7 +62,7 @@ const rowOf = (service: Service, view: View): Fact => {
 }
 
 const cleanupTimer = (view: View): readonly Fact[] =>
-  unitReadings(view).timers.map(({ timer, activeState, lastTriggerAt, nextTriggerAt }) =>
+  (view.readings.services?.timers ?? []).map(({ timer, activeState, lastTriggerAt, nextTriggerAt }) =>
     fact(
       ['timers', timer ?? ''],
       activeState === null
@@ -99,8 +87,8 @@ const cleanupTimer = (view: View): readonly Fact[] =>
 
 /** The state of each service in the status report: `running`, or another. */
 function reported(view: View): readonly Fact[] {
-  const { services: words, cleanup } = statusReport(view)
-  const { activated, previousSeconds, nextSeconds } = cleanup
+  const { services: words = {}, cleanup } = view.readings.status ?? {}
+  const { activated = null, previousSeconds = null, nextSeconds = null } = cleanup ?? {}
   const inWords = joined([
     activated === null ? null : activated ? 'activated' : 'not activated',
     previousSeconds === null ? null : `last ${duration(previousSeconds * 1000)} ago`,
@@ -117,7 +105,7 @@ function reported(view: View): readonly Fact[] {
         tone: (state) => (state === 'running' ? undefined : 'notice'),
       }),
     ),
-    fact('cleanup', inWords === null ? null : { ...cleanup }, {
+    fact('cleanup', inWords === null ? null : { activated, previousSeconds, nextSeconds }, {
       label: 'clean-up',
       text: () => inWords ?? '',
       tone: () => (activated === false ? 'notice' : undefined),
@@ -152,61 +140,163 @@ const summaryOf = (units: readonly Service[]): Summary => {
 
 /** If systemd could not be read. */
 const summaryOfReport = (view: View): Summary => {
-  const words = Object.entries(statusReport(view).services)
+  const words = Object.entries(view.readings.status?.services ?? {})
   const isOk = words.every(([, word]) => word === 'running')
   return summary(joined(words.map(([service, word]) => `${service} ${word}`)), isOk ? undefined : 'notice')
 }
 
-const unit = {
-  unit: nullableText,
-  loadState: nullableText,
-  activeState: nullableText,
-  subState: nullableText,
-  unitFileState: nullableText,
-  result: nullableText,
-  restarts: nullableInteger,
-  mainPid: nullableNumber,
-  exit: objectOrNull({ by: nullableText, status: nullableInteger }),
-  startedAt: timestamp,
-  exitedAt: timestamp,
-  memoryBytes: nullableInteger,
-  cpuSeconds: nullableNumber,
-  tasks: nullableInteger,
-  lastTriggerAt: timestamp,
-  nextTriggerAt: timestamp,
-}
-
-const schema = lenientObject({
-  services: listOf(lenientObject({ ...unit, service: nullableText, expected: nullableFlag })),
-  timers: listOf(lenientObject({ ...unit, timer: nullableText })),
-  partialRestart: nullableFlag,
-})
-
-/** The units, as systemd reports them. */
-export const unitReadings = (view: View) => view.reading('services', schema)
-
-export type Service = z.output<typeof schema>['services'][number]
+type Service = NonNullable<Readings['services']>['services'][number]
 
 /** `chain-bft` for chain-bft.service, and for a unit whose name is not known. */
 const nameOf = ({ unit: name, service }: Service, { prefix }: Pick<View, 'prefix'>): string =>
   name === null ? `${prefix}-${service ?? ''}` : name.replace(/\.service$/, '')
 
 /** The sub-state of an active unit, else its active state, in the terms of systemd. */
-export const stateOf = ({ loadState, activeState, subState }: Service): string | null => {
+const stateOf = ({ loadState, activeState, subState }: Service): string | null => {
   if (loadState === 'not-found') return 'not found'
   if (loadState === 'masked') return 'masked'
   return activeState === 'active' ? (subState ?? activeState) : activeState
 }
 
 /** A service that should run and does not is bad; one that need not run is not. */
-export const toneOf = (service: Service): Tone | undefined => {
+const toneOf = (service: Service): Tone | undefined => {
   if (service.activeState === 'active' && service.loadState !== 'not-found') return undefined
   if (service.activeState === 'failed') return 'bad'
   return service.expected === true ? 'bad' : 'quiet'
 }
 
 /** The exit status of its last main process; null if none has exited. */
-export const exitOf = ({ exit }: Service): string | null => {
+const exitOf = ({ exit }: Service): string | null => {
   if (exit === null || exit.status === null) return null
   return exit.by === 'signal' ? `killed by ${signalName(Number(exit.status))}` : `exit code ${exit.status}`
+}
+
+type Follower = 'consensus' | 'execution' | 'ledger'
+
+/** The collector that reads the log of a service line by line. */
+const FOLLOWED: Readonly<Record<string, Follower>> = {
+  bft: 'consensus',
+  execution: 'execution',
+  'ledger-tail': 'ledger',
+}
+
+/** One service in detail. `title` is the configured unit without its suffix. */
+export const serviceSection = (service: string, title: string): Section => {
+  const follower = FOLLOWED[service]
+  return {
+    name: title,
+    summary: (view) => {
+      const found = view.readings.services?.services.find((one) => one.service === service)
+      return found ? summary(joined([stateOf(found), exitOf(found)])) : null
+    },
+    groups: [
+      { collector: 'services', source: 'systemd', facts: (view) => unitFacts(service, view) },
+      { collector: 'host', source: 'the kernel', facts: (view) => limitFacts(service, view) },
+      ...(follower === undefined ? [] : [newestLine(follower)]),
+      {
+        collector: 'logs',
+        source: 'the search of its log',
+        facts: (view) => logFacts(service, view),
+      },
+    ],
+  }
+}
+
+const unitFacts = (service: string, view: View): readonly Fact[] => {
+  const found = view.readings.services?.services.find((one) => one.service === service)
+  const isActive = found?.activeState === 'active'
+  const ended = found && exitOf(found)
+  return [
+    fact('unit', found?.unit),
+    fact('state', found && stateOf(found), { tone: () => found && toneOf(found) }),
+    fact('enabled', found?.unitFileState),
+    fact('expected', found?.expected, { label: 'should run' }),
+    timeFact(isActive || !found ? 'startedAt' : 'endedAt', isActive ? found.startedAt : found?.exitedAt, {
+      label: isActive || !found ? 'since' : 'ended',
+      now: view.at,
+      ...(found && !isActive && { absent: 'never, according to systemd' }),
+    }),
+    fact('mainPid', found?.mainPid, {
+      label: 'pid',
+      text: String,
+      ...(found && { absent: 'none' }),
+    }),
+    fact('restarts', found?.restarts, { label: 'restarts by systemd', text: figure }),
+    fact('lastExit', ended, {
+      ...(found && { absent: 'none, according to systemd' }),
+    }),
+    fact('result', found?.result, {
+      tone: (result) => (result === 'success' ? undefined : 'bad'),
+    }),
+    fact('memoryBytes', found?.memoryBytes, {
+      label: 'memory',
+      text: (bytes) => size(Number(bytes)),
+      ...(found && !isActive && { absent: 'none' }),
+    }),
+    fact('cpuSeconds', found?.cpuSeconds, {
+      label: 'CPU time',
+      text: (seconds) => duration(Number(seconds) * 1000),
+    }),
+    fact('tasks', found?.tasks, { text: figure, ...(found && !isActive && { absent: 'none' }) }),
+  ]
+}
+
+const limitFacts = (service: string, view: View): readonly Fact[] => {
+  const { known } = view
+  const why = (aspect: string): string | undefined => {
+    const state = view.readings.host?.get(aspect)?.state
+    return state === 'known' ? 'not available for this service' : (state ?? undefined)
+  }
+  return [
+    fact(['openFiles', 'now'], known.value('chain_service_open_file_descriptors', { service }), {
+      label: 'open files',
+      unknownReason: why('open files of services'),
+    }),
+    fact(['openFiles', 'most'], known.value('chain_service_max_file_descriptors', { service }), {
+      label: 'open files, limit',
+      unknownReason: why('limits of services'),
+    }),
+  ]
+}
+
+const newestLine = (collector: Follower): Group => ({
+  collector,
+  source: 'its log',
+  facts: (view) => {
+    return [
+      timeFact('newestLineAt', view.readings[collector]?.lastEntryAt, {
+        label: 'newest line',
+        now: view.at,
+        unknownReason: view.hasReading(collector) ? 'no line of its log was read' : undefined,
+        tone: (at) => (view.at - at > SILENT_MS ? 'notice' : undefined),
+      }),
+    ]
+  },
+})
+
+/** While it works, each of these services writes several lines per second. */
+const SILENT_MS = 60_000
+
+const logFacts = (service: string, view: View): readonly Fact[] => {
+  const { lastEntryAt = null, trouble, oldestEntryAt } = view.readings.logs ?? {}
+  // If no log was read, it is not known that the log has no problems.
+  const lines = lastEntryAt === null ? undefined : trouble?.[service]
+  const from = oldestEntryAt?.get(service)
+  return [
+    fact('trouble', lines, {
+      label: 'problems in the log',
+      text: (found) => found.join('; ') || 'none',
+      unknownReason: !view.hasReading('logs')
+        ? undefined
+        : lastEntryAt === null
+          ? 'no line was read'
+          : 'its log is not searched',
+      tone: (found) => (found.length === 0 ? undefined : 'notice'),
+    }),
+    timeFact('oldestLineAt', from, {
+      label: 'oldest line',
+      now: view.at,
+      unknownReason: view.hasReading('logs') ? 'its log is not searched, or not read yet' : undefined,
+    }),
+  ]
 }

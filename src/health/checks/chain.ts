@@ -1,11 +1,10 @@
-import { figure } from '../../core/format.ts'
-import { z } from 'zod'
+import { figure, joinList, shortDuration } from '../../core/format.ts'
 import { hour, second } from '../../core/units.ts'
 import { isSyncing } from '../../core/agreement.ts'
 import { blockAge, isAdvancing, isNodeDown, newestBlock, statesyncDone } from '../facts.ts'
 import { type Check, finding, type HealthInput } from '../finding.ts'
 import { above, below, LIMITS, USUAL_RATE } from '../limits.ts'
-import { shortDuration } from '../format.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 
 /** The node fetches state. It has no blocks and no RPC meanwhile, which is no fault as long as statesync progresses. */
 export const statesync: Check = ({ known, at }) => {
@@ -155,16 +154,14 @@ export const blocksyncWindow: Check = ({ known }) => {
   ]
 }
 
-const rpcSchema = z.object({ reason: z.string(), detail: z.string() })
-
 /** The RPC should answer whenever the node is in sync. */
-export const rpc: Check = ({ known, collectors }) => {
+export const rpc: Check = ({ known, readings }) => {
   if (known.value('chain_rpc_up') !== 0) return []
   if (isSyncing(known) || isNodeDown(known, 'bft', 'execution', 'rpc')) return []
   const runs = known.value('chain_service_active', { service: 'rpc' }) === 1
-  const { data } = rpcSchema.safeParse(collectors.find(({ name }) => name === 'rpc')?.reading)
+  const { reason = null, detail = null } = readings.rpc?.up === false ? readings.rpc : {}
   // A single request that timed out does not show that the RPC is down.
-  const isLate = data?.reason === 'timeout'
+  const isLate = reason === 'timeout'
   return [
     finding(
       'ChainRpcDown',
@@ -175,7 +172,7 @@ export const rpc: Check = ({ known, collectors }) => {
           : `the RPC does not answer${runs ? ', though its service runs' : ''}`,
       },
       {
-        evidence: data ? [data.detail] : [],
+        evidence: detail === null ? [] : [detail],
         advice: [
           ...(isLate ? ['Run the check again: on a busy host the RPC answers late.'] : []),
           'See its log: `chain-agent logs rpc`.',
@@ -184,3 +181,71 @@ export const rpc: Check = ({ known, collectors }) => {
     ),
   ]
 }
+
+const MISSING: Readonly<Record<string, string>> = {
+  version: 'The running version is too old for it',
+  timeline: 'The database has no page-encoded timeline',
+}
+
+/** Requirements of the next forks that the node does not meet. */
+export const forks: Check = ({ known, at }) =>
+  known.series('chain_fork_activation_timestamp_seconds').flatMap(({ labels, value }) => {
+    const fork = labels['fork'] ?? ''
+    const missing = known
+      .series('chain_fork_ready')
+      .filter((one) => one.labels['fork'] === fork && one.value === 0)
+      .map(({ labels: { check = '' } }) => check)
+    const left = value - at / second
+    const bad = below(left, LIMITS.fork)
+    if (missing.length === 0 || !bad) return []
+    const when = new Date(value * second).toISOString().slice(0, 16)
+    return [
+      finding(
+        'ChainForkNotReady',
+        {
+          severity: bad,
+          says:
+            left > 0
+              ? `the fork ${fork} is ${shortDuration(left * second)} away, and the node is not ready for it`
+              : `the fork ${fork} has begun, and the node is not ready for it`,
+        },
+        {
+          evidence: [
+            `It begins at ${when}Z.`,
+            ...missing.map((check) => `${MISSING[check] ?? check}.`),
+            ...(missing.includes('version') ? [versionLine(known)] : []),
+          ],
+          advice: [
+            missing.includes('version')
+              ? known.value('chain_version_mismatch') === 1
+                ? 'The installed version does not run yet: restart execution, consensus and RPC together. If the installed version is too old as well, upgrade the package first.'
+                : 'Upgrade the package, then restart execution, consensus and RPC together.'
+              : 'Migrate the database before the fork, as described in the release notes.',
+            'See versions and forks: `chain-agent status versions`.',
+          ],
+        },
+      ),
+    ]
+  })
+
+/** The installed version does not run yet. */
+export const versions: Check = ({ known }) =>
+  known.value('chain_version_mismatch') !== 1
+    ? []
+    : [
+        finding(
+          'ChainRestartPending',
+          { severity: 'info', says: 'the installed version does not run yet' },
+          {
+            evidence: [versionLine(known)],
+            advice: ['Restart execution, consensus and RPC together at a convenient time.'],
+          },
+        ),
+      ]
+
+const versionLine = (known: SampleIndex): string =>
+  `Installed: ${joinList(versionsOf(known.series('chain_package_info'))) || 'unknown'}; running: ${joinList(versionsOf(known.series('chain_node_running_info'))) || 'unknown'}.`
+
+const versionsOf = (series: readonly { readonly labels: Readonly<Record<string, string>> }[]) => [
+  ...new Set(series.map(({ labels }) => labels['version'] ?? 'unknown')),
+]

@@ -1,11 +1,9 @@
-import { figure } from '../../core/format.ts'
-import { z } from 'zod'
+import { figure, percent } from '../../core/format.ts'
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
 import { isSyncing } from '../../core/agreement.ts'
 import { isNodeDown } from '../facts.ts'
 import { type Check, finding } from '../finding.ts'
 import { above, below, ENOUGH_OWN_ROUNDS, LIMITS, MANY_PEERS, NETWORK_TIMEOUT_SHARE } from '../limits.ts'
-import { percent } from '../format.ts'
 
 /** Findings that another check reports with more detail, or that are no problem. */
 const REPORTED_ELSEWHERE = new Set(['not_committing', 'statesync_active', 'blocksync_active', 'info_only_log'])
@@ -35,13 +33,9 @@ const ALERTS: Readonly<Record<string, string>> = {
   suppressed_messages: 'ChainLogsDropped',
 }
 
-const troubleSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
-
 /** Trouble lines of the last ten minutes, by the patterns of docs/patterns.md. */
-export const logTrouble: Check = ({ collectors }) => {
-  const status = collectors.find(({ name }) => name === 'logs')
-  const { data } = troubleSchema.safeParse(status?.reading)
-  return Object.entries(data?.trouble ?? {}).flatMap(([service, lines]) => {
+export const logTrouble: Check = ({ readings: { logs } }) =>
+  Object.entries(logs?.trouble ?? {}).flatMap(([service, lines]) => {
     if (lines.length === 0) return []
     // The collector keeps the text of the most severe lines.
     const isCritical = lines.some((line) => line.includes(': '))
@@ -61,7 +55,6 @@ export const logTrouble: Check = ({ collectors }) => {
       ),
     ]
   })
-}
 
 /** Duties of a validator, as far as a single snapshot shows them. */
 export const duty: Check = ({ known }) => {

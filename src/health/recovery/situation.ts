@@ -1,12 +1,71 @@
-import { z } from 'zod'
+import { minute, second } from '../../core/units.ts'
+import { databaseUsedRatio, isSyncing, networkHead } from '../../core/agreement.ts'
+import { blockAge, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
+import type { HealthInput } from '../finding.ts'
+import { USUAL_RATE } from '../limits.ts'
 import { excerpt } from '../../core/errors.ts'
 import type { SampleIndex } from '../../core/metric.ts'
-import { minute, second } from '../../core/units.ts'
-import { isSyncing } from '../../core/agreement.ts'
-import { isAdvancing, servicesDown } from '../facts.ts'
-import type { HealthInput } from '../finding.ts'
-import { type NodeSnapshot, timestamp } from '../snapshot.ts'
-import { type Gap, gapOf, newestAge } from './gap.ts'
+import type { NodeSnapshot } from '../snapshot.ts'
+import { duration, figure, percent, shortDuration } from '../../core/format.ts'
+
+/** How far the node is behind the network, and the source of the number. */
+interface Gap {
+  readonly blocks: number
+  /**
+   * `references`: difference to their height; `window`: the agent's estimate of the blocksync window; `age`:
+   * age of the newest block times the block rate, if the height of the network is unknown.
+   */
+  readonly by: 'references' | 'window' | 'age'
+  /** Whether `blocks` is a lower bound. */
+  readonly isAtLeast: boolean
+}
+
+/** Undefined if there is no source. */
+const gapOf = (evidence: HealthInput, window: number): Gap | undefined => {
+  const { known } = evidence
+  const [own, head] = [ownHeight(evidence), networkHead(known)]
+  if (own !== undefined && head !== undefined) {
+    return { blocks: Math.max(0, head - own), by: 'references', isAtLeast: false }
+  }
+  const left = known.value('chain_blocksync_window_remaining_blocks')
+  if (left !== undefined) {
+    return { blocks: Math.max(0, window - left), by: 'window', isAtLeast: left === 0 }
+  }
+  const age = newestAge(evidence)
+  if (age === undefined) return undefined
+  const rate = known.value('chain_blocks_per_second') ?? USUAL_RATE
+  return { blocks: Math.floor(age * rate), by: 'age', isAtLeast: false }
+}
+
+/** Height of the executed state: consensus may be further, but a start continues from the state. */
+const ownHeight = ({ known }: HealthInput): number | undefined => {
+  const stored = known.value('chain_storage_latest_block', { state: 'proposed' })
+  const executed = highest([
+    known.value('chain_rpc_block_number', { tag: 'latest' }),
+    known.value('chain_execution_block_number'),
+  ])
+  const agreed = highest([
+    known.value('chain_ledger_seq_num', { event: 'proposed' }),
+    known.value('chain_consensus_block_number'),
+  ])
+  // The storage report is up to minutes old, so while blocks arrive it is behind.
+  return isNodeDown(known, 'execution') ? (highest([executed, stored]) ?? agreed) : (executed ?? agreed ?? stored)
+}
+
+const highest = (heights: readonly (number | undefined)[]): number | undefined => {
+  const known = heights.filter((height) => height !== undefined)
+  return known.length === 0 ? undefined : Math.max(...known)
+}
+
+/** Age of the newest block that any source on this host reports, in seconds. */
+const newestAge = (evidence: HealthInput): number | undefined => {
+  const executed = evidence.known.value('chain_execution_block_timestamp_seconds')
+  const ages = [
+    blockAge(evidence),
+    executed === undefined ? undefined : Math.max(0, evidence.at / second - executed),
+  ].filter((age) => age !== undefined)
+  return ages.length === 0 ? undefined : Math.min(...ages)
+}
 
 /** Everything that a recovery plan is chosen from. */
 export interface RecoveryInput extends HealthInput, Pick<NodeSnapshot, 'origin'> {
@@ -53,32 +112,17 @@ export interface Situation {
   readonly isPartial: boolean
 }
 
-const servicesSchema = z.object({
-  services: z.array(
-    z.object({
-      service: z.string(),
-      unit: z.string(),
-      startedAt: timestamp.nullish(),
-      exitedAt: timestamp.nullish(),
-    }),
-  ),
-})
-const rpcSchema = z.object({ up: z.literal(false), reason: z.literal('timeout') })
-const executionSchema = z.object({ lastEntryAt: timestamp })
-const logsSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
-
 export const readSituation = (input: RecoveryInput): Situation => {
-  const { at, known, collectors, window } = input
-  const readingOf = (wanted: string): unknown => collectors.find(({ name }) => name === wanted)?.reading
-  const services = servicesSchema.safeParse(readingOf('services')).data?.services ?? []
-  const trouble = logsSchema.safeParse(readingOf('logs')).data?.trouble
-  const executedAt = executionSchema.safeParse(readingOf('execution')).data?.lastEntryAt
+  const { at, known, readings, window } = input
+  const services = readings.services?.services ?? []
+  const trouble = readings.logs?.trouble ?? undefined
+  const executedAt = readings.execution?.lastEntryAt ?? undefined
   const prefix = input.prefix ?? 'chain'
   const down = servicesDown(known)
   const serviceOf = (service: string): ServiceState => {
     const facts = services.find((one) => one.service === service)
     return {
-      unit: facts?.unit.replace(/\.service$/, '') ?? `${prefix}-${service}`,
+      unit: facts?.unit?.replace(/\.service$/, '') ?? `${prefix}-${service}`,
       isDown: down.includes(service),
       startedAt: facts?.startedAt ?? undefined,
       exitedAt: facts?.exitedAt ?? undefined,
@@ -100,7 +144,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     gap: gapOf(input, window),
     age: newestAge(input),
     isAdvancing: isAdvancing(input),
-    isRpcLate: rpcSchema.safeParse(readingOf('rpc')).success,
+    isRpcLate: readings.rpc?.up === false && readings.rpc.reason === 'timeout',
     executionSilent: input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),
     isPartial:
@@ -136,4 +180,119 @@ export const keyFiles = ({ known }: Pick<Situation, 'known'>) =>
 export const areKeyFilesElsewhere = (situation: Pick<Situation, 'known'>): boolean => {
   const files = keyFiles(situation)
   return files.length > 1 && files.every(({ state }) => state === 'missing')
+}
+
+/** The documented recovery procedures, and the preconditions that must be fixed before them. */
+export type Path =
+  | 'none'
+  | 'wait'
+  | 'start'
+  | 'restart together'
+  | 'restart rpc'
+  | 'soft reset'
+  | 'hard reset'
+  | 'upgrade'
+  | 'migrate'
+  | 'make room'
+  | 'fix host'
+  | 'restore keys'
+  | 'unknown'
+
+/** The recovery procedure that the node needs now. */
+export interface RecoveryPlan {
+  readonly path: Path
+  /** One sentence, without its full stop. */
+  readonly says: string
+  /** Why this one, in addition to the evidence that is listed for every node; one fact each. */
+  readonly why: readonly string[]
+  /** The steps in order; a command is at the end of its step, between backticks. */
+  readonly steps: readonly string[]
+  /** What not to do, because it would make things worse. */
+  readonly notNow: readonly string[]
+  /** The runbook in docs/runbooks with more. */
+  readonly runbook: string | null
+}
+
+/** Returns a plan if its condition holds. */
+export type RecoveryRule = (situation: Situation) => RecoveryPlan | undefined
+
+export const NEVER_ALONE =
+  'Do not restart consensus alone: the running execution has been seen to abort on an assertion.'
+export const NO_REBOOT = 'Do not reboot the host: a boot takes longer than the blocksync window.'
+
+const units = ({ bft, execution, rpc }: Situation): string => [bft, execution, rpc].map(({ unit }) => unit).join(' ')
+
+export const startAll = (situation: Situation): string => `sudo systemctl start ${units(situation)}`
+export const restartAll = (situation: Situation): string => `sudo systemctl restart ${units(situation)}`
+export const stopAll = (situation: Situation): string => `sudo systemctl stop ${units(situation)}`
+
+/** The step that suppresses alerts during the recovery. */
+export const setMaintenance = (span: string, reason: string): string =>
+  `Set a maintenance window: \`sudo chain-agent maintenance start ${span} --reason ${reason}\``
+
+/** From this many blocks behind, the node itself advises a snapshot before the start. */
+export const SNAPSHOT_FROM = 30_000
+
+/** The commands of a hard reset are those of the node's vendor: they differ by network and release, and one of them empties the database. */
+export const hardReset = (situation: Situation): readonly string[] => [
+  setMaintenance('4h', 'other'),
+  `Stop the services together: \`${stopAll(situation)}\``,
+  "Reset the workspace, restore the newest snapshot of your network and take a new forkpoint, exactly as in the vendor's documentation of the hard reset; keep the keys and their backups.",
+  `Start the services together: \`${startAll(situation)}\``,
+  'Check that statesync and blocksync catch up with the network: `chain-agent status statesync --watch`',
+]
+
+/** The evidence that is listed for every node, one fact each, including what is not known. */
+export const evidenceOf = (situation: Situation): readonly string[] => [
+  ...distance(situation),
+  ...(situation.isSyncing ? [] : windowLeft(situation)),
+  database(situation),
+  epoch(situation),
+  ...[...situation.trouble].flatMap(([name, text]) => (text === '' ? [] : [`The log has ${name}: ${text}`])),
+  ...(areKeyFilesElsewhere(situation)
+    ? ['No key file and no backup was found: check `node.directory`. Without keystores the node does not start.']
+    : []),
+  ...(situation.isLogKnown ? [] : ['The logs could not be searched.']),
+]
+
+const distance = ({ gap, age }: Situation): readonly string[] => {
+  const newest = age === undefined ? '' : ` Its newest block is ${shortDuration(age * second)} old.`
+  if (!gap) return [`How far the node is behind is not known.${newest}`]
+  const blocks = `${gap.isAtLeast ? 'at least ' : ''}${figure(gap.blocks)}`
+  const by = {
+    references: 'by the height that the references agree on',
+    window: "by the agent's own estimate",
+    age: 'by the age of its newest block; the height of the network is unknown',
+  }[gap.by]
+  return [`The node is ${blocks} blocks behind, ${by}.${newest}`]
+}
+
+/** How much of the blocksync window is left: until it closes, a start of the services is enough. */
+const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
+  if (!gap) return [`Peers serve the last ${figure(window)} blocks; how many are left is not known.`]
+  const left = Math.max(0, window - gap.blocks)
+  const serve = `Peers serve the last ${figure(window)} blocks (the blocksync window)`
+  if (left === 0) return [`${serve}: none are left, so a start leads to statesync.`]
+  const rate = known.value('chain_blocks_per_second')
+  const seconds = left / (rate ?? USUAL_RATE)
+  const basis = rate === undefined ? `at ${USUAL_RATE} blocks a second` : 'at the current rate'
+  return [`${serve}: ${figure(left)} are left, ${duration(seconds * second)} ${basis}.`]
+}
+
+const database = ({ known }: Situation): string => {
+  const used = databaseUsedRatio(known)
+  const timelines = known
+    .series('chain_storage_timeline_info')
+    .map(({ labels: { timeline = '', kind = '' } }) => `${timeline} timeline of kind ${kind}`)
+  if (used === undefined && timelines.length === 0) {
+    return 'Nothing is known of the database: its tool reported nothing.'
+  }
+  const facts = [...(used === undefined ? [] : [`${percent(used)} full`]), ...timelines]
+  return `The database: ${facts.join(', ')}.`
+}
+
+/** Both recorded crashes after a partial restart were at an epoch boundary. */
+const epoch = ({ known }: Situation): string => {
+  const number = known.value('chain_ledger_epoch', { event: 'proposed' }) ?? known.value('chain_consensus_epoch')
+  return `${number === undefined ? 'The epoch is not known' : `The epoch is ${figure(number)}`}; its end is not known.`
 }

@@ -1,18 +1,17 @@
-import { figure } from '../../core/format.ts'
+import { figure, joinList } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { joinList } from '../format.ts'
-import type { Situation } from './situation.ts'
 import {
-  type RecoveryRule,
   hardReset,
   NEVER_ALONE,
   NO_REBOOT,
+  type RecoveryPlan,
+  type RecoveryRule,
   restartAll,
+  type Situation,
   SNAPSHOT_FROM,
   startAll,
   stopAll,
-  type RecoveryPlan,
-} from './recovery-plan.ts'
+} from './situation.ts'
 
 /** Consensus was restarted alone and sent blocks that execution had already executed; execution aborted. */
 export const executionEndedAfterPartialRestart: RecoveryRule = (situation) =>

@@ -1,10 +1,8 @@
 import { backoff, type Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
-import { type Limiter, MAX_WAIT_MS } from './limiter.ts'
-import { classifyResponse, type NextStep } from './response.ts'
-import { type Transport } from './transport.ts'
-import { type QueryStats, type Retry } from './types.ts'
+import type { Headers, Reply, Transport, TransportFailure } from './transport.ts'
+import type { QueryStats, Retry } from './types.ts'
 
 /** The statistics of a run, counted while it runs. */
 export type Counters = { -readonly [Name in keyof QueryStats]: number }
@@ -20,7 +18,7 @@ export const newCounters = (): Counters => ({
   unguarded: 0,
 })
 
-export interface ServiceRequest {
+interface ServiceRequest {
   readonly path: 'query' | 'height'
   readonly body: string | null
   readonly queryError: ErrorFactory
@@ -96,11 +94,7 @@ export const createSendRequest = ({
       counters.retries += 1
       if (timeouts >= TIMEOUTS_BEFORE_SHRINKING && earlier?.canShrink === true) return 'too slow'
       const waitMs = backoffMs(attempts)
-      onRetry({
-        happened: next.happened,
-        waitMs,
-        attempt: { number: attempts + 1, of: retries + 1 },
-      })
+      onRetry({ happened: next.happened, waitMs, attempt: { number: attempts + 1, of: retries + 1 } })
       counters.waitedMs += waitMs
       await clock.sleep(waitMs, signal)
     }
@@ -143,4 +137,154 @@ export const retryOnProtocolError = async <T>(attempt: () => Promise<T>, wait: (
     await wait()
     return await attempt()
   }
+}
+
+/** What the client does next after a response or a failed request. */
+type NextStep =
+  | { readonly kind: 'ok'; readonly body: Buffer }
+  | {
+      readonly kind: 'auth' | 'fatal' | 'protocol' | 'retry' | 'shrink'
+      readonly happened: string
+      readonly evidence?: string
+      readonly isTimeout?: boolean
+      readonly isRefused?: boolean
+    }
+  | {
+      readonly kind: 'wait'
+      readonly happened: string
+      /** Undefined without a hint of the service. */
+      readonly ms: number | undefined
+      readonly evidence?: string
+    }
+
+/** `now` is in milliseconds since the epoch. */
+const classifyResponse = (response: Reply | TransportFailure, now: number): NextStep => {
+  if ('kind' in response) return response
+  const { status, headers, body } = response
+  const happened = `it answered ${status}`
+  const evidence = body.toString('utf8')
+  if (status === 200) return { kind: 'ok', body }
+  if (status === 401 || status === 403) return { kind: 'auth', happened, evidence }
+  if (status === 413) return { kind: 'shrink', happened, evidence }
+  if (status === 429) return { kind: 'wait', happened, ms: requestedWaitMs(headers, now), evidence }
+  if (status === 408 || status === 425) return { kind: 'retry', happened, evidence }
+  if (status >= 500) {
+    const ms = status === 503 ? retryAfterMs(headers, now) : undefined
+    return ms === undefined ? { kind: 'retry', happened, evidence } : { kind: 'wait', happened, ms, evidence }
+  }
+  if (status >= 300 && status < 400) {
+    return {
+      kind: 'fatal',
+      happened: `${happened}: a redirect`,
+      evidence: headers['location'] ?? '',
+    }
+  }
+  return { kind: status < 300 ? 'protocol' : 'fatal', happened, evidence }
+}
+
+/** Some services send the time of the reset instead of the time until then, some of these in milliseconds. */
+const EPOCH_SECONDS = 1_000_000_000
+const EPOCH_MS = 1_000_000_000_000
+
+/** The rest of the rate limit budget, in units of the service; undefined unless the response has both headers. */
+const rateLimitOf = (headers: Headers, now: number) => {
+  const remaining = decimal(headers['x-ratelimit-remaining'])
+  const resetMs = resetMsOf(headers, now)
+  if (remaining === undefined || resetMs === undefined) return undefined
+  return { remaining, cost: decimal(headers['x-ratelimit-cost']) ?? 1, resetMs }
+}
+
+/** In milliseconds. A reset of 0 is ignored if the response also has `Retry-After`. */
+const requestedWaitMs = (headers: Headers, now: number): number | undefined => {
+  const reset = resetMsOf(headers, now)
+  return reset === 0 ? (retryAfterMs(headers, now) ?? reset) : (reset ?? retryAfterMs(headers, now))
+}
+
+/** `Retry-After` is in seconds or a date. */
+const retryAfterMs = (headers: Headers, now: number): number | undefined => {
+  const text = headers['retry-after']
+  if (text === undefined) return undefined
+  const seconds = decimal(text)
+  if (seconds !== undefined) return seconds * second
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+const resetMsOf = (headers: Headers, now: number): number | undefined => {
+  const reset = decimal(headers['x-ratelimit-reset'])
+  if (reset === undefined) return undefined
+  if (reset < EPOCH_SECONDS) return reset * second
+  return Math.max(0, (reset < EPOCH_MS ? reset * second : reset) - now)
+}
+
+const decimal = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(text) ? Number(text) : undefined
+
+/** The rate limit of one API key at one host, shared by all clients that use the key. */
+interface Limiter {
+  /** Waits until a request may be sent. Returns how long that took, in milliseconds. */
+  acquire(signal: AbortSignal): Promise<number>
+  /** Call once after each `acquire`, with the headers of the response, or none without a response. */
+  release(headers: Headers): void
+  /** Delays all requests, in milliseconds. */
+  pause(ms: number): void
+}
+
+/** The client does not wait longer than this for one request; it reports an error instead. */
+const MAX_WAIT_MS = 15 * minute
+
+/** Spreads the requests that wait for the same reset. */
+const JITTER_MS = second / 4
+
+export const createLimiter = (clock: Clock): Limiter => {
+  let pausedUntil = 0
+  let inFlight = 0
+  /** Undefined until the service reports a budget, and after its reset. */
+  let budget: { readonly left: number; readonly cost: number; readonly until: number } | undefined
+  const remainingWait = (): number => {
+    const now = clock.elapsed()
+    if (budget !== undefined && budget.until <= now) budget = undefined
+    const isSpent = budget !== undefined && budget.left - inFlight * budget.cost < budget.cost
+    return Math.max(pausedUntil, isSpent && budget !== undefined ? budget.until : 0) - now
+  }
+  return {
+    acquire: async (signal) => {
+      const startedAt = clock.elapsed()
+      for (let ms = remainingWait(); ms > 0 && !signal.aborted; ms = remainingWait()) {
+        // Bounded: a Node.js timer of more than 2^31 ms fires at once.
+        await clock.sleep(Math.min(ms, MAX_WAIT_MS) + Math.random() * JITTER_MS, signal)
+      }
+      inFlight += 1
+      return clock.elapsed() - startedAt
+    },
+    release: (headers) => {
+      inFlight -= 1
+      const reported = rateLimitOf(headers, clock.now())
+      if (reported === undefined) return
+      // If the wait were too long, the request is sent all the same, so that the service rejects it with its reason.
+      budget =
+        reported.resetMs > MAX_WAIT_MS
+          ? undefined
+          : {
+              left: reported.remaining,
+              cost: reported.cost,
+              until: clock.elapsed() + reported.resetMs,
+            }
+    },
+    pause: (ms) => {
+      pausedUntil = Math.max(pausedUntil, clock.elapsed() + ms)
+    },
+  }
+}
+
+const SHARED = new WeakMap<Clock, Map<string, Limiter>>()
+
+/** Returns the same limiter for the same key and host: the clients of one process share one budget. */
+export const sharedLimiter = (clock: Clock, host: string, key: string | null): Limiter => {
+  const limiters = SHARED.get(clock) ?? new Map<string, Limiter>()
+  SHARED.set(clock, limiters)
+  const name = `${host} ${key ?? ''}`
+  const limiter = limiters.get(name) ?? createLimiter(clock)
+  limiters.set(name, limiter)
+  return limiter
 }

@@ -18,10 +18,7 @@ export const createRequestBody = (query: LogQuery): ((from: number, end: number)
     ...(addresses.length > 0 && { address: addresses }),
     ...(positions > 0 && { topics: query.topics.slice(0, positions) }),
   }
-  const rest = {
-    logs: [filter],
-    field_selection: { log: LOG_FIELDS.filter((field) => selected.has(field)) },
-  }
+  const rest = { logs: [filter], field_selection: { log: LOG_FIELDS.filter((field) => selected.has(field)) } }
   // to_block is exclusive for some services. Those that read it as inclusive return one more block, which is removed.
   return (from, end) => JSON.stringify({ from_block: from, to_block: end + 1, ...rest })
 }

@@ -13,10 +13,7 @@ export const scopeText = ({ addresses, topics }: Filter): string => {
   const positions = topics.map(sortedUnique)
   // Trailing positions without values match anything, so they are dropped.
   const last = positions.findLastIndex(({ length }) => length > 0)
-  return JSON.stringify({
-    addresses: sortedUnique(addresses),
-    topics: positions.slice(0, last + 1),
-  })
+  return JSON.stringify({ addresses: sortedUnique(addresses), topics: positions.slice(0, last + 1) })
 }
 
 /** Throws StoreError('identity') if the store was created for another chain or scope. */

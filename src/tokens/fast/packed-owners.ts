@@ -1,7 +1,7 @@
-import { addressAt, FROM, HexReader, ID, isZero, putAddress, Rows, TO } from './packed-words.ts'
-import { IdTable } from './id-table.ts'
-import { type LogReader, type LogConsumer } from './page-scanner.ts'
-import { type OwnerEntry, type Owners } from '../state.ts'
+import type { Page } from '../../query/client/types.ts'
+import { addressAt, FROM, HexReader, ID, IdTable, isZero, putAddress, Rows, TO } from './packed-words.ts'
+import { type FastPath, type LogConsumer, type LogReader, PageScanner } from './page-scanner.ts'
+import type { OwnerEntry, Owners } from '../state.ts'
 import { type EventName } from '../signatures.ts'
 
 /** Per id: the address of its owner (5 words), and 1 if the owner is known. */
@@ -16,19 +16,20 @@ export interface AppliedTransfers {
 }
 
 /** Owners in a packed table, filled from the bytes of pages. */
-export class PackedOwners implements Owners, LogConsumer {
+export class PackedOwners implements Owners, LogConsumer, FastPath<AppliedTransfers> {
   readonly #events: readonly EventName[]
   readonly #fullHistory: boolean
   readonly #ids = new IdTable()
   #owners = new Int32Array(16 * OWNER_WORDS)
   readonly #rows = new Rows()
   readonly #hex = new HexReader()
-  /** The number of logs since `begin`. */
+  readonly #scanner: PageScanner
   logs = 0
 
-  /** `events` must be in the order of the topics of the scanner. */
-  constructor(events: readonly EventName[], fullHistory: boolean) {
-    this.#events = events
+  /** `events` by topic0. */
+  constructor(contract: string, events: ReadonlyMap<string, EventName>, fullHistory: boolean) {
+    this.#events = [...events.values()]
+    this.#scanner = new PageScanner(contract, [...events.keys()], this)
     this.#fullHistory = fullHistory
   }
 
@@ -70,6 +71,10 @@ export class PackedOwners implements Owners, LogConsumer {
     }
   }
 
+  scan(page: Page): boolean {
+    return this.#scanner.scan(page)
+  }
+
   begin(view: DataView): void {
     this.logs = 0
     this.#rows.count = 0
@@ -89,7 +94,6 @@ export class PackedOwners implements Owners, LogConsumer {
     return this.#hex.isValid
   }
 
-  /** Applies the logs since `begin`. */
   apply(): AppliedTransfers {
     const { words, end, step } = this.#rows
     let [minted, burned, inconsistent] = [0, 0, 0]

@@ -1,6 +1,20 @@
 import { type Page } from '../../query/client/types.ts'
 import { PlainJson } from './plain-json.ts'
 
+/**
+ * The fast path from the bytes of a page to balances or owners: a scanner that reads hex digits into words, and tables of
+ * words in typed arrays, instead of JSON.parse, BigInt and Map. It takes the pages that services write, in plain JSON, and
+ * leaves any other to the generic path, which has the same result; test/tokens/agreement.test.ts compares both.
+ */
+export interface FastPath<Applied> {
+  /** Reads a page and applies nothing. False if the page is not plain: then it must be parsed. */
+  scan(page: Page): boolean
+  /** The number of logs of the scanned page. */
+  readonly logs: number
+  /** Applies the scanned page. */
+  apply(): Applied
+}
+
 /** Receives the logs of a page one by one. Must not apply any of them before the end of the page. */
 export interface LogConsumer {
   begin(view: DataView): void

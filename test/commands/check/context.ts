@@ -1,4 +1,6 @@
-import { readConfig } from '../../../src/config/read-config.ts'
+import { decodeReadings } from '../../../src/commands/shared/agent-snapshot.ts'
+import type { CollectorError } from '../../../src/core/board.ts'
+import { readConfig } from '../../../src/config/load.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createSampleIndex } from '../../../src/core/metric.ts'
 import type { Permission, User } from '../../../src/sources/process.ts'
@@ -17,7 +19,7 @@ export interface Host {
     readonly name: string
     readonly up: boolean
     readonly reading?: unknown
-    readonly error?: string
+    readonly error?: CollectorError
   }[]
   readonly set?: readonly { readonly path: string; readonly value: string }[]
 }
@@ -51,12 +53,13 @@ export const context = (host: Host = {}): PreflightContext => {
       version,
       prefix: 'chain',
       known: createSampleIndex([]),
-      metrics: '',
-      collectors: collectors.map(({ reading = null, error = null, ...one }) => ({
+      readings: decodeReadings(Object.fromEntries(collectors.map(({ name, reading }) => [name, reading]))),
+      export: () => Promise.resolve({ metrics: '', readings: {} }),
+      collectors: collectors.map(({ reading, error = null, ...one }) => ({
         help: '',
         enabled: true,
         lastSuccessAt: null,
-        reading,
+        hasReading: reading !== undefined,
         error,
         ...one,
       })),

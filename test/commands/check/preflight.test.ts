@@ -2,15 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { database } from '../../../src/commands/check/preflight/database.ts'
-import { dropIns } from '../../../src/commands/check/preflight/drop-ins.ts'
-import { journalGroup, state } from '../../../src/commands/check/preflight/permissions.ts'
-import { references } from '../../../src/commands/check/preflight/references.ts'
+import { database, dropIns, journalGroup, state } from '../../../src/commands/check/preflight/host.ts'
+import { references } from '../../../src/commands/check/preflight/network.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
-import { type Host, context } from './context.ts'
+import { context, type Host } from './context.ts'
 
-const FORBIDDEN = [{ name: 'logs', up: false, error: 'Could not read the journal: this user may not read it' }]
+const FORBIDDEN = [
+  {
+    name: 'logs',
+    up: false,
+    error: { message: 'Could not read the journal: no', code: 'journal not permitted', advice: null },
+  },
+]
 
 describe('the journal', () => {
   const groups = (members: string) => `systemd-journal:x:101:${members}\nadm:x:4:syslog\n`
@@ -44,7 +48,7 @@ describe('the journal', () => {
 })
 
 describe('the database', () => {
-  const failing = [{ name: 'storage', up: false, error: 'it aborted' }]
+  const failing = [{ name: 'storage', up: false }]
   const run = (host: Host) => database.run(context({ collectors: failing, ...host }))
   test('no finding while the report is available', async () => {
     const host = {

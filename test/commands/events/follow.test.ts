@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import '../../../src/commands/events/command.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import type { Event } from '../../../src/core/event.ts'
-import { readEventsQuery, renderEvents } from '../../../src/exporter/events-page.ts'
+import { readEventsQuery, renderEvents } from '../../../src/exporter/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 

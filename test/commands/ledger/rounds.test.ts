@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LedgerEvent } from '../../../src/parsers/ledger-tail.ts'
-import { createRounds, type LedgerRow } from '../../../src/commands/ledger/round-tracker.ts'
+import { createRounds, type LedgerRow } from '../../../src/commands/ledger/ledger.ts'
 
 const OWN = `02${'aa'.repeat(32)}`
 const OTHER = `03${'bb'.repeat(32)}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { statusDocument } from '../../../src/commands/status/document.ts'
+import { statusDocument } from '../../../src/commands/status/page.ts'
 import { sample } from '../../../src/core/metric.ts'
 import { NOON, shownIn, statusPage } from '../../support/status-page.ts'
 
@@ -202,6 +202,7 @@ test('maintenance: until when, and none is another thing than unknown', () => {
 })
 
 describe('why something is unknown', () => {
+  const failure = (message: string) => ({ message, code: null, advice: null })
   const why = (told: object) => {
     const lines = shownIn(statusPage(['peers'], { told: [{ name: 'status', ...told }] }))
     return /^ {2}status: (.*)$/m.exec(lines)?.[1]
@@ -210,9 +211,9 @@ describe('why something is unknown', () => {
     [{ enabled: false, up: null }, 'disabled in the configuration, or nothing to read'],
     [{ up: null }, 'the first attempt has not finished'],
     [{ up: false }, 'stale: no reading within the expected time'],
-    [{ up: false, error: 'Could not:\n  it said: x' }, 'Could not:; it said: x'],
-    [{ up: false, error: 'Could not', reading: { peers: '3' } }, 'Could not (showing the previous reading)'],
-    [{ reading: { peers: '3' } }, undefined],
+    [{ up: false, error: failure('Could not:\n  it said: x') }, 'Could not:; it said: x'],
+    [{ up: false, error: failure('Could not'), hasReading: true }, 'Could not (showing the previous reading)'],
+    [{ hasReading: true }, undefined],
   ])('%j', (told, expected) => {
     expect(why(told)).toBe(expected)
   })

@@ -1,10 +1,10 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
-import { hexLiteral } from '../../../src/query/store/clickhouse/conditions.ts'
-import { createServers } from '../../../src/query/store/clickhouse/servers.ts'
+import { hexLiteral } from '../../../src/query/store/clickhouse/read.ts'
+import { connect, createServers } from '../../../src/query/store/clickhouse/servers.ts'
 import { listening } from '../../support/http.ts'
 import { parseClickHouseUrl } from '../../../src/query/store/clickhouse/url.ts'
 
@@ -13,14 +13,9 @@ const PASSWORD = 'open-sesame'
 /** What asking comes to when the server answers like this. */
 const asking = async (answer: (response: ServerResponse) => void, timeout = 5000) => {
   const { port, close } = await listening(createServer((_, response) => answer(response)))
-  const servers = createServers({
-    location: parseClickHouseUrl(`clickhouse://127.0.0.1:${port}/x`),
-    clock: systemClock,
-    password: new Secret(PASSWORD),
-    timeout,
-    insertSettings: {},
-    replicas: null,
-  })
+  const location = parseClickHouseUrl(`clickhouse://127.0.0.1:${port}/x`)
+  const send = await connect({ location, clock: systemClock, password: new Secret(PASSWORD), timeout })
+  const servers = createServers(location, send, { settings: {}, replicas: null })
   try {
     return await servers.query('SELECT 1')
   } catch (error) {
@@ -53,6 +48,18 @@ describe('a response of ClickHouse', () => {
     expect(JSON.stringify(silence)).toContain('request timed out')
   })
 
+  it('is an error if its end is missing at the timeout', async () => {
+    const pause = await asking((response) => void response.writeHead(200).write('1\n'), 500)
+    expect(pause).toMatchObject({ kind: 'unavailable' })
+    expect(JSON.stringify(pause)).toContain('request timed out')
+  })
+
+  it('is an error if the connection is refused or reset', async () => {
+    const reset = await asking((response) => response.destroy())
+    expect(reset).toMatchObject({ kind: 'unavailable' })
+    expect(JSON.stringify(reset)).toContain('connection failed (ECONNRESET)')
+  })
+
   it.each([
     [500, 'Code: 279, e.displayText() = DB::NetException: All connection tries failed', 'unavailable'],
     [500, 'Code: 192, e.displayText() = DB::Exception: Unknown user x', 'broken'],
@@ -64,6 +71,29 @@ describe('a response of ClickHouse', () => {
     expect(JSON.stringify(refusal)).toContain(text.slice(-20))
     expect(JSON.stringify(refusal)).not.toContain(PASSWORD)
   })
+})
+
+it('a statement names its user, its database and its settings', async () => {
+  const requests: IncomingMessage[] = []
+  const { port, close } = await listening(
+    createServer((request, response) => {
+      requests.push(request)
+      response.end()
+    }),
+  )
+  const location = parseClickHouseUrl(`clickhouse://writer@127.0.0.1:${port}`)
+  const send = await connect({ location, clock: systemClock, password: new Secret(PASSWORD), timeout: 5000 })
+  await createServers(location, send, { settings: { async_insert: '0' }, replicas: 2 }).insert('INSERT INTO x', 'y')
+  await close()
+  const [{ url = '', headers } = {}] = requests
+  const parameters = Object.fromEntries(new URL(url, 'http://x').searchParams)
+  expect(parameters).toMatchObject({
+    query: 'INSERT INTO x',
+    database: 'default',
+    async_insert: '0',
+    insert_quorum: '2',
+  })
+  expect(headers?.authorization).toBe(`Basic ${Buffer.from(`writer:${PASSWORD}`).toString('base64')}`)
 })
 
 describe('a literal in a statement', () => {

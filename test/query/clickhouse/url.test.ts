@@ -43,6 +43,7 @@ describe('the URL of a ClickHouse store', () => {
     ['replicas that are neither wanted nor not', 'clickhouse://a/x?cluster=c&replicated=yes'],
     ['a user that cannot be read', 'clickhouse://%zz@a/x'],
     ['a user that no header can carry', 'clickhouse://a%0Ab@a/x'],
+    ['a user with a colon', 'clickhouse://a%3Ab@a/x'],
     ['replicas without a cluster', 'clickhouse://a/x?replicated=1'],
   ])('is rejected with %s', (_, url) => {
     expect(() => parseClickHouseUrl(url)).toThrow(ConfigError)

@@ -14,7 +14,7 @@ import { createInProcessExec, createInProcessHttp } from '../../../simulator/in-
 import { LEISURELY } from '../../../simulator/pace.ts'
 import { parseScenario, type Scenario } from '../../../simulator/scenario/scenario.ts'
 import { createSimulatedHost, type SimulatedHost } from '../../../simulator/simulated-host.ts'
-import { openAnnouncements } from '../../maintenance/command.ts'
+import { openAnnouncements } from '../../maintenance/action.ts'
 import { renderConfig } from '../demo-texts.ts'
 import { AGENT_AFTER_MS, type NodeProfile } from './profiles.ts'
 

@@ -1,13 +1,10 @@
 import type { Clock } from '../../../core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../errors.ts'
-import type { BlockHeader, Column, LogPage, Selection } from '../store.ts'
-import { committedRows, filterCondition } from './conditions.ts'
-import { largest, type StoreContents } from './contents.ts'
-import { createRowDecoder, type RowDecoder } from './decode-rows.ts'
-import type { Amount } from './density.ts'
-import { headOf } from './encode-rows.ts'
-import { LEDGER, logsTable } from './schema.ts'
+import type { BlockHeader, Column, Filter, LogPage, Selection } from '../store.ts'
+import { type Amount, committedRows, largest, type StoreContents } from './contents.ts'
+import { LEDGER, logsTable } from './open.ts'
+import { createRowDecoder, type RowDecoder } from './row-binary.ts'
 import type { Servers } from './servers.ts'
 
 interface Reading {
@@ -54,10 +51,7 @@ const readRanges = async (reading: Reading, selection: Selection, columns: RowDe
   const to = Math.min(selection.to, contents.last)
   const startedAt = clock.elapsed()
   const { logs, bytes } = FIRST_RANGE
-  let amount = {
-    logs: Math.min(logs, selection.maxLogs),
-    bytes: Math.min(bytes, selection.maxBytes),
-  }
+  let amount = { logs: Math.min(logs, selection.maxLogs), bytes: Math.min(bytes, selection.maxBytes) }
   let from = selection.from
   const fullness = (): number =>
     Math.max(columns.blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
@@ -179,3 +173,45 @@ const hashesOf = async (from: HeaderSource, blocks: readonly number[]): Promise<
     })
   }
 }
+
+/** A condition for logs that match one of the filters. */
+const filterCondition = (filters: readonly Filter[]): string => {
+  const alternatives = filters.map(conditionsOf)
+  return alternatives.includes('1') ? '1' : `(${alternatives.join(' OR ')})`
+}
+
+const conditionsOf = ({ addresses, topics }: Filter): string => {
+  const conditions = [
+    ...(addresses.length === 0 ? [] : [oneOf('address', addresses, 20)]),
+    ...topics.flatMap((values, position) => (values.length === 0 ? [] : [topicCondition(values, position)])),
+  ]
+  return conditions.length === 0 ? '1' : `(${conditions.join(' AND ')})`
+}
+
+/** An absent topic is stored as zeros. */
+const topicCondition = (values: readonly string[], position: number): string => {
+  // A log has at most four topics.
+  if (position > 3) return '0'
+  const zeros = values.some((value) => /^0x0+$/.test(value))
+  return `${oneOf(`topic${position}`, values, 32)}${zeros ? ` AND topics > ${position}` : ''}`
+}
+
+const oneOf = (column: string, values: readonly string[], bytes: number): string =>
+  `${column} IN (${[...new Set(values)].map((value) => hexLiteral(value, bytes)).join(', ')})`
+
+const BYTES = /^0x(?:[0-9a-f]{2})*$/
+
+/** Bytes as an SQL string literal. The pattern prevents SQL injection. */
+export const hexLiteral = (hex: string, bytes: number): string => {
+  if (!BYTES.test(hex) || hex.length !== 2 + 2 * bytes)
+    throw new RangeError(`not ${bytes} bytes of hex: ${hex.slice(0, 80)}`)
+  return `'${hex.slice(2).replaceAll(/../g, '\\x$&')}'`
+}
+
+/** Parses a row of the ledger: number, hash, parent, timestamp. */
+const headOf = ([number = '', hash = '', parent = '', timestamp = '']: readonly string[]): BlockHeader => ({
+  number: Number(number),
+  hash: `0x${hash.toLowerCase()}`,
+  parentHash: `0x${parent.toLowerCase()}`,
+  timestamp: Number(timestamp),
+})

@@ -56,8 +56,8 @@ const userOf = (text: string): string => {
   if (text === '') return 'default'
   try {
     const user = decodeURIComponent(text)
-    // Other characters are not allowed in an HTTP header.
-    if (/^[\x21-\x7e]+$/.test(user)) return user
+    // The user is sent with HTTP basic authentication, where a colon ends the name.
+    if (/^[\x21-\x39\x3b-\x7e]+$/.test(user)) return user
   } catch {
     // Reported below.
   }

@@ -71,10 +71,7 @@ export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading)
       const numbers = wholeNumbers(duckdb, chunk, 0)
       const topicCounts = wholeNumbers(duckdb, chunk, layout.columnIndexes.get('topic_count'))
       const packed = bytesOf(duckdb, chunk, layout.columnIndexes.get('packed'))
-      const others = counts.map(({ columnIndex, values }) => ({
-        of: wholeNumbers(duckdb, chunk, columnIndex),
-        values,
-      }))
+      const others = counts.map(({ columnIndex, values }) => ({ of: wholeNumbers(duckdb, chunk, columnIndex), values }))
       for (let row = 0; row < chunk.rowCount; row += 1) {
         const block = base + numbers(row)
         if (block !== current) {

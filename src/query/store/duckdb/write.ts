@@ -1,9 +1,8 @@
 import type { DuckDBBlobValue, DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api'
 import { StoreError } from '../errors.ts'
 import type { Block, StoredLog } from '../store.ts'
-import type { DuckDb } from './engine.ts'
-import { type StoreContents, writeContents } from './schema.ts'
-import { integerLiteral, queryRows } from './sql.ts'
+import { type DuckDb, integerLiteral, queryRows } from './engine.ts'
+import { type StoreContents, writeContents } from './database.ts'
 
 /** Rows per chunk: the vector size of DuckDB. */
 const CHUNK = 2048

@@ -1,0 +1,242 @@
+import { resolvePath } from '../../core/key-paths.ts'
+import { minute } from '../../core/units.ts'
+import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
+import type { KeyFiles } from '../../sources/key-files.ts'
+import type { ReadPrefix } from '../../sources/prefix.ts'
+import type { DiskUsage, FileTree } from '../../sources/file-tree.ts'
+import { type CheckResult, createHostCheck, type HostCheck, KNOWN, NOT_AVAILABLE } from './host-check.ts'
+import type { Clock } from '../../core/clock.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
+import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
+
+/** Replaces `{prefix}` in a path of the node. */
+export type ReadPath = (template: string, signal: AbortSignal) => Promise<string>
+
+export const createReadPath =
+  (readPrefix: ReadPrefix, files: Pick<KeyFiles, 'look'>): ReadPath =>
+  async (template, signal) =>
+    resolvePath(template, { prefix: (await readPrefix(signal)).word, files })
+
+interface DirectoryCheckOptions {
+  readonly space: DiskUsage
+  readonly readPath: ReadPath
+  /** Label → path, with `{prefix}`. */
+  readonly directories: Readonly<Record<string, string>>
+  /** The directory of the node, with `{prefix}`. */
+  readonly nodeDirectory: string
+  readonly timeout: number
+}
+
+/** Files that a healthy node rewrites, and the configuration that the operator edits. */
+const FILES = {
+  node: 'config/node.toml',
+  forkpoint: 'config/forkpoint/forkpoint.toml',
+  validators: 'config/validators/validators.toml',
+} as const
+
+const MISSING: CheckResult = {
+  samples: [],
+  state: 'not found; correct the path or the permissions (docs/host.md)',
+}
+
+/** Happens with a bind mount, as in the drop-in of `deploy/`. */
+const REMOVED: CheckResult = {
+  samples: [],
+  state: 'not known: it was removed, and possibly created again; restart the agent to read it (docs/host.md)',
+}
+
+/** The ledger of a running node has five times the maximum number of files: that is not a failure. */
+const TOO_MANY: CheckResult = { samples: [], state: `${NOT_AVAILABLE}: too many files to sum` }
+
+/** As in the alert ChainDiskFull. */
+const FULL_BELOW = 0.05
+
+/** Directories that grow, and files that the node depends on. */
+export const directoryChecks = (options: DirectoryCheckOptions): readonly HostCheck[] => [
+  ...Object.entries(options.directories).flatMap(([directory, path]) => spaceChecks(options, directory, path)),
+  ...Object.entries(FILES).map(([file, path]) => fileCheck(options, file, path)),
+]
+
+const spaceChecks = (
+  { space, readPath, timeout }: DirectoryCheckOptions,
+  directory: string,
+  path: string,
+): readonly HostCheck[] => [
+  createHostCheck({
+    name: `file system of ${directory}`,
+    timeout,
+    read: async ({ signal }) => {
+      const fileSystem = await space.fileSystem(await readPath(path, signal))
+      if (fileSystem === null) return MISSING
+      const isFull = Number(fileSystem.availableBytes) < Number(fileSystem.sizeBytes) * FULL_BELOW
+      return {
+        samples: [
+          sample('chain_host_filesystem_size_bytes', fileSystem.sizeBytes, { directory }),
+          sample('chain_host_filesystem_available_bytes', fileSystem.availableBytes, { directory }),
+        ],
+        state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
+      }
+    },
+  }),
+  createHostCheck({
+    name: `directory ${directory}`,
+    timeout,
+    every: minute,
+    read: async ({ signal }) => {
+      const bytes = await space.bytesBelow(await readPath(path, signal), signal)
+      if (bytes === null) return MISSING
+      if (bytes === 'too many') return TOO_MANY
+      if (bytes === 'removed') return REMOVED
+      return [sample('chain_host_directory_bytes', bytes, { directory })]
+    },
+  }),
+]
+
+const fileCheck = (
+  { space, readPath, nodeDirectory, timeout }: DirectoryCheckOptions,
+  file: string,
+  path: string,
+): HostCheck =>
+  createHostCheck({
+    name: `file ${file}`,
+    timeout,
+    read: async ({ signal }) => {
+      const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
+      if (at === null) return MISSING
+      if (at === 'removed') return REMOVED
+      return [sample('chain_host_file_modified_timestamp_seconds', at / 1000, { file })]
+    },
+  })
+
+interface DriveCheckOptions {
+  readonly sysfs: FileTree
+  readonly space: DiskUsage
+  readonly clock: Clock
+  /** The reports of smartctl, written by a privileged unit. */
+  readonly health: { readonly directory: string; readonly tree: FileTree } | null
+  readonly timeout: number
+}
+
+/** The unit writes every minute; a report older than this is ignored. In milliseconds. */
+const MAX_AGE = 5 * minute
+const REPORT_BYTES = 1024 * 1024
+const NVME = 'class/nvme'
+
+/** The NVMe drives: identity and temperature from the kernel, health from the reports of smartctl. */
+export const driveChecks = (options: DriveCheckOptions): readonly HostCheck[] => {
+  const { sysfs, timeout } = options
+  return [
+    createHostCheck({
+      name: 'drives',
+      timeout,
+      read: () => forEachDrive(sysfs, 'cannot be read', (device) => identity(sysfs, device)),
+    }),
+    createHostCheck({
+      name: 'temperature of drives',
+      timeout,
+      read: async () =>
+        withDevices(
+          await forEachDrive(sysfs, 'not available', (device) => temperature(sysfs, device)),
+          'hot',
+          ({ name, value }) => name === 'chain_host_nvme_temperature_celsius' && value >= HOT_CELSIUS,
+        ),
+    }),
+    createHostCheck({
+      name: 'health of drives',
+      timeout,
+      read: async () =>
+        options.health === null
+          ? { samples: [], state: NOT_SET }
+          : withDevices(
+              await forEachDrive(sysfs, NO_REPORT, (device) => healthOf(options, device)),
+              'failing',
+              ({ name, value }) => name === 'chain_host_nvme_critical_warning' && value > 0,
+            ),
+    }),
+  ]
+}
+
+/** As in the alert ChainDriveHot. */
+const HOT_CELSIUS = 70
+
+/** If a sample of any drive is a problem, the state lists these drives. */
+const withDevices = (result: CheckResult, problem: string, isProblem: (one: Sample) => boolean): CheckResult => {
+  const devices = result.samples.filter(isProblem).map(({ labels }) => labels['device'])
+  return devices.length === 0 ? result : { ...result, state: `${problem}: ${devices.join(', ')}` }
+}
+
+/** Reads each drive independently. `read` returns null if the drive has no value, or the reason as a text. */
+const forEachDrive = async (
+  sysfs: FileTree,
+  missing: string,
+  read: (device: string) => Promise<readonly Sample[] | string | null>,
+): Promise<CheckResult> => {
+  const devices = ((await sysfs.list(NVME)) ?? []).filter((name) => /^nvme\d+$/.test(name))
+  const samples: Sample[] = []
+  const withoutValue = new Map<string, readonly string[]>()
+  for (const device of devices.toSorted()) {
+    const found = await read(device).catch(nullOnReadError)
+    if (found === null || typeof found === 'string') {
+      const reason = found ?? missing
+      withoutValue.set(reason, [...(withoutValue.get(reason) ?? []), device])
+    } else samples.push(...found)
+  }
+  const reasons = [...withoutValue].map(([reason, drives]) => `${drives.join(', ')}: ${reason}`)
+  if (reasons.length > 0) return { samples, state: reasons.join('; ') }
+  return { samples, state: samples.length === 0 ? NOT_AVAILABLE : KNOWN }
+}
+
+const nullOnReadError = (error: unknown): null => {
+  if (error instanceof SourceError || error instanceof ParseError) return null
+  throw error
+}
+
+const NOT_SET = 'not known: host.smartDirectory is not set (docs/host.md)'
+const NO_REPORT = 'no fresh report; see `systemctl status chain-agent-smart.timer chain-agent-smart.service`'
+
+/** For example a drive on another bus, or one that did not respond to smartctl. */
+const NO_HEALTH = 'the report contains no health data'
+
+const identity = async (sysfs: FileTree, device: string): Promise<readonly Sample[]> => {
+  const readWord = async (file: string): Promise<string> =>
+    parseWord(`${file} of ${device}`, (await sysfs.read(`${NVME}/${device}/${file}`)) ?? '')
+  const [model, firmware] = [await readWord('model'), await readWord('firmware_rev')]
+  return [sample('chain_host_nvme_info', 1, { device, model, firmware })]
+}
+
+/** The directory of the sensor depends on the kernel version: below the drive, or below its bus device. */
+const temperature = async (sysfs: FileTree, device: string): Promise<readonly Sample[] | null> => {
+  for (const directory of ['', '/hwmon', '/device/hwmon']) {
+    const at = `${NVME}/${device}${directory}`
+    const sensors = ((await sysfs.list(at)) ?? []).filter((name) => /^hwmon\d+$/.test(name))
+    for (const sensor of sensors) {
+      const text = await sysfs.read(`${at}/${sensor}/temp1_input`)
+      if (text !== null) {
+        const celsius = parseTemperature(`the temperature of ${device}`, text)
+        return [sample('chain_host_nvme_temperature_celsius', celsius, { device })]
+      }
+    }
+  }
+  return null
+}
+
+const healthOf = async (
+  { health, space, clock }: DriveCheckOptions,
+  device: string,
+): Promise<readonly Sample[] | string | null> => {
+  if (health === null) return null
+  const file = `${device}.json`
+  const at = await space.modifiedAt(`${health.directory}/${file}`)
+  if (typeof at !== 'number' || clock.now() - at > MAX_AGE) return null
+  const text = await health.tree.read(file, REPORT_BYTES)
+  if (text === null) return null
+  const samples = healthSamples(device, parseDriveHealth(text))
+  return samples.length === 0 ? NO_HEALTH : samples
+}
+
+const healthSamples = (device: string, { criticalWarning, mediaErrors, usedRatio }: DriveHealth): readonly Sample[] => [
+  ...sampleIfKnown('chain_host_nvme_critical_warning', criticalWarning, { device }),
+  ...sampleIfKnown('chain_host_nvme_media_errors_total', mediaErrors, { device }),
+  ...sampleIfKnown('chain_host_nvme_used_ratio', usedRatio, { device }),
+]

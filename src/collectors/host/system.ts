@@ -1,0 +1,266 @@
+import type { KERNELS } from './definition.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { type KernelStat, parseCount, parseKernelStat, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
+import { newestKernel } from '../../parsers/version-number.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
+import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
+import type { ReadMemory } from '../../sources/host.ts'
+import type { Context } from '../../core/clock.ts'
+import { SourceError } from '../../core/errors.ts'
+import { minute } from '../../core/units.ts'
+import { type ClockState, parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../parsers/time-sync.ts'
+import type { Exec } from '../../sources/exec.ts'
+
+interface KernelCheckOptions {
+  readonly procfs: FileTree
+  readonly boot: FileTree
+  readonly timeout: number
+}
+
+/** The running kernel, and the one that the next boot starts: GRUB's default is the newest. */
+export const kernelChecks = ({ procfs, boot, timeout }: KernelCheckOptions): readonly HostCheck[] => [
+  createHostCheck({
+    name: 'kernel',
+    timeout,
+    read: async () => {
+      const release = await procfs.read('sys/kernel/osrelease')
+      return release === null ? [] : kernelResult('running', parseWord('the kernel release', release))
+    },
+  }),
+  createHostCheck({
+    name: 'kernel after a reboot',
+    timeout,
+    read: async () => {
+      const release = newestKernel((await boot.list('.')) ?? [])
+      return release === null ? [] : kernelResult('pending', release)
+    },
+  }),
+]
+
+const kernelResult = (kernel: (typeof KERNELS)[number], release: string) => {
+  const reason = blockedReason(release)
+  const samples: readonly Sample[] = [
+    sample('chain_host_kernel_info', 1, { kernel, release }),
+    sample('chain_host_kernel_blocked', reason !== null, { kernel }),
+  ]
+  return { samples, state: reason === null ? release : `${release}, and ${reason}` }
+}
+
+interface BlockedKernels {
+  /** Ubuntu's numbers after 6.8.0, both inclusive. */
+  readonly from: number
+  readonly to: number
+  readonly why: string
+}
+
+/** Kernels on which these nodes are known to fail, from the operating guide of the node. */
+const BLOCKED: readonly BlockedKernels[] = [
+  { from: 56, to: 59, why: 'the node hangs on it' },
+  { from: 136, to: 136, why: 'io_uring fails on it: "failed to create buffer ring", code 22' },
+]
+
+/** Why a node must not run on this kernel; null if the kernel is not blocked. */
+export const blockedReason = (release: string): string | null => {
+  // Cloud kernels are numbered separately, from 1000.
+  const [, number] = /^6\.8\.0-(\d+)(?:-|$)/.exec(release) ?? []
+  if (number === undefined) return null
+  return BLOCKED.find(({ from, to }) => Number(number) >= from && Number(number) <= to)?.why ?? null
+}
+
+interface CpuCheckOptions {
+  readonly procfs: FileTree
+  readonly sysfs: FileTree
+  readonly timeout: number
+}
+
+/** Bytes to read: `/proc/stat` has a line per CPU and a number per interrupt. */
+const STAT_BYTES = 512 * 1024
+const CPUS = 'devices/system/cpu'
+
+export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly HostCheck[] => {
+  let before: KernelStat | undefined
+  return [
+    createHostCheck({
+      name: 'load',
+      timeout,
+      read: async () => {
+        const text = await procfs.read('stat', STAT_BYTES)
+        if (text === null) return []
+        const now = parseKernelStat(text)
+        const busy = before === undefined ? null : busyRatio(before, now)
+        before = now
+        return [
+          sample('chain_host_boot_timestamp_seconds', now.bootedAt),
+          ...sampleIfKnown('chain_host_cpu_busy_ratio', busy),
+        ]
+      },
+    }),
+    createHostCheck({
+      name: 'multithreading',
+      timeout,
+      read: async () => {
+        const text = await sysfs.read(`${CPUS}/smt/active`)
+        if (text === null) return []
+        const isActive = parseSwitch('whether multithreading is on', text)
+        const state = isActive ? 'on' : 'off'
+        return { samples: [sample('chain_host_smt_active', isActive)], state }
+      },
+    }),
+    createHostCheck({
+      name: 'frequency governor',
+      timeout,
+      read: async () => {
+        const governors = await ofEachCpu(sysfs, 'cpufreq/scaling_governor')
+        const cpus = new Map<string, number>()
+        for (const { text } of governors) {
+          const governor = parseWord('a governor', text)
+          cpus.set(governor, (cpus.get(governor) ?? 0) + 1)
+        }
+        return {
+          samples: [...cpus].map(([governor, count]) => sample('chain_host_governor_cpus', count, { governor })),
+          state: cpus.size === 0 ? NOT_AVAILABLE : [...cpus.keys()].toSorted().join(', '),
+        }
+      },
+    }),
+    createHostCheck({
+      name: 'throttling',
+      timeout,
+      read: async () => {
+        const counts = await ofEachCpu(sysfs, 'thermal_throttle/package_throttle_count')
+        // Each CPU reports the count of its package: use the highest count of each package.
+        const packages = new Map<string, bigint>()
+        for (const { cpu, text } of counts) {
+          const count = parseCount('the throttle count of a CPU', text)
+          const id = (await sysfs.read(`${CPUS}/${cpu}/topology/physical_package_id`)) ?? ''
+          if (count >= (packages.get(id) ?? 0n)) packages.set(id, count)
+        }
+        const total = [...packages.values()].reduce((sum, count) => sum + count, 0n)
+        return packages.size === 0 ? [] : [sample('chain_host_cpu_throttles_total', total)]
+      },
+    }),
+  ]
+}
+
+/** The content of a file for each CPU; CPUs without the file, or offline, are omitted. */
+const ofEachCpu = async (sysfs: FileTree, file: string) => {
+  const names = (await sysfs.list(CPUS)) ?? []
+  const found: { readonly cpu: string; readonly text: string }[] = []
+  for (const cpu of names.filter((name) => /^cpu\d+$/.test(name))) {
+    const text = await sysfs.read(`${CPUS}/${cpu}/${file}`, 256)
+    if (text !== null) found.push({ cpu, text })
+  }
+  return found
+}
+
+/** Null for an interval in which the kernel decreased the idle time, which happens occasionally. */
+const busyRatio = (before: KernelStat, now: KernelStat): number | null => {
+  const total = now.total - before.total
+  const busy = now.busy - before.busy
+  return total <= 0n || busy < 0n || busy > total ? null : Number(busy) / Number(total)
+}
+
+interface MemoryCheckOptions {
+  readonly sysfs: FileTree
+  readonly readMemory: ReadMemory
+  readonly timeout: number
+}
+
+const SIZES = [
+  ['2Mi', 'hugepages-2048kB'],
+  ['1Gi', 'hugepages-1048576kB'],
+] as const
+
+export const memoryChecks = ({ sysfs, readMemory, timeout }: MemoryCheckOptions): readonly HostCheck[] => [
+  createHostCheck({
+    name: 'memory',
+    timeout,
+    read: async () => {
+      const { totalBytes, availableBytes } = await readMemory()
+      return [
+        sample('chain_host_memory_available_bytes', availableBytes),
+        sample('chain_host_memory_available_ratio', availableBytes / totalBytes),
+      ]
+    },
+  }),
+  createHostCheck({
+    name: 'huge pages',
+    timeout,
+    read: async () => {
+      const read = async (directory: string, file: string): Promise<bigint | null> => {
+        const text = await sysfs.read(`kernel/mm/hugepages/${directory}/${file}`)
+        return text === null ? null : parseCount('the number of huge pages', text)
+      }
+      const counts = SIZES.map(async ([size, directory]) => [
+        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'nr_hugepages'), {
+          size,
+          state: 'total',
+        }),
+        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'free_hugepages'), {
+          size,
+          state: 'free',
+        }),
+      ])
+      return (await Promise.all(counts)).flat()
+    },
+  }),
+]
+
+interface ClockCheckOptions {
+  readonly exec: Exec
+  readonly timeout: number
+}
+
+/** The clock, from chrony; without chrony from systemd, less often, because each read starts a service. */
+export const clockCheck = ({ exec, timeout }: ClockCheckOptions): HostCheck => {
+  const systemd = createHostCheck({
+    name: 'clock',
+    timeout,
+    every: minute,
+    read: async ({ signal }) => clockResult(await readSystemd(exec, signal), 'systemd'),
+  })
+  return createHostCheck({
+    name: 'clock',
+    timeout,
+    read: async (context) => {
+      const tracked = await readChrony(exec, context)
+      return tracked === null ? systemd.run(context) : clockResult(tracked, 'chrony')
+    },
+  })
+}
+
+const clockResult = ({ synchronized, aheadSeconds, isSourceLost }: ClockState, source: string): CheckResult => ({
+  samples: [
+    sample('chain_host_clock_synchronized', synchronized),
+    ...sampleIfKnown('chain_host_clock_offset_seconds', aheadSeconds),
+  ],
+  state:
+    isSourceLost === true
+      ? `not synchronized: ${source} has had no response from its servers for hours`
+      : `${synchronized ? 'synchronized' : 'not synchronized'} according to ${source}${
+          synchronized && aheadSeconds === null ? ', offset unknown' : ''
+        }`,
+})
+
+/** Null if chrony is not installed or not running. */
+const readChrony = async (exec: Exec, { clock, signal }: Context): Promise<ClockState | null> => {
+  const output = await exec
+    .run({ command: 'chronyc', args: ['-c', 'tracking'], answers: [0, 1] }, signal)
+    .catch(nullOnSourceError)
+  return output === null || output.exitCode !== 0 ? null : parseTracking(output.stdout, clock.now())
+}
+
+const readSystemd = async (exec: Exec, signal: AbortSignal): Promise<ClockState> => {
+  const args = ['show', '--property=NTPSynchronized']
+  const synchronized = parseNtpSynchronized((await exec.run({ command: 'timedatectl', args }, signal)).stdout)
+  // The offset is available only if systemd-timesyncd is the active time service.
+  const status = await exec.run({ command: 'timedatectl', args: ['timesync-status'] }, signal).catch(nullOnSourceError)
+  return {
+    synchronized,
+    aheadSeconds: status === null || !synchronized ? null : parseTimesyncOffset(status.stdout),
+  }
+}
+
+const nullOnSourceError = (error: unknown): null => {
+  if (error instanceof SourceError && !error.timeout) return null
+  throw error
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+
+/**
+ * Schemas of readings. They decode the JSON of the API to the types that the collectors use: times to milliseconds since
+ * the epoch, decimal strings to 64-bit integers. The agent may have another version than the command that reads it: a
+ * value that is missing or of another type is null, that is, unknown.
+ */
+export const textOrNull = z.string().nullable().catch(null)
+export const numberOrNull = z.number().nullable().catch(null)
+export const flagOrNull = z.boolean().nullable().catch(null)
+/** A 64-bit integer. */
+export const integerOrNull = z
+  .union([z.string().regex(/^-?\d{1,20}$/), z.int()])
+  .transform(BigInt)
+  .nullable()
+  .catch(null)
+/** A time in RFC 3339. */
+export const timeOrNull = z.iso
+  .datetime()
+  .transform((text) => Date.parse(text))
+  .nullable()
+  .catch(null)
+
+/** An object; anything else is an object whose fields are all unknown. */
+export const objectOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
+  z.preprocess((value) => (isObject(value) ? value : {}), z.object(fields))
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** An object; anything else is null. */
+export const objectOrNull = <Fields extends z.ZodRawShape>(fields: Fields) => z.object(fields).nullable().catch(null)
+
+/** A list; anything else is empty. */
+export const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).readonly().catch([])
+
+/** Values by name; anything else is empty. */
+export const recordOf = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item).catch({})
+
+/** The same as a map. */
+export const mapOf = <Item extends z.ZodType>(item: Item) =>
+  recordOf(item).transform((record): ReadonlyMap<string, z.output<Item>> => new Map(Object.entries(record)))

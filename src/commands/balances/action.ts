@@ -1,0 +1,170 @@
+import { SourceError } from '../../core/errors.ts'
+import { QueryError } from '../../query/client/errors.ts'
+import type { Retry } from '../../query/client/types.ts'
+import { writeBalances } from './output.ts'
+import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
+import { type Verification, verifyBalances } from './verify.ts'
+import { checkOutput, checkpointOf } from '../query/output.ts'
+import { exists } from '../../sources/durable.ts'
+import { standardOf } from '../../tokens/signatures.ts'
+import type { BalancesOptions } from './options.ts'
+import { loadFor } from '../../cli/config.ts'
+import { type ExitCode, type Io, READER_GONE, type CommandContext } from '../../cli/io.ts'
+import { createProgress } from '../../cli/terminal/progress.ts'
+import { createProgressLine, createRetryReporter } from '../query/progress.ts'
+import { exitWithError, printResumeHint } from '../query/report.ts'
+import { openService, serviceOf } from '../query/service.ts'
+
+export type Exit = (code: ExitCode) => void
+
+export const computeBalances = async ({
+  io,
+  exit,
+  options,
+  command,
+}: CommandContext<BalancesOptions>): Promise<void> => {
+  const problem = conflictIn(options)
+  if (problem !== undefined) command.error(`error: ${problem}`)
+  const { standard, token: contract, profile = null, output, checkpoint } = options
+  const token = { standard, contract, profile }
+  const file = checkpoint ?? (output === undefined ? undefined : checkpointOf(output))
+  const rpcUrl = rpcOf(io, options)
+  const progress = createProgress(io)
+  const showProgress = (text: string): void => {
+    if (!options.quiet) progress.show(text)
+  }
+  try {
+    if (output !== undefined) await checkOutput(output)
+    const reportRetry = createRetryReporter(io, options.url)
+    const onRetry = (retry: Retry): void => {
+      progress.end()
+      reportRetry(retry)
+    }
+    const rebuilt = await rebuild({ io, options, token, file, showProgress, onRetry })
+    if (!rebuilt) {
+      await exitInterrupted(io, exit, { file })
+      return
+    }
+    if (options.verify !== undefined) showProgress('Comparing with the contract')
+    const verified = await verify({ io, token, rebuilt, sample: options.verify, rpcUrl })
+    progress.end()
+    const { decimals = null, checksum = false } = options
+    await writeBalances(io, options, { token, rebuilt, verified, decimals, checksum })
+    if (rebuilt.complete) await rebuilt.removeCheckpoint()
+    else await printResumeHint(io, file)
+    exit(rebuilt.complete ? (isVerified(verified) ? 0 : 1) : 4)
+  } catch (error) {
+    progress.end()
+    if (io.signal.aborted) await exitInterrupted(io, exit, { file, error })
+    else await exitWithError(io, exit, { thrown: error, checkpoint: file })
+  } finally {
+    progress.end()
+  }
+}
+
+/** False if there was a difference, or if no holder could be checked. */
+const isVerified = (verified: Verification | null): boolean => {
+  if (!verified) return true
+  const { asked, equal, different, supply } = verified
+  return different.length === 0 && supply?.ours === supply?.theirs && (asked === 0 || equal > 0)
+}
+
+const conflictIn = (options: BalancesOptions): string | undefined => {
+  const { fromBlock = 0, toBlock = Infinity, resume, checkpoint, output, rpc, verify: sample } = options
+  const { profile, standard } = options
+  // The owner of a token does not depend on the history before.
+  if (sample !== undefined && fromBlock > 0 && standard !== 'erc721') {
+    return '--verify cannot be combined with --from-block, which makes the balances partial'
+  }
+  if (options.createdIn !== undefined && options.fromBlock !== undefined) {
+    return '--created-in cannot be combined with --from-block'
+  }
+  if (toBlock < (options.createdIn ?? fromBlock)) return 'the last block is before the first'
+  if (resume && checkpoint === undefined && output === undefined) {
+    return '--resume requires --checkpoint or --output'
+  }
+  if (rpc !== undefined && sample === undefined) return '--rpc requires --verify'
+  if (profile !== undefined && standardOf(profile) !== standard) {
+    return `the profile ${profile} requires --standard ${standardOf(profile)}`
+  }
+  return undefined
+}
+
+/** Null without --verify. */
+const rpcOf = (io: Io, { verify: sample, rpc }: BalancesOptions): string | null => {
+  if (sample === undefined) return null
+  return rpc ?? loadFor(io, undefined).config.rpc.url
+}
+
+interface RebuildContext {
+  readonly io: Io
+  readonly options: BalancesOptions
+  readonly token: TokenContract
+  readonly file: string | undefined
+  readonly showProgress: (text: string) => void
+  readonly onRetry: (retry: Retry) => void
+}
+
+const rebuild = async (context: RebuildContext): Promise<RebuiltBalances | undefined> => {
+  const { io, options, token, file, showProgress, onRetry } = context
+  const progressLine = createProgressLine(io.clock)
+  return rebuildBalances({
+    ...token,
+    client: await openService(serviceOf(options), { ...io, onRetry }),
+    url: options.url,
+    clock: io.clock,
+    signal: io.signal,
+    fromBlock: options.createdIn ?? options.fromBlock ?? null,
+    fullHistory: (options.fromBlock ?? 0) === 0,
+    toBlock: options.toBlock ?? null,
+    checkpoint: file === undefined ? null : { file, resume: options.resume ?? false },
+    onProgress: (now) => {
+      showProgress(progressLine(now))
+    },
+  })
+}
+
+interface VerifyContext extends Pick<RebuildContext, 'io' | 'token'> {
+  readonly rebuilt: RebuiltBalances
+  readonly sample: number | undefined
+  readonly rpcUrl: string | null
+}
+
+const verify = async (context: VerifyContext): Promise<Verification | null> => {
+  const { io, token, rebuilt, sample, rpcUrl } = context
+  if (sample === undefined || rpcUrl === null) return null
+  return verifyBalances({
+    ...token,
+    ledger: rebuilt.ledger,
+    sample,
+    rpcUrl,
+    block: rebuilt.through,
+    clock: io.clock,
+    signal: io.signal,
+    ...io.overrides,
+  })
+}
+
+interface InterruptedRun {
+  readonly file: string | undefined
+  readonly error?: unknown
+}
+
+const exitInterrupted = async (io: Io, exit: Exit, { file, error }: InterruptedRun): Promise<void> => {
+  if (io.signal.reason === READER_GONE) {
+    exit(0)
+    return
+  }
+  // An aborted query is not an error; a checkpoint that could not be written is one.
+  if (error instanceof SourceError && !(error instanceof QueryError)) {
+    io.stderr.write(`${error.message}\n`)
+  }
+  io.stderr.write(
+    file === undefined
+      ? 'Interrupted; nothing was written. Use --checkpoint FILE to be able to resume.\n'
+      : (await exists(file))
+        ? `Interrupted; the checkpoint is in ${file}. Run the same command with --resume to continue.\n`
+        : 'Interrupted; nothing was written, and there is no checkpoint yet.\n',
+  )
+  exit(130)
+}

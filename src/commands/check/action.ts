@@ -1,0 +1,46 @@
+import { describeSource } from '../../config/render.ts'
+import { toJson } from '../../core/json.ts'
+import { preflight } from './preflight.ts'
+import { type Fact, summarize } from '../../health/summary.ts'
+import { evaluateHealth, type HealthVerdict } from '../../health/verdict.ts'
+import { configOf } from '../../cli/config.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import { unlessInterrupted, type Io, type ActionContext } from '../../cli/io.ts'
+import { createStyle } from '../../cli/terminal/style.ts'
+import { checkLines } from '../../cli/terminal/verdict.ts'
+import { readFromNode } from '../shared/read-snapshot.ts'
+
+export type CheckOptions = ConfigOptions & { readonly json?: true }
+
+export const check = async ({ io, exit, options }: ActionContext<CheckOptions>): Promise<void> => {
+  const { config, source } = configOf(io, options)
+  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const { clock, signal, overrides } = io
+  const gatheredData = await unlessInterrupted(io, exit, async () => {
+    const snapshot = await readFromNode(io, config)
+    const more = await preflight({ config, clock, path, signal, snapshot, ...overrides })
+    return { snapshot, more }
+  })
+  if (!gatheredData) return
+  const { snapshot, more } = gatheredData
+  const verdict = evaluateHealth(snapshot, more)
+  const { publicKey } = config.node
+  const facts = [
+    ...summarize(snapshot),
+    ...(publicKey === null ? [] : [{ label: 'own key', value: publicKey }]),
+    { label: 'configuration', value: describeSource(source) },
+  ]
+  io.stdout.write(options.json ? renderJson(verdict, facts) : render(io, verdict, facts))
+  exit(verdict.exitCode)
+}
+
+const render = (io: Io, verdict: HealthVerdict, facts: readonly Fact[]): string => {
+  const style = createStyle(io)
+  return `${checkLines(verdict, facts, style).join('\n')}\n`
+}
+
+const renderJson = ({ word, sentence, exitCode, findings }: HealthVerdict, facts: readonly Fact[]) => {
+  const known = Object.fromEntries(facts.map(({ label, value }) => [label, value]))
+  const value = { verdict: { word, sentence, exitCode }, findings, facts: known }
+  return `${JSON.stringify(toJson(value), undefined, 2)}\n`
+}

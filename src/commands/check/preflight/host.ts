@@ -1,0 +1,244 @@
+import type { Finding } from '../../../health/finding.ts'
+import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
+import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
+import { joinList } from '../../../core/format.ts'
+import { parseGroups } from '../../../parsers/groups.ts'
+
+/** Why there is no storage report, if there is none. */
+export const database: PreflightCheck = {
+  name: 'the device of the database',
+  run: async (context) => {
+    const status = context.snapshot.collectors.find(({ name }) => name === 'storage')
+    if (status?.enabled !== true || status.up !== false) return []
+    const { reportFile, devices } = context.config.storage
+    if (reportFile !== null) return report(context, reportFile)
+    const found = await Promise.all(devices.map((path) => device(context, path)))
+    return found.flat()
+  },
+}
+
+const UNIT = 'chain-agent-storage'
+
+const report = async ({ access }: PreflightContext, path: string): Promise<readonly Finding[]> => {
+  const permission = await access.mayRead(path)
+  if (permission !== 'none' && permission !== 'no') return []
+  return [
+    finding('storage report', 'warning', {
+      says: permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
+      evidence: [`It should be at ${path} (storage.reportFile).`],
+      advice:
+        permission === 'none'
+          ? [
+              `See the unit that writes it: \`systemctl status ${UNIT}.timer ${UNIT}.service\`.`,
+              `If it is not installed, take it from deploy/: \`sudo systemctl enable --now ${UNIT}.timer\`.`,
+            ]
+          : [`Make it readable for this user: the unit ${UNIT}.service in deploy/ writes it that way.`],
+    }),
+  ]
+}
+
+const device = async ({ access }: PreflightContext, path: string): Promise<readonly Finding[]> => {
+  const permission = await access.mayRead(path)
+  if (permission === 'none') {
+    return [
+      finding('database device', 'warning', {
+        says: `there is no ${path}`,
+        evidence: ['It is passed to the database tool (storage.devices).'],
+        advice: [
+          'See which device the node uses, and whether its link was created at boot: `lsblk -o NAME,SIZE,MODEL,FSTYPE` and `ls -l /dev/triedb`.',
+          'If it has another name, set `storage.devices` in the configuration.',
+        ],
+      }),
+    ]
+  }
+  if (permission !== 'no') return []
+  return [
+    finding('database device', 'warning', {
+      says: `this user may not read ${path}`,
+      evidence: ['The database tool opens it read-only.'],
+      advice: [
+        `Use the unit that may read it, and set \`storage.reportFile\`: \`sudo systemctl enable --now ${UNIT}.timer\` (deploy/).`,
+        'Only this time: `sudo chain-agent check`.',
+      ],
+    }),
+  ]
+}
+
+interface DropIn {
+  readonly path: string
+  readonly units: readonly string[]
+  /** Names of its settings; null if this user may not read it. */
+  readonly settings: readonly string[] | null
+}
+
+/** Settings that change the command of a unit. */
+const COMMANDS = /^Exec(?:Start|StartPre|StartPost|Stop|StopPost|Reload|Condition)$/
+
+/**
+ * Drop-ins of the units of the node: after an upgrade they may still start the old command. Units may contain
+ * passwords, so only the names of settings are shown, never their values.
+ */
+export const dropIns: PreflightCheck = {
+  name: 'the drop-ins of the units',
+  run: async (context) => {
+    const { config, exec, signal, snapshot } = context
+    const prefix = snapshot.prefix ?? 'chain'
+    const names = Object.values(config.services.units).map((unit) => unit.replaceAll('{prefix}', prefix))
+    const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...names]
+    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+    const loaded = parseUnitFiles(stdout).filter(({ isLoaded }) => isLoaded)
+    const paths = [...new Set(loaded.flatMap((one) => one.dropIns))]
+    const found = await Promise.all(
+      paths.map(async (path): Promise<DropIn> => ({
+        path,
+        units: loaded.filter((one) => one.dropIns.includes(path)).map(({ unit }) => short(unit)),
+        settings: await read(context, path),
+      })),
+    )
+    // A file with only comments changes nothing.
+    const relevant = found.filter(({ settings }) => settings === null || settings.length > 0)
+    const outdated = loaded.filter(({ isOutdated }) => isOutdated === true)
+    return [...commands(relevant), ...others(relevant), ...notReloaded(outdated.map(({ unit }) => short(unit)))]
+  },
+}
+
+const short = (unit: string): string => unit.replace(/\.service$/, '')
+
+const read = async ({ files }: PreflightContext, path: string): Promise<readonly string[] | null> => {
+  const result = await files.read(path, settingsOf)
+  return typeof result === 'string' ? null : result.verdict
+}
+
+const commands = (all: readonly DropIn[]): readonly Finding[] => {
+  const found = all.filter(({ settings }) => settings?.some((name) => COMMANDS.test(name)))
+  if (found.length === 0) return []
+  const units = [...new Set(found.flatMap((one) => one.units))]
+  return [
+    finding('drop-in overrides a command', 'warning', {
+      says: `${found.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(units)}`,
+      evidence: found.map(describe),
+      advice: [
+        'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
+        "Read it in private, because it may contain the keystores' password: `systemctl cat UNIT`.",
+      ],
+    }),
+  ]
+}
+
+const others = (all: readonly DropIn[]): readonly Finding[] => {
+  const found = all.filter(({ settings }) => !settings?.some((name) => COMMANDS.test(name)))
+  if (found.length === 0) return []
+  return [
+    finding('drop-ins', 'info', {
+      says: `${found.length === 1 ? 'a drop-in changes' : `${found.length} drop-ins change`} the units of the node`,
+      evidence: found.map(describe),
+      advice: found.some(({ settings }) => settings === null)
+        ? ['To see the settings of all of them: `sudo chain-agent check`.']
+        : [],
+    }),
+  ]
+}
+
+const describe = ({ path, units, settings }: DropIn): string => {
+  const what = settings === null ? 'cannot be read by this user' : `sets ${joinList(settings)}`
+  return `${path} ${what} (${joinList(units)}).`
+}
+
+const notReloaded = (units: readonly string[]): readonly Finding[] =>
+  units.length === 0
+    ? []
+    : [
+        finding('unit files changed', 'warning', {
+          says: `systemd has not reloaded the changed files of ${joinList(units)}`,
+          evidence: ['Until it does, a start uses the old ones.'],
+          advice: ['Reload them, which restarts nothing: `sudo systemctl daemon-reload`.'],
+        }),
+      ]
+
+const GROUPS = ['systemd-journal', 'adm']
+const ROOT = 0
+
+/**
+ * Why this user may not read the journal; the collectors report that it may not. A user who was added to a group has it
+ * only after the next login, which is easily forgotten.
+ */
+export const journalGroup: PreflightCheck = {
+  name: 'the groups of this user',
+  run: async ({ snapshot, access: { user }, exec, signal }) => {
+    const isForbidden = snapshot.collectors.some(
+      ({ enabled, up, error }) => enabled && up === false && error?.code === 'journal not permitted',
+    )
+    if (!isForbidden || user.uid === ROOT) return []
+    // Exit status 2: one of the groups does not exist; the others are printed nevertheless.
+    const program = { command: 'getent', args: ['group', ...GROUPS], answers: [0, 2] }
+    const groups = parseGroups((await exec.run(program, signal)).stdout)
+    const name = user.name ?? `${user.uid}`
+    const had = groups.filter(({ id }) => user.groups.includes(id))
+    const given = groups.filter(({ members }) => user.name !== null && members.includes(user.name))
+    const waiting = given.filter((group) => !had.includes(group))
+    if (had.length > 0) {
+      return [
+        finding('journal group', 'warning', {
+          says: `this user is in the group ${joinList(namesOf(had))}, and still may not read the journal`,
+          advice: [
+            'See the owner of the files: `ls -ld /var/log/journal /run/log/journal`.',
+            'Restore their permissions: `sudo systemd-tmpfiles --create --prefix /var/log/journal`.',
+          ],
+        }),
+      ]
+    }
+    if (waiting.length > 0) {
+      return [
+        finding('journal group', 'warning', {
+          says: `this session does not have the group ${joinList(namesOf(waiting))} yet, although ${name} is in it`,
+          evidence: ['A process keeps the groups that its session had at login.'],
+          advice: [
+            'Log in again, and repeat the check.',
+            `If it is the user of the agent: \`sudo systemctl restart chain-agent\`.`,
+          ],
+        }),
+      ]
+    }
+    return [
+      finding('journal group', 'warning', {
+        says: `the user ${name} is in no group that may read the journal`,
+        evidence: [
+          groups.length === 0
+            ? `This host has none of the groups ${joinList(GROUPS)}.`
+            : `Groups that may: ${joinList(namesOf(groups))}.`,
+        ],
+        advice: [
+          `Add it: \`sudo usermod -aG systemd-journal ${name}\`.`,
+          'Then log in again: an open session does not get the group.',
+        ],
+      }),
+    ]
+  },
+}
+
+const namesOf = (groups: readonly { readonly name: string }[]): readonly string[] => groups.map(({ name }) => name)
+
+/** The state directory, with the journal cursors of the agent and the maintenance window of the operator. */
+export const state: PreflightCheck = {
+  name: 'the state directory',
+  run: async ({ config, access }) => {
+    const { directory } = config.state
+    const permission = await access.mayWrite(directory)
+    if (permission === 'yes' || permission === 'unknown') return []
+    const isMissing = permission === 'none'
+    return [
+      finding('state directory', 'info', {
+        says: isMissing
+          ? 'the agent has no state directory yet'
+          : 'this user may not write the state directory of the agent',
+        evidence: [
+          `It is ${directory} (state.directory).`,
+          isMissing
+            ? 'systemd creates it when the unit of the agent starts for the first time.'
+            : 'This is normal for every user other than that of the agent.',
+        ],
+        advice: isMissing ? [] : ['Set a maintenance window as root: `sudo chain-agent maintenance start 30m`.'],
+      }),
+    ]
+  },
+}

@@ -1,0 +1,151 @@
+import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
+import { isPortInUse } from '../../../sources/endpoints.ts'
+import type { Finding } from '../../../health/finding.ts'
+import { ParseError, SourceError } from '../../../core/errors.ts'
+import { version } from '../../../core/version.ts'
+import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
+import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
+import { joinList } from '../../../core/format.ts'
+
+const UNIT = 'chain-agent.service'
+const NO_AGENT = 'no agent watches this node'
+
+/** Whether an agent runs on this host, and whether it has the installed version. */
+export const agent: PreflightCheck = {
+  name: 'the agent that runs here',
+  run: async (context) => {
+    try {
+      const snapshot = await fetchSnapshot(context)
+      if (snapshot === null) return await noAgent(context)
+      return snapshot.version === version ? [] : [otherVersion(snapshot.version)]
+    } catch (error) {
+      if (!(error instanceof SourceError || error instanceof ParseError)) throw error
+      return [otherListener(context, error.summary)]
+    }
+  },
+}
+
+const addressOf = ({ config: { listen } }: PreflightContext): string => `${listen.host}:${listen.port}`
+
+const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> => {
+  const { clock, config } = context
+  if (await isPortInUse(clock, config.listen)) {
+    return [otherListener(context, 'the process that listens there does not answer as an agent')]
+  }
+  const isInstalled = await hasUnit(context)
+  return [
+    finding('ChainAgentDown', 'warning', {
+      says: NO_AGENT,
+      evidence: [
+        `No process listens on ${addressOf(context)}; the port is free.`,
+        ...(isInstalled === false ? [`systemd does not know ${UNIT}.`] : []),
+      ],
+      advice:
+        isInstalled === false
+          ? ['Install its unit: "Install on a node" in README.md.']
+          : [
+              `Start it, now and at each boot: \`sudo systemctl enable --now chain-agent\`.`,
+              'If it does not stay up, read its log: `journalctl -u chain-agent -n 20`.',
+              'If it listens on another address, pass it: `--listen HOST:PORT`.',
+            ],
+    }),
+  ]
+}
+
+/** Undefined if systemd does not answer. */
+const hasUnit = async ({ exec, signal }: PreflightContext): Promise<boolean | undefined> => {
+  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, UNIT]
+  try {
+    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+    return parseUnitFiles(stdout).find(({ unit }) => unit === UNIT)?.isLoaded
+  } catch (error) {
+    if (error instanceof SourceError) return undefined
+    throw error
+  }
+}
+
+const otherListener = (context: PreflightContext, summary: string): Finding =>
+  finding('ChainAgentDown', 'warning', {
+    says: `${NO_AGENT}: something else answers at ${addressOf(context)}`,
+    evidence: [summary],
+    advice: [
+      `See which process listens there: \`sudo ss -ltnp 'sport = :${context.config.listen.port}'\`.`,
+      'Set another address in `listen:` of the configuration of the agent, or stop the other process.',
+    ],
+  })
+
+const otherVersion = (running: string): Finding =>
+  finding('agent version', 'warning', {
+    says: `the running agent is ${running}, and ${version} is installed`,
+    advice: ['Restart it: `sudo systemctl restart chain-agent`.'],
+  })
+
+/** The references, which are needed to see that the node is behind the network. */
+export const references: PreflightCheck = {
+  name: 'the references',
+  run: ({ config, snapshot }) => {
+    const configured = config.references.length
+    if (configured === 0) return Promise.resolve([none])
+    const { references: all = [], agreeing = null } = snapshot.readings.reference ?? {}
+    if (agreeing === null) return Promise.resolve([])
+    const up = all.filter((one) => one.up === true)
+    const hasQuorum = agreeing > Math.floor(configured / 2)
+    const evidence = all.map(({ name, state }) => `${name}: ${state ?? 'unknown'}.`)
+    const otherChain = all.filter(({ state }) => state === 'another chain')
+    return Promise.resolve([
+      ...otherChain.map(({ name }) => onOtherChain(name ?? 'unknown')),
+      ...(hasQuorum ? [] : [noQuorum({ configured, up: up.length, evidence })]),
+      ...(hasQuorum && up.length + otherChain.length < configured
+        ? [
+            unreachable(
+              all.filter((one) => !one.up && !otherChain.includes(one)),
+              evidence,
+            ),
+          ]
+        : []),
+    ])
+  },
+}
+
+const FIX = 'Correct `references:` in the configuration, and restart the agent.'
+
+const none: Finding = finding('references', 'info', {
+  says: 'no reference is configured: only its own clock shows that the node is behind',
+  advice: [
+    'Set three references of different operators in `references:` of the configuration: two still agree when one is down.',
+  ],
+})
+
+const onOtherChain = (name: string): Finding =>
+  finding('ChainReferencesUnknown', 'warning', {
+    says: `the reference ${name} is on another chain than the node`,
+    evidence: ['Its chain ID is not that of the node.'],
+    advice: [FIX],
+  })
+
+const noQuorum = (seen: {
+  readonly configured: number
+  readonly up: number
+  readonly evidence: readonly string[]
+}): Finding => {
+  const { configured, up, evidence } = seen
+  const isMajority = up > Math.floor(configured / 2)
+  return finding('ChainReferencesUnknown', 'warning', {
+    says: isMajority
+      ? 'the references disagree: the height of the network is unknown'
+      : `${up} of ${configured} references ${up === 1 ? 'answers' : 'answer'}: the height of the network is unknown`,
+    evidence,
+    advice: [
+      ...(isMajority ? ['Compare their heights with a public explorer of the chain.'] : []),
+      ...(up === 0 ? ['Check whether the host has network access: `ip route get 1.1.1.1`.'] : []),
+      FIX,
+    ],
+  })
+}
+
+const unreachable = (missing: readonly { readonly name: string | null }[], evidence: readonly string[]) =>
+  finding('references', 'info', {
+    says: `${joinList(missing.map(({ name }) => name ?? 'unknown'))} ${missing.length === 1 ? 'does' : 'do'} not answer; the other references do`,
+    evidence,
+    advice: [FIX],
+  })

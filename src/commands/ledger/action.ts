@@ -1,0 +1,254 @@
+import { figure } from '../../core/format.ts'
+import { createReadStream } from 'node:fs'
+import { readNames } from '../../config/key-names.ts'
+import { toJson } from '../../core/json.ts'
+import { oneLine } from '../status/fact.ts'
+import { type LedgerBatch, type LedgerRow, readLedger } from './ledger.ts'
+import { configOf } from '../../cli/config.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../cli/io.ts'
+import { wrap, createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import { createProgress } from '../../cli/terminal/progress.ts'
+
+export interface Options extends ConfigOptions {
+  readonly follow?: true
+  readonly lines?: number
+  readonly since?: number
+  readonly until?: number
+  readonly file?: string
+  readonly names?: true
+  readonly finalized?: true
+  readonly json?: true
+  readonly color: boolean
+}
+
+const NEWEST = 20
+
+export const printLedger = async ({ io, exit, options, command }: CommandContext<Options>): Promise<void> => {
+  const { follow = false, since, until, file } = options
+  if (follow && (until !== undefined || file !== undefined)) {
+    command.error('error: --follow excludes --until and --file', {
+      exitCode: 2,
+    })
+  }
+  const { config } = configOf(io, options)
+  const { clock, signal } = io
+  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const hasRange = since !== undefined || until !== undefined || file !== undefined
+  const progress = createProgress(io)
+  try {
+    const page = createPage(io, options, namesOf(options, config.names.file))
+    let blocks = 0
+    const batches = readLedger(
+      { config, clock, path, signal, ...io.overrides },
+      {
+        since,
+        until,
+        newest: options.lines ?? (hasRange ? undefined : NEWEST),
+        follow,
+        ...recordingOf(io, file),
+      },
+    )
+    for await (const batch of batches) {
+      progress.end()
+      await page.show(batch)
+      blocks = batch.summary.blocks
+      if (!follow) progress.show(`${figure(blocks)} blocks`)
+    }
+    progress.end()
+    if (!follow && isInterrupted(io)) {
+      reportInterrupted(io, exit, { hasOutput: page.hasOutput() })
+      return
+    }
+    await page.end()
+    if (blocks === 0 && !follow) io.stderr.write(NOTHING)
+    exit(blocks > 0 || follow ? 0 : 1)
+  } finally {
+    progress.end()
+  }
+}
+
+const NOTHING =
+  'No blocks in the ledger stream. What to do: check that the service ledger-tail is running\n' +
+  '(`chain-agent status ledger-tail`), start it if it is not, or use an earlier --since.\n'
+
+const namesOf = ({ names }: Options, file: string | null): ReadonlyMap<string, string> =>
+  names && file !== null ? readNames(file) : new Map<string, string>()
+
+const recordingOf = (io: Io, file: string | undefined) => {
+  if (file === undefined) return {}
+  // Opened when it is read: an error of a stream without listeners would end the process.
+  const recording = () =>
+    file === '-' ? { name: 'standard input', bytes: io.stdin } : { name: file, bytes: createReadStream(file) }
+  return { recording }
+}
+
+/** Prints rows as text lines, as one JSON document, or as one document per line. */
+const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>) => {
+  const { json = false, follow = false, finalized = false } = options
+  const style = createStyle(io, { color: options.color })
+  const lines = createLedgerLines({ style, names, showsFinalized: finalized })
+  let last: LedgerBatch | undefined
+  let shown = 0
+  const isShown = (row: LedgerBatch['rows'][number]): boolean =>
+    finalized || !('event' in row) || row.event !== 'finalized'
+  const asJson = (rows: LedgerBatch['rows']): string =>
+    rows
+      .filter(isShown)
+      .map((row) => {
+        shown += 1
+        const text = JSON.stringify(rowAsJson(row, names))
+        if (follow) return `${text}\n`
+        return `${shown === 1 ? '{"events":[' : ','}\n${text}`
+      })
+      .join('')
+  const asLines = (rows: LedgerBatch['rows']): string => {
+    const texts = rows.map(lines.row).filter((text) => text !== undefined)
+    const head = shown === 0 && texts.length > 0 ? [lines.head()] : []
+    shown += texts.length
+    return [...head, ...texts].map((text) => `${text}\n`).join('')
+  }
+  return {
+    hasOutput: (): boolean => shown > 0,
+    show: async (batch: LedgerBatch): Promise<void> => {
+      last = batch
+      await writeAll(io, json ? asJson(batch.rows) : asLines(batch.rows))
+    },
+    end: async (): Promise<void> => {
+      if (follow || !last) return
+      const text = json
+        ? `${shown === 0 ? '{"events":[' : ''}\n],"summary":${JSON.stringify(summaryAsJson(last))}}\n`
+        : renderSummary(last)
+            .flatMap((sentence) => wrap(sentence, style))
+            .map((line) => `${line}\n`)
+            .join('')
+      await writeAll(io, text)
+    },
+  }
+}
+
+interface LineOptions {
+  readonly style: Style
+  /** Names for keys. */
+  readonly names: ReadonlyMap<string, string>
+  /** Whether finalized blocks have lines of their own. */
+  readonly showsFinalized: boolean
+}
+
+/** With fewer columns, lines are short. */
+const MIN_WIDE_COLUMNS = 100
+/** With fewer columns, there is no address of the author. */
+const MIN_ADDRESS_COLUMNS = 120
+const ADDRESS_WIDTH = 28
+
+const WIDTHS = {
+  round: 11,
+  block: 11,
+  transactions: 5,
+  author: 16,
+  narrowAuthor: 8,
+  after: 8,
+} as const
+
+/** Renders rows as lines; undefined if a row has no line. */
+const createLedgerLines = ({ style, names, showsFinalized }: LineOptions) => {
+  const isWide = style.width === undefined || style.width >= MIN_WIDE_COLUMNS
+  const hasAddresses = style.width === undefined || style.width >= MIN_ADDRESS_COLUMNS
+  const time = (at: number): string => new Date(at).toISOString().slice(...(isWide ? [0] : [11, 23]))
+  const author = (key: string, isOwn: boolean | null): string => {
+    const width = isWide ? WIDTHS.author : WIDTHS.narrowAuthor
+    const name = style.plain(names.get(key) ?? `${key.slice(0, 4)}..${key.slice(isWide ? -4 : -2)}`)
+    const shown = isOwn && names.get(key) === undefined ? (isWide ? `${name} own` : 'own') : name
+    return [...shown].slice(0, width).join('').padEnd(width)
+  }
+  const line = (tone: Tone | undefined, at: number, rest: string): string => {
+    const text = `${tone === undefined ? ' ' : style.sign(tone)} ${time(at)}  ${rest}`.trimEnd()
+    return tone === undefined ? text : style.paint(tone, text)
+  }
+
+  return {
+    head: (): string => {
+      const event = isWide || showsFinalized ? 'event      ' : ''
+      const when = isWide ? 'seen (UTC)'.padEnd(24) : 'seen (UTC)'.padEnd(12)
+      const width = isWide ? WIDTHS.author : WIDTHS.narrowAuthor
+      const columns = `${event}${'round'.padStart(WIDTHS.round)} ${'block'.padStart(WIDTHS.block)} ${'txs'.padStart(WIDTHS.transactions)} ${'author'.padEnd(width)}`
+      const last = hasAddresses ? `${'after'.padEnd(WIDTHS.after)} author address` : 'after'
+      return style.paint('quiet', `  ${when}  ${columns} ${last}`)
+    },
+    row: (row: LedgerRow): string | undefined => {
+      if ('kind' in row) {
+        const what = row.kind === 'skipped' ? 'skipped' : 'not in the log'
+        return line('notice', row.at, `${roundsOf(row)} ${what}`)
+      }
+      const who = author(row.author, row.isOwn)
+      if (row.event === 'timeout') {
+        const whose = row.isOwn ? 'own turn' : who.trimEnd()
+        const more = row.isOwn ? `${who.trimEnd()}, ${whose}` : `the turn of ${whose}`
+        const turn = isWide ? more : whose
+        return line(row.isOwn ? 'bad' : 'notice', row.writtenAt, `round ${figure(row.round)} timed out: ${turn}`)
+      }
+      if (row.event === 'finalized' && !showsFinalized) return undefined
+      const columns = [
+        ...(isWide || showsFinalized ? [row.event.padEnd(10)] : []),
+        figure(row.round).padStart(WIDTHS.round),
+        figure(row.seqNum).padStart(WIDTHS.block),
+        ('transactions' in row ? figure(row.transactions) : '').padStart(WIDTHS.transactions),
+        who,
+        after(row.writtenAt - row.blockAt, isWide).padEnd(WIDTHS.after),
+        ...(hasAddresses ? [style.plain(oneLine(row.authorAddress ?? '')).slice(0, ADDRESS_WIDTH)] : []),
+      ]
+      return line(row.isOwn ? 'strong' : undefined, row.writtenAt, columns.join(' '))
+    },
+  }
+}
+
+const roundsOf = ({ from, to }: { readonly from: bigint; readonly to: bigint }): string =>
+  from === to ? `round ${figure(from)}` : `rounds ${figure(from)}-${figure(to)}`
+
+/** The time from the timestamp of the block until it was seen; negative if the clock of the leader is ahead. */
+const after = (ms: number, isWide: boolean): string => {
+  const gap = isWide ? ' ' : ''
+  if (Math.abs(ms) < 1000) return `${ms}${gap}ms`
+  if (Math.abs(ms) < 100_000) return `${(ms / 1000).toFixed(1)}${gap}s`
+  return `${figure(Math.round(ms / 60_000))}${gap}min`
+}
+
+const span = (from: bigint | null, to: bigint | null): string =>
+  [from, to].map((number) => (number === null ? 'unknown' : figure(number))).join(' to ')
+
+/** The totals, in sentences. */
+const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readonly string[] => {
+  const { firstRound, lastRound, firstBlock, lastBlock, own, blocks, skipped, unseen } = summary
+  const count = (value: number | bigint, word: string): string =>
+    `${figure(value)} ${word}${Number(value) === 1 ? '' : 's'}`
+  const ownText =
+    own === null
+      ? 'own blocks unknown: set `node.publicKey`'
+      : `${count(own.blocks, 'own block')}, ${count(own.timeouts, 'own timeout')}`
+  const totals =
+    `${count(blocks, 'block')}${firstBlock === null ? '' : ` (${span(firstBlock, lastBlock)})`} with ` +
+    `${count(summary.transactions, 'transaction')} in rounds ${span(firstRound, lastRound)}; ` +
+    `${count(skipped, 'round')} skipped; ${ownText}; ${figure(summary.finalized)} finalized.`
+  return [
+    ...(firstRound === null ? [] : [totals]),
+    ...(unseen > 0n ? [`${count(unseen, 'round')} not in the log: it has gaps.`] : []),
+    ...(summary.unparsed > 0 ? [`${count(summary.unparsed, 'line')} could not be parsed.`] : []),
+  ]
+}
+
+/** A row for JSON: times in RFC 3339, 64-bit integers as decimal strings, unknown as null. */
+const rowAsJson = (row: LedgerRow, names: ReadonlyMap<string, string>): unknown => {
+  if ('kind' in row) {
+    const { kind, from, to, at } = row
+    return toJson({ event: kind, from, to, at: new Date(at).toISOString() })
+  }
+  const { writtenAt, isOwn: own, ...event } = row
+  const name = names.get(row.author) ?? null
+  const more = { name, own, seenAt: new Date(writtenAt).toISOString() }
+  if (!('blockAt' in event)) return toJson({ ...event, ...more })
+  const { blockAt, ...block } = event
+  const seenAfterMs = writtenAt - blockAt
+  return toJson({ ...block, ...more, blockAt: new Date(blockAt).toISOString(), seenAfterMs })
+}
+
+const summaryAsJson = ({ summary }: Pick<LedgerBatch, 'summary'>): unknown => toJson(summary)

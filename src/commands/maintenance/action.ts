@@ -1,0 +1,138 @@
+import type { Config } from '../../config/schema.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { type Maintenance, isActive, type MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { renderDuration, second } from '../../core/units.ts'
+import { configOf } from '../../cli/config.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import type { Io, ActionContext } from '../../cli/io.ts'
+import { createProgress } from '../../cli/terminal/progress.ts'
+import { staleAfter } from '../../core/collector.ts'
+import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
+import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
+
+export interface StartOptions extends ConfigOptions {
+  readonly reason: (typeof MAINTENANCE_REASONS)[number]
+  readonly note?: string
+}
+
+export type ShowOptions = ConfigOptions & { readonly json?: true }
+
+export const startMaintenance = async (
+  { io, exit, options }: ActionContext<StartOptions>,
+  span: number,
+): Promise<void> => {
+  const { config } = configOf(io, options)
+  const announcements = openAnnouncements(config)
+  // A file that cannot be parsed is replaced, as the agent's log advises.
+  const before = await announcements.read().catch(() => undefined)
+  const startedAt = io.clock.now()
+  const { reason, note = null } = options
+  const maintenance = { reason, note, startedAt, until: startedAt + span }
+  await announcements.write(maintenance)
+  if (before && isActive(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
+  io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
+  const problem = await problemOf(io, config, maintenance)
+  if (problem !== null) {
+    io.stderr.write(`The window is written to ${config.state.directory}, but is not in force: ${problem}\n`)
+  }
+  exit(problem === null ? 0 : 1)
+}
+
+export const endMaintenance = async ({ io, exit, options }: ActionContext<ConfigOptions>): Promise<void> => {
+  const { config } = configOf(io, options)
+  const hadOne = await openAnnouncements(config).end()
+  io.stdout.write(hadOne ? 'Maintenance has ended.\n' : 'No maintenance window was set.\n')
+  const problem = await problemOf(io, config, null)
+  if (problem !== null) io.stderr.write(`A window may still be in force: ${problem}\n`)
+  exit(problem === null ? 0 : 1)
+}
+
+/** Why the running agent does not report this window (null: none); null when it does. */
+const problemOf = async (io: Io, config: Config, expected: Maintenance | null): Promise<string | null> => {
+  const { clock, signal, overrides } = io
+  const progress = createProgress(io)
+  progress.show('Waiting for the agent to report it')
+  try {
+    switch (await confirmMaintenance(expected, { config, clock, signal, ...overrides })) {
+      case 'confirmed':
+        return null
+      case 'no agent':
+        // Without an agent no window is in force.
+        return expected && noAgent(config)
+      case 'interrupted':
+        return 'interrupted before the agent reported it'
+      case 'not reported':
+        return (
+          `the agent at ${addressOf(config)} does not report it after ${renderDuration(confirmationTimeout(config))}.\n` +
+          '  what to do: use the configuration of that agent (`chain-agent config` prints the file in use; ' +
+          'state.directory must be the same), and read its log: journalctl -u chain-agent'
+        )
+    }
+  } catch (error) {
+    if (error instanceof SourceError || error instanceof ParseError) return error.message
+    throw error
+  } finally {
+    progress.end()
+  }
+}
+
+const noAgent = (config: Config): string =>
+  `no agent answers at ${addressOf(config)}.\n` +
+  '  what to do: start the agent (systemctl start chain-agent), or use its configuration: `listen` must be the same'
+
+const addressOf = ({ listen: { host, port } }: Config): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+export const showMaintenance = async ({ io, exit, options }: ActionContext<ShowOptions>): Promise<void> => {
+  const found = await openAnnouncements(configOf(io, options).config).read()
+  const now = found && isActive(found, io.clock.now()) ? found : undefined
+  if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
+  else io.stdout.write(now ? `Maintenance: ${describe(now)}\n` : 'No maintenance window.\n')
+  exit(now ? 0 : 1)
+}
+
+const asJson = ({ reason, note, startedAt, until }: Maintenance) => ({
+  reason,
+  note,
+  startedAt: new Date(startedAt).toISOString(),
+  until: new Date(until).toISOString(),
+})
+
+const describe = (maintenance: Maintenance): string => {
+  const { reason, until, note, startedAt } = maintenance
+  const end = `${new Date(until).toISOString()} (${renderDuration(until - startedAt)} in all)`
+  return `${reason} until ${end}${note === null ? '' : `: ${note}`}`
+}
+
+/** The maintenance window of the agent that runs with this configuration. */
+export const openAnnouncements = ({ state }: Pick<Config, 'state'>): MaintenanceFile =>
+  createMaintenanceFile(state.directory)
+
+/** What the running agent reports of its maintenance window. */
+export type Confirmation = 'confirmed' | 'no agent' | 'not reported' | 'interrupted'
+
+interface ConfirmOptions extends FetchSnapshotOptions {
+  readonly config: Pick<Config, 'listen' | 'maintenance'>
+}
+
+const POLL_INTERVAL_MS = second / 2
+
+/**
+ * Asks the running agent until it reports this window (null: none), for as long as its collector may take. Throws a
+ * SourceError or a ParseError when another program answers in the agent's place.
+ */
+const confirmMaintenance = async (expected: Maintenance | null, options: ConfirmOptions): Promise<Confirmation> => {
+  const { config, clock, signal } = options
+  const until = expected && new Date(expected.until).toISOString()
+  const deadline = clock.elapsed() + confirmationTimeout(config)
+  for (;;) {
+    const agent = await fetchSnapshot(options)
+    if (!agent) return 'no agent'
+    if (agent.readings.maintenance?.until === until) return 'confirmed'
+    if (clock.elapsed() >= deadline) return 'not reported'
+    await clock.sleep(POLL_INTERVAL_MS, signal)
+    if (signal.aborted) return 'interrupted'
+  }
+}
+
+/** Milliseconds within which a running agent has read the window. */
+const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)

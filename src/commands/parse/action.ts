@@ -1,0 +1,84 @@
+import { size as sizeOf } from '../../core/format.ts'
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { describeFileError, ParseError, SourceError } from '../../core/errors.ts'
+import { toJson } from '../../core/json.ts'
+import { type Format, formats } from '../../parsers/formats.ts'
+import type { Io, ActionContext } from '../../cli/io.ts'
+
+export const parseInput = async (
+  { io, exit }: ActionContext<object>,
+  name: string,
+  file: string | undefined,
+): Promise<void> => {
+  const format = formats.find((candidate) => candidate.name === name)
+  if (!format) return
+  const input = file === undefined ? io.stdin : createReadStream(file)
+  const text = await readAll(input, file ?? 'standard input')
+  const parse = await format.load()
+  const parsed = format.shape === 'lines' ? parseLines(io, { ...format, parse }, text) : parseWhole(io, parse, text)
+  exit(parsed ? 0 : 1)
+}
+
+type Parse = Awaited<ReturnType<Format['load']>>
+
+const parseWhole = (io: Io, parse: Parse, text: string): boolean => {
+  try {
+    io.stdout.write(`${JSON.stringify(toJson(parse(text)), undefined, 2)}\n`)
+    return true
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+    io.stderr.write(`${error.message}\n`)
+    return false
+  }
+}
+
+const parseLines = (io: Io, format: Format & { readonly parse: Parse }, text: string): boolean => {
+  let parsed = 0
+  let lines = 0
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    lines += 1
+    try {
+      const value = format.parse(line)
+      if (value === null) io.stderr.write(`line ${at + 1}: not in this format, skipped\n`)
+      else {
+        io.stdout.write(`${JSON.stringify(toJson(value))}\n`)
+        parsed += 1
+      }
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
+      io.stderr.write(`line ${at + 1}: ${error.message}\n`)
+    }
+  }
+  if (parsed === 0) {
+    const count = lines === 1 ? '1 line was read, and it is not' : `${lines} lines were read, and none is`
+    io.stderr.write(`${count} in the format ${format.name}.\n`)
+  }
+  return parsed > 0
+}
+
+/** For files that an operator inspects; the agent itself reads with lower limits. */
+const MAX_BYTES = 256 * 1024 * 1024
+
+const readAll = async (input: Readable, name: string): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    const stream: AsyncIterable<Uint8Array> = input
+    for await (const bytes of stream) {
+      size += bytes.length
+      if (size > MAX_BYTES) {
+        throw new SourceError({
+          doing: `read ${name}`,
+          happened: `it is larger than ${sizeOf(MAX_BYTES)}`,
+        })
+      }
+      chunks.push(bytes)
+    }
+  } catch (error) {
+    if (error instanceof SourceError) throw error
+    throw new SourceError({ doing: `read ${name}`, ...describeFileError(error) }, { cause: error })
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

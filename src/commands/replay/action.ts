@@ -1,0 +1,77 @@
+import { figure } from '../../core/format.ts'
+import { closestMatch } from '../../core/suggest.ts'
+import { type ReplayReport, replay } from './replay.ts'
+import { incidentsOf } from '../../health/incidents/incidents.ts'
+import { configOf } from '../../cli/config.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import { reportInterrupted, type CommandContext } from '../../cli/io.ts'
+import { createProgress } from '../../cli/terminal/progress.ts'
+import { createStyle } from '../../cli/terminal/style.ts'
+import { replayAsJson, replayPage } from './page.ts'
+
+export interface ReplayCommandOptions extends ConfigOptions {
+  readonly since?: number
+  readonly until?: number
+  readonly file?: string
+  readonly services?: string
+  readonly json?: true
+  readonly color: boolean
+}
+
+export const replayJournal = async ({
+  io,
+  exit,
+  options,
+  command,
+}: CommandContext<ReplayCommandOptions>): Promise<void> => {
+  const { config } = configOf(io, options)
+  const services = servicesOf(options.services, Object.keys(config.services.units))
+  if (typeof services === 'string') command.error(`error: ${services}`)
+  const { since, until, file } = options
+  if (since !== undefined && until !== undefined && since >= until) {
+    command.error('error: --since is not before --until')
+  }
+  const progress = createProgress(io)
+  const startedAt = io.clock.elapsed()
+  let report: ReplayReport
+  try {
+    report = await replay({
+      config,
+      clock: io.clock,
+      path: io.env['PATH'] ?? '/usr/bin:/bin',
+      signal: io.signal,
+      ...(file !== undefined && { file: file === '-' ? io.stdin : file }),
+      ...(since !== undefined && { since }),
+      ...(until !== undefined && { until }),
+      ...(typeof services === 'object' && { services }),
+      onProgress: (at, entries) => {
+        progress.show(`Replaying: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
+      },
+      ...io.overrides,
+    })
+  } catch (error) {
+    if (!io.signal.aborted) throw error
+    reportInterrupted(io, exit, { hasOutput: false })
+    return
+  } finally {
+    progress.end()
+  }
+  if (!report.isWhole) reportInterrupted(io, exit, { hasOutput: report.entries > 0 })
+  if (!report.isWhole && report.entries === 0) return
+  const incidents = incidentsOf(report.firings)
+  const summary = { ...report, incidents, tookMs: io.clock.elapsed() - startedAt }
+  const lines = options.json
+    ? [JSON.stringify(replayAsJson(summary), undefined, 2)]
+    : replayPage(summary, createStyle(io, { color: options.color }))
+  io.stdout.write(`${lines.join('\n')}\n`)
+  exit(incidents.length === 0 && report.isWhole ? 0 : 1)
+}
+
+/** The services of --services: undefined without the option, an error message for an unknown name. */
+const servicesOf = (text: string | undefined, known: readonly string[]): readonly string[] | string | undefined => {
+  const names = text?.split(',').map((name) => name.trim())
+  const unknown = names?.find((name) => !known.includes(name))
+  if (unknown === undefined) return names
+  const suggestion = closestMatch(unknown, known)
+  return `no service '${unknown}'\n(${suggestion === undefined ? `Available: ${known.join(', ')}` : `Did you mean ${suggestion}?`})`
+}

@@ -1,0 +1,84 @@
+import type { Command } from 'commander'
+import { firstLine, evaluateHealth } from '../../health/verdict.ts'
+import { configOf } from '../../cli/config.ts'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import { type Io, unlessInterrupted, type CommandContext } from '../../cli/io.ts'
+import { createStyle, type Style } from '../../cli/terminal/style.ts'
+import { readSnapshot } from '../shared/read-snapshot.ts'
+import { chain } from './chain.ts'
+import { type Page, renderJson, renderPage, statusDocument } from './page.ts'
+import { createView, joined, type Section } from './section.ts'
+import { ALL, suggestSection, SECTIONS, sectionsFor } from './sections.ts'
+import { oneLine } from './fact.ts'
+import { utc } from '../../core/format.ts'
+import { watch, type WatchedPage } from '../../cli/terminal/watch.ts'
+
+export interface StatusOptions extends ConfigOptions {
+  readonly json?: true
+  /** The interval in seconds. */
+  readonly watch?: number
+}
+
+export const showStatus = async (
+  { io, exit, options, command }: CommandContext<StatusOptions>,
+  asked: string | undefined,
+): Promise<void> => {
+  const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
+  const render = async (): Promise<WatchedPage> => {
+    const { snapshot, config, source } = await readSnapshot(io, options)
+    const page = {
+      view: createView(snapshot),
+      verdict: evaluateHealth(snapshot),
+      listen: config.listen,
+      source,
+      sections,
+    }
+    return { lines: linesOf(page, io, options), isFromNode: snapshot.origin === 'node' }
+  }
+  if (options.watch !== undefined) {
+    await watch(io, { render, seconds: options.watch })
+    exit(0)
+    return
+  }
+  const seen = await unlessInterrupted(io, exit, render)
+  if (!seen) return
+  io.stdout.write(`${seen.lines.join('\n')}\n`)
+  exit(0)
+}
+
+/** A page on a terminal or for a single run; a line per interval in a file or a pipe. */
+const linesOf = (page: Page, io: Io, { json, watch: follows }: StatusOptions): readonly string[] => {
+  const style = createStyle(io)
+  const isTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
+  if (json) {
+    const { isUnicode } = style
+    return [renderJson(statusDocument(page), follows === undefined ? { indent: 2, isUnicode } : { isUnicode })]
+  }
+  return follows === undefined || isTerminal ? renderPage(page, style) : [oneLineSummary(page, style)]
+}
+
+/** For a file or a pipe: time, verdict, and summaries of the sections. */
+const oneLineSummary = ({ view, verdict, sections }: Page, style: Style): string => {
+  const summaries = (sections.length === 0 ? [chain] : sections).map(({ summary }) => summary?.(view)?.text)
+  const more = joined(summaries, '; ')
+  const line = `${utc(view.at)} ${firstLine(verdict)}${more === null ? '' : ` ${more}`}`
+  return style.plain(oneLine(line))
+}
+
+interface SectionRequest {
+  readonly io: Io
+  readonly options: StatusOptions
+  readonly command: Command
+}
+
+const sectionsOf = (asked: string, { io, options, command }: SectionRequest): readonly Section[] => {
+  const { config } = configOf(io, options)
+  const sections = sectionsFor(asked, config)
+  if (sections.length > 0) return sections
+  const near = suggestSection(asked, config)
+  const others = SECTIONS.map(({ name }) => name).join(', ')
+  return command.error(
+    `error: no such section or service: '${oneLine(asked)}'\n` +
+      (near === undefined ? `Sections: ${others}, ${ALL}.` : `(Did you mean ${near}?)`),
+  )
+}

@@ -1,0 +1,223 @@
+import { joined, type Section, summary, type View } from './section.ts'
+import { duration, figure, count, utc } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import { fact, type Fact, iso, relativeTime } from './fact.ts'
+import type { Readings } from '../../collectors/index.ts'
+import type { Tone } from '../../cli/terminal/style.ts'
+
+export const FROM_STATUS_REPORT = { collector: 'status', source: 'the status report' } as const
+
+/** The identity of the node. */
+export const header: Section = {
+  name: 'header',
+  label: 'node',
+  aliases: ['node'],
+  groups: [
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => {
+        const { hostname, date, uptimeSeconds, version } = view.readings.status?.header ?? {}
+        return [
+          fact('hostname', hostname),
+          fact('date', date),
+          fact('uptimeSeconds', uptimeSeconds, {
+            label: 'uptime',
+            text: (seconds) => duration(seconds * second),
+          }),
+          fact('version', version),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const { hostname, version, uptimeSeconds = null } = view.readings.status?.header ?? {}
+    const { network = null, chainId = null } = view.readings.status?.config ?? {}
+    const chain = chainId === null ? '' : ` (chain ${chainId})`
+    return summary(
+      joined([
+        hostname,
+        version,
+        network === null ? null : `${network}${chain}`,
+        uptimeSeconds === null ? null : `up ${duration(uptimeSeconds * second)}`,
+      ]),
+    )
+  },
+}
+
+/** The configuration of the node. */
+export const config: Section = {
+  name: 'config',
+  groups: [
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => {
+        const reading = view.readings.status?.config
+        return [
+          fact('network', reading?.network),
+          fact('chain', reading?.chain),
+          fact('chainId', reading?.chainId),
+          fact('secpPublicKey', reading?.secpPublicKey),
+          fact('blsPublicKey', reading?.blsPublicKey),
+          fact('nodeSignature', reading?.nodeSignature),
+          fact('selfAddress', reading?.selfAddress),
+          // Status reports before 2026 do not have it.
+          ...(typeof reading?.selfAuthPort === 'bigint' ? [fact('selfAuthPort', reading.selfAuthPort)] : []),
+          fact('recordSeqNum', reading?.recordSeqNum),
+        ]
+      },
+    },
+  ],
+}
+
+export const peers: Section = {
+  name: 'peers',
+  groups: [
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => [fact('peersNumber', view.readings.status?.peers, { text: figure })],
+    },
+    {
+      collector: 'native',
+      source: 'the metrics of consensus',
+      facts: ({ known }) => {
+        const sessions = (state: 'total' | 'transport' | 'initiating') =>
+          fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
+            label: `sessions, ${state}`,
+          })
+        return [
+          fact(['native', 'discovered'], known.value('chain_native_peers')),
+          fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
+          fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
+          ...(['total', 'transport', 'initiating'] as const).map(sessions),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const reported = view.readings.status?.peers ?? null
+    const discovered = view.known.value('chain_native_peers')
+    const isAlone = Number(reported ?? discovered) === 0
+    if (reported === null && discovered === undefined) return null
+    const found = discovered === undefined ? '' : `${figure(discovered)} discovered`
+    const text = reported === null ? found : count(reported, 'peer') + (found === '' ? '' : ` reported, ${found}`)
+    return summary(text, isAlone ? 'bad' : undefined)
+  },
+}
+
+type Readiness = NonNullable<NonNullable<Readings['version']>['forks']>[number]
+
+/** Null where it cannot be reading of something that the fork asks for. */
+const isReady = ({ checks }: Readiness): boolean | null =>
+  checks.some(({ ready }) => ready === false) ? false : checks.every(({ ready }) => ready === true) ? true : null
+
+const inWords = ({ checks }: Readiness): string => {
+  const named = (is: boolean | null): string =>
+    checks
+      .filter(({ ready }) => ready === is)
+      .map(({ check }) => check)
+      .join(' and ')
+  const [lacking, open] = [named(false), named(null)]
+  const parts = [lacking && `NOT ready: ${lacking}`, open && `unknown: ${open}`]
+  return joined(parts, '; ') ?? 'ready'
+}
+
+const toneOf = (readiness: Readiness): Tone | undefined => {
+  const ready = isReady(readiness)
+  return ready === true ? undefined : ready === false ? 'bad' : 'unknown'
+}
+
+const RUNS: Readonly<Record<string, string>> = { rpc: 'the RPC', native: 'consensus' }
+
+export const versions: Section = {
+  name: 'versions',
+  aliases: ['version', 'forks'],
+  groups: [
+    {
+      collector: 'version',
+      source: 'the package, the programs, the running services',
+      facts: (view) => {
+        const reading = view.readings.version
+        const { value: found, error: packageError } = reading?.package ?? {}
+        const installed = typeof found?.version === 'string' ? found : undefined
+        return [
+          fact('installed', reading?.installed),
+          fact('package', installed && { package: installed.package, version: installed.version }, {
+            text: (one) => `${one.package ?? ''} ${one.version ?? ''}`,
+            unknownReason: packageError?.message,
+          }),
+          ...[...(reading?.programs ?? [])].map(([name, { value, error }]) => {
+            const { program = null, version = null, tag = null, commit = null, branch = null } = value ?? {}
+            return fact(['programs', name], version === null ? null : { program, version, tag, commit, branch }, {
+              label: `program ${program ?? name}`,
+              text: () => joined([version, tag, commitOf(commit)]) ?? '',
+              unknownReason: error?.message,
+            })
+          }),
+          ...runningFacts(view),
+          fact('restartPending', reading?.mismatch, {
+            text: (isPending) => (isPending ? 'yes: the running version differs from the installed one' : 'no'),
+            tone: (isPending) => (isPending ? 'notice' : undefined),
+          }),
+          ...(reading?.forks ?? []).map((one) => forkFact(one, view)),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const { installed = null, running = [], mismatch, forks: all } = view.readings.version ?? {}
+    const forks = all ?? []
+    if (installed === null && running.length === 0 && forks.length === 0) return null
+    const unready = forks.filter((one) => isReady(one) !== true)
+    const next = forks.filter(({ fork }) => (fork.activationAt ?? 0) > view.at)
+    const shown = unready.length > 0 ? unready : next
+    const tones: readonly (Tone | undefined)[] = [...unready.map(toneOf), mismatch === true ? 'notice' : undefined]
+    return summary(
+      joined([
+        installed === null ? null : `${installed} installed`,
+        mismatch === true ? 'another version is running: restart pending' : null,
+        ...shown.map(
+          (one) => `${one.fork.kind ?? 'fork'} ${one.fork.name ?? ''} ${timeUntil(one, view)}: ${inWords(one)}`,
+        ),
+      ]),
+      tones.includes('bad') ? 'bad' : tones.find((tone) => tone !== undefined),
+    )
+  },
+}
+
+const commitOf = (commit: string | null): string | null =>
+  commit === null || commit === '' ? null : `commit ${commit.slice(0, 12)}`
+
+const runningFacts = (view: View): readonly Fact[] => {
+  const { running = [] } = view.readings.version ?? {}
+  if (running.length === 0) return [fact('running', null)]
+  return running.map(({ source, version }) =>
+    fact(['running', source ?? ''], version, { label: `${RUNS[source ?? ''] ?? source} runs` }),
+  )
+}
+
+const timeUntil = ({ fork }: Readiness, view: View): string =>
+  fork.activationAt === null ? '' : relativeTime(fork.activationAt, view.at)
+
+const forkFact = (readiness: Readiness, view: View): Fact => {
+  const { name, kind, activationAt, minimumVersion } = readiness.fork
+  return fact(
+    ['forks', name ?? ''],
+    {
+      kind,
+      activationAt: iso(activationAt),
+      minimumVersion,
+      ready: isReady(readiness),
+      checks: Object.fromEntries(readiness.checks.map(({ check, ready }) => [check ?? '', ready])),
+    },
+    {
+      label: `${kind ?? 'fork'} ${name ?? ''}`,
+      text: () =>
+        joined([
+          inWords(readiness),
+          activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
+          minimumVersion === null ? null : `needs ${minimumVersion}`,
+        ]) ?? '',
+      tone: () => toneOf(readiness),
+    },
+  )
+}

@@ -1,0 +1,104 @@
+import { collectorError, type CollectorStatus } from '../core/board.ts'
+import { toApiJson } from '../core/json.ts'
+import { redact, redactAll } from '../core/redact.ts'
+import type { Health } from '../health/monitor.ts'
+import { type Event, eventAsJson } from '../core/event.ts'
+
+/**
+ * The body of /api/v1/status. Timestamps are RFC 3339, durations are in seconds, 64-bit values are decimal strings,
+ * unknown is null.
+ */
+export const renderStatus = (
+  agent: { readonly version: string; readonly startedAt: number; readonly prefix: string | null },
+  statuses: Iterable<CollectorStatus>,
+) => ({
+  agent: {
+    version: agent.version,
+    prefix: agent.prefix,
+    startedAt: new Date(agent.startedAt).toISOString(),
+  },
+  collectors: Object.fromEntries(
+    [...statuses].map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => {
+      const { message, code, advice } = error ? collectorError(error) : NO_ERROR
+      return [
+        name,
+        {
+          help,
+          enabled,
+          up: up ?? null,
+          lastSuccessAt: lastSuccessAt === undefined ? null : new Date(lastSuccessAt).toISOString(),
+          error: message,
+          errorCode: code,
+          advice,
+          // Home directories must not be exposed.
+          reading: toApiJson(redactAll(reading)),
+        },
+      ]
+    }),
+  ),
+})
+
+const NO_ERROR = { message: null, code: null, advice: null }
+
+/** The filter of a request for events. */
+export interface EventsQuery {
+  /** Milliseconds since the epoch. */
+  readonly since?: number
+  /** Only events after this id. */
+  readonly after?: number
+  readonly limit: number
+}
+
+const DEFAULT_LIMIT = 1000
+const MAX_LIMIT = 100_000
+
+/** Parses the query parameters; returns an error text if they are invalid. */
+export const readEventsQuery = (query: URLSearchParams): EventsQuery | string => {
+  const limit = numberOf(query.get('limit')) ?? DEFAULT_LIMIT
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+    return `limit: expected a number from 1 to ${MAX_LIMIT}`
+  const after = numberOf(query.get('after'))
+  if (after !== undefined && !Number.isInteger(after)) return 'after: expected the id of an event'
+  const text = query.get('since')
+  // The formats of Prometheus: seconds since the epoch, or ISO 8601.
+  const since = text === null ? undefined : /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text)
+  if (since !== undefined && Number.isNaN(since))
+    return 'since: expected a time such as 2026-03-01T12:00:00Z, or seconds since the epoch'
+  return { limit, ...(since !== undefined && { since }), ...(after !== undefined && { after }) }
+}
+
+const numberOf = (text: string | null): number | undefined =>
+  text === null ? undefined : /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+
+/** The body of /api/v1/events: the newest matching events, oldest first. */
+export const renderEvents = (events: readonly Event[], { since, after, limit }: EventsQuery) => {
+  const oldest = events[0]
+  return {
+    /** The number of stored events and the time of the oldest. */
+    total: events.length,
+    oldestAt: oldest ? new Date(oldest.at).toISOString() : null,
+    newestId: events.at(-1)?.id ?? null,
+    events: events
+      .filter(({ at, id }) => at >= (since ?? -Infinity) && id > (after ?? -Infinity))
+      .slice(-limit)
+      .map(eventAsJson),
+  }
+}
+
+/** The body of /api/v1/health. */
+export const renderHealth = ({ state, since, findings }: Health) => ({
+  state,
+  since: new Date(since).toISOString(),
+  findings: findings.map(
+    ({ alert, severity, component, state: phase, since: began, labels, summary, description }) => ({
+      alert,
+      severity,
+      component,
+      state: phase,
+      since: new Date(began).toISOString(),
+      labels,
+      summary,
+      description: redact(description),
+    }),
+  ),
+})
