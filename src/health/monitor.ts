@@ -1,9 +1,8 @@
 import { sample, type Sample } from '../core/metric.ts'
 import { createRuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
-import { renderTemplate } from './promql/template.ts'
 import { ruleSet } from './rules/index.ts'
-import { descriptionOf } from './rules/render.ts'
+import { annotationsOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
 
 /** `unknown`: no evaluation has ended, or no block of the node is known. Most severe first. */
@@ -81,7 +80,7 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
             summary: row.summary,
             state,
             since: activeAt,
-            description: renderTemplate(descriptionOf(row), { labels, value }),
+            description: annotationsOf(row, { labels, value })['description'] ?? '',
             labels: rest,
             value,
           },

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { RULE_FILES, ruleSet } from '../../src/health/rules/index.ts'
 import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
+import { annotationsOf } from '../../src/health/rules/render.ts'
 import { debianPackage } from '../support/debian.ts'
 import { run } from '../support/programs.ts'
 
@@ -25,12 +26,13 @@ const TARGET = { instance: 'a', job: 'chain-agent' }
  */
 export const differencesFromPrometheus = async (looks: readonly Look[]): Promise<string> => {
   const scrapes = looks.filter(({ second }) => second % STEP_S === 0)
+  const startedAt = startOf(scrapes)
   const series = new Map<string, (number | null)[]>()
   const evaluator = createRuleEvaluator(ruleSet())
   const names = [...new Set(ruleSet().alerts.map(({ alert }) => alert))]
   const expected: string[] = []
   scrapes.forEach(({ metrics }, index) => {
-    const { samples } = parsePrometheusText(metrics)
+    const samples = fromEpoch(parsePrometheusText(metrics).samples, startedAt)
     const all = [
       ...samples.map(({ name, labels, value }) => ({ name, labels: { ...labels, ...TARGET }, value })),
       { name: 'up', labels: TARGET, value: 1 },
@@ -50,7 +52,10 @@ export const differencesFromPrometheus = async (looks: readonly Look[]): Promise
         JSON.stringify({
           eval_time: `${index * STEP_S}s`,
           alertname: alert,
-          exp_alerts: firing.map(({ labels: { alertname: _name, ...labels } }) => ({ exp_labels: labels })),
+          exp_alerts: firing.map(({ rule, labels: { alertname: _name, ...labels }, value }) => ({
+            exp_labels: labels,
+            exp_annotations: annotationsOf(rule.row, { labels, value }),
+          })),
         }),
       )
     }
@@ -85,3 +90,17 @@ const notation = (values: readonly (number | null)[]): string =>
   values
     .map((value, index) => (value !== null ? String(value) : typeof values[index - 1] === 'number' ? 'stale' : '_'))
     .join(' ')
+
+type Exposed = ReturnType<typeof parsePrometheusText>['samples']
+
+/** The time of the first scrape, in seconds since the epoch: when the last collector succeeded. */
+const startOf = (scrapes: readonly Look[]): number =>
+  Math.max(
+    ...parsePrometheusText(scrapes[0]?.metrics ?? '')
+      .samples.filter(({ name }) => name === 'chain_agent_collector_last_success_timestamp_seconds')
+      .map(({ value }) => value),
+  )
+
+/** promtool starts at the epoch, so timestamps become relative to the first scrape. */
+const fromEpoch = (samples: Exposed, startedAt: number) =>
+  samples.map((one) => (one.name.endsWith('_timestamp_seconds') ? { ...one, value: one.value - startedAt } : one))

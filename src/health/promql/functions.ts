@@ -15,7 +15,7 @@ export interface RangeSamples {
 
 /**
  * The value that a function computes from the samples of one series; undefined if there are too few. The definitions
- * are those of Prometheus 3 (promql/functions.go).
+ * are those of Prometheus 2.42 (promql/functions.go), the oldest that the rules support.
  */
 export type RangeFunction = (range: RangeSamples, argument: number) => number | undefined
 
@@ -49,8 +49,8 @@ const increased =
     const limit = average * 1.1
     let start = first.at - from
     let end = to - last.at
-    if (start >= limit) start = average / 2
     if (isCounter && result > 0 && first.value >= 0) start = Math.min(start, sampled * (first.value / result))
+    if (start >= limit) start = average / 2
     if (end >= limit) end = average / 2
     const extrapolated = result * ((sampled + start + end) / sampled)
     return isRate ? extrapolated / ((to - from) / 1000) : extrapolated

@@ -1,6 +1,6 @@
 import type { Labels } from './series.ts'
 
-interface TemplateData {
+export interface TemplateData {
   readonly labels: Labels
   readonly value: number
 }

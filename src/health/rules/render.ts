@@ -1,3 +1,4 @@
+import { renderTemplate, type TemplateData } from '../promql/template.ts'
 import type { AlertRow, RecordingRow, RuleFile } from './rule.ts'
 
 interface RenderOptions {
@@ -44,24 +45,33 @@ const recordingLines = ({ record, labels, expr }: RecordingRow): readonly string
   ...(labels ? mapLines('labels', labels) : []),
 ]
 
-const alertLines = (row: AlertRow, { runbooks, dashboards }: RenderOptions): readonly string[] => [
+const alertLines = (row: AlertRow, options: RenderOptions): readonly string[] => [
   `alert: ${row.alert}`,
   ...block('expr', expressionOf(row)),
   ...(row.for === undefined ? [] : [`for: ${row.for}`]),
   ...(row.keepFiringFor === undefined ? [] : [`keep_firing_for: ${row.keepFiringFor}`]),
   ...mapLines('labels', { severity: row.severity, component: row.component }),
-  ...mapLines('annotations', {
-    summary: row.summary,
-    description: descriptionOf(row),
-    runbook_url: `${runbooks}/${row.alert}`,
-    dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}`,
-  }),
+  ...mapLines('annotations', templatesOf(row, options)),
 ]
+
+/** The annotations of an alert, as templates. */
+const templatesOf = (row: AlertRow, { runbooks, dashboards }: RenderOptions) => ({
+  summary: row.summary,
+  description: descriptionOf(row),
+  runbook_url: `${runbooks}/${row.alert}`,
+  dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}`,
+})
+
+/** The annotations of an alert for one series. */
+export const annotationsOf = (row: AlertRow, data: TemplateData): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(templatesOf(row, DEFAULTS)).map(([name, template]) => [name, renderTemplate(template, data)]),
+  )
 
 export const expressionOf = ({ expr, limit = 0 }: Pick<AlertRow, 'expr' | 'limit'>): string =>
   typeof expr === 'string' ? expr : expr(limit)
 
-export const descriptionOf = ({ description, limit = 0 }: Pick<AlertRow, 'description' | 'limit'>): string =>
+const descriptionOf = ({ description, limit = 0 }: Pick<AlertRow, 'description' | 'limit'>): string =>
   typeof description === 'string' ? description : description(limit)
 
 const block = (key: string, text: string): readonly string[] => [
