@@ -1,7 +1,7 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
-import { parsePackageVersion } from './dpkg.ts'
-import { plainLines } from './plain-lines.ts'
+import { parsePackageVersion } from './version.ts'
+import { plainLines } from './mpt-sentences.ts'
 import { parseRpcText } from './rpc.ts'
 
 /** What the consensus log analyzer found in the last 60 seconds. Null is a value that the report does not contain. */

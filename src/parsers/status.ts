@@ -1,7 +1,6 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
-import { parseSize } from './mpt-sentences.ts'
-import { plainLines } from './plain-lines.ts'
+import { parseSize, plainLines } from './mpt-sentences.ts'
 
 /** The node's own status report. Null is a value that is missing, empty or malformed. */
 export interface StatusReport {

@@ -1,7 +1,93 @@
-import { createChain } from './chain/chain.ts'
-import { serveEndpoint } from './endpoints.ts'
-import { createSimulatedHost, type HostOptions, type SimulatedHost } from './simulated-host.ts'
-import { serveTools } from './tools/tools.ts'
+import type { Clock } from '../core/clock.ts'
+import { type Chain, createChain } from './chain.ts'
+import { createEndpoints, type Endpoint, type EndpointName, firstServiceBlock, serveEndpoint } from './endpoints.ts'
+import { createPackageTool, createVersionTool, installedVersion, writeForkFile } from './versions.ts'
+import { createHostTree, type HostPlaces } from './host/host-tree.ts'
+import { createKeyFiles, type NodePlaces } from './keystore/key-files.ts'
+import { createKeystoreTool } from './keystore/keystore-tool.ts'
+import { createNode, type SimulatedNode } from './node.ts'
+import { LIVELY, type Pace } from './pace.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import { createChronyc } from './host/host.ts'
+import { createJournalctl } from './journal/journalctl.ts'
+import { createStatusTool } from './status-report.ts'
+import { createStorageTool } from './storage.ts'
+import { createSystemctl } from './services/systemctl.ts'
+import { serveTools, type Tool, withFaults } from './tools/tools.ts'
+
+interface HostOptions {
+  readonly clock: Clock
+  /** The name prefix of units and tools. */
+  readonly prefix: string
+  readonly scenario: Scenario
+  /** Directory for the node's files. */
+  readonly directory: string
+  readonly chain: Chain
+  /** Index of the node in the chain's validators. */
+  readonly index?: number
+  /** Reference time of the network's forks, in milliseconds; by default the start of the node. */
+  readonly forksFromMs?: number
+  readonly pace?: Pace
+  /** How far into its scenario the node starts, in milliseconds. */
+  readonly elapsedMs?: number
+}
+
+/** A simulated node on its host, as files and functions: no port is open and no program is on PATH. */
+export interface SimulatedHost extends NodePlaces {
+  readonly prefix: string
+  readonly ownPublicKey: string
+  /** The first block that its query service has logs of. */
+  readonly firstServiceBlock: number
+  readonly node: SimulatedNode
+  readonly endpoints: Readonly<Record<EndpointName, Endpoint>>
+  /** The commands of the host, by name. */
+  readonly tools: Readonly<Record<string, Tool>>
+  readonly host: HostPlaces
+  /** The file with the forks of its network, for the agent. */
+  readonly forksFile: string
+  /** Updates the files as the scenario requires, until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>
+}
+
+export const createSimulatedHost = async (options: HostOptions): Promise<SimulatedHost> => {
+  const { clock, directory, prefix, pace = LIVELY } = options
+  const node = createNode(options)
+  const keyFiles = await createKeyFiles(node, directory)
+  const { nodeDirectory } = keyFiles.places
+  const host = await createHostTree(node, { clock, directory, nodeDirectory, pace })
+  const { forksFromMs = node.timeline.beginMs } = options
+  return {
+    prefix,
+    ownPublicKey: node.own.publicKey,
+    firstServiceBlock: Number(firstServiceBlock(node)),
+    node,
+    endpoints: createEndpoints(node),
+    tools: toolsOf(node, { clock, pace }),
+    ...keyFiles.places,
+    host: host.places,
+    forksFile: await writeForkFile(directory, forksFromMs),
+    keep: async (signal) => {
+      await Promise.all([keyFiles.keep({ clock, signal, pace }), host.keep(signal)])
+    },
+  }
+}
+
+const toolsOf = (
+  node: SimulatedNode,
+  { clock, pace }: { readonly clock: Clock; readonly pace: Pace },
+): SimulatedHost['tools'] => ({
+  systemctl: createSystemctl(node),
+  journalctl: createJournalctl(node.journal, clock, pace),
+  chronyc: createChronyc(node),
+  'dpkg-query': createPackageTool(node),
+  [`${node.prefix}-mpt`]: withFaults({ node, clock, name: 'mpt' }, createStorageTool(node)),
+  [`${node.prefix}-status`]: withFaults({ node, clock, name: 'status' }, createStatusTool(node)),
+  [`${node.prefix}-node`]: createVersionTool(node),
+  [`${node.prefix}-keystore`]: createKeystoreTool({
+    prefix: node.prefix,
+    version: () => installedVersion(node.condition().versions),
+  }),
+})
 
 /** Ports are on the loopback interface; 0 takes a free one. */
 interface SimulatorOptions extends Omit<HostOptions, 'chain'> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventLines } from '../../src/commands/events/render.ts'
+import { eventLines } from '../../src/commands/events/command.ts'
 import { createStyle } from '../../src/cli/terminal/style.ts'
 import { factLines, findingLines } from '../../src/cli/terminal/verdict.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { renderStatusLine } from '../../src/commands/demo/status-line.ts'
+import { renderStatusLine } from '../../src/commands/demo/command.ts'
 import { renderConfig, renderWelcome } from '../../src/commands/demo/demo-texts.ts'
 import { schema } from '../../src/config/schema.ts'
 

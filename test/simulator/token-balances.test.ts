@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import { type ServedEndpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 import { cli } from '../support/cli.ts'

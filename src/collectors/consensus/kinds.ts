@@ -1,5 +1,5 @@
 import { CONSENSUS_KINDS } from './definition.ts'
-import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
+import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
 
 export type ConsensusKind = (typeof CONSENSUS_KINDS)[number]
 

@@ -1,6 +1,6 @@
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from './definition.ts'
-import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
+import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
 import { type ConsensusKind, type CountedKey, countedKeysOf, INDICATORS, type Indicator, recordOf } from './kinds.ts'
 import { createNewest, createRecentPeers, createSlidingCounts, wholeSecond } from './sliding-window.ts'
 

@@ -1,5 +1,5 @@
 import { sample, sampleIfKnown } from '../../core/metric.ts'
-import { parseCount, parseSwitch, parseWord, type KernelStat, parseKernelStat } from '../../parsers/kernel-files.ts'
+import { type KernelStat, parseCount, parseKernelStat, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type HostCheck, createHostCheck, NOT_AVAILABLE } from './host-check.ts'
 

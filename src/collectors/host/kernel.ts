@@ -1,7 +1,7 @@
 import type { KERNELS } from './definition.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import { parseWord } from '../../parsers/kernel-files.ts'
-import { newestKernel } from '../../parsers/version-number.ts'
+import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type HostCheck, createHostCheck } from './host-check.ts'
 

@@ -7,8 +7,12 @@ import {
   resolveFolders,
 } from '../../core/key-paths.ts'
 import type { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
-import { findBackupProblem, findKeystoreProblem } from '../../parsers/keystore.ts'
-import { findEnvironmentProblem, findPasswordProblem } from '../../parsers/keystore-password.ts'
+import {
+  findBackupProblem,
+  findEnvironmentProblem,
+  findKeystoreProblem,
+  findPasswordProblem,
+} from '../../parsers/keystore.ts'
 import type { FileFacts, KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 

@@ -2,7 +2,7 @@ import type { Fork } from '../../core/fork.ts'
 import { second } from '../../core/units.ts'
 import type { FORK_CHECKS } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { compareVersions } from '../../parsers/version-number.ts'
+import { compareVersions } from '../../parsers/version.ts'
 import type { RunningVersion } from './versions.ts'
 
 /** The properties of a node that forks may require; null is unknown. */

@@ -3,9 +3,13 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import type { SampleIndex } from '../../core/sample-index.ts'
 import { asError } from '../../core/outcome.ts'
 import type { Recorder } from '../../core/recorder.ts'
-import { type PackageVersion, parseInstalledPackage } from '../../parsers/dpkg.ts'
-import { type NodeVersion, parseNodeVersion } from '../../parsers/node-version.ts'
-import { versionIn } from '../../parsers/version-number.ts'
+import {
+  type NodeVersion,
+  type PackageVersion,
+  parseInstalledPackage,
+  parseNodeVersion,
+  versionIn,
+} from '../../parsers/version.ts'
 import type { RUNNING_SOURCES } from './definition.ts'
 import type { Exec } from '../../sources/exec.ts'
 

@@ -1,20 +1,34 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { SourceError } from '../../core/errors.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { Retry } from '../../query/client/types.ts'
 import { writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
 import { type Verification, verifyBalances } from './verify.ts'
-import { checkOutput, checkpointOf } from '../query/output.ts'
+import {
+  checkOutput,
+  checkpointOf,
+  createProgressLine,
+  createRetryReporter,
+  EXIT_CODES_NOTE,
+  exitWithError,
+  printResumeHint,
+} from '../query/report.ts'
 import { exists } from '../../sources/partial-file.ts'
 import { standardOf } from '../../tokens/signatures.ts'
-import { type BalancesOptions, balancesOptions } from './options.ts'
 import { loadFor } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, READER_GONE } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { createProgressLine, createRetryReporter } from '../query/progress.ts'
-import { EXIT_CODES_NOTE, exitWithError, printResumeHint } from '../query/report.ts'
-import { openService, serviceOf } from '../query/service.ts'
+import {
+  openService,
+  readAddress,
+  readAddressOf,
+  readBlock,
+  serviceOf,
+  type ServiceOptions,
+  serviceOptions,
+} from '../query/service.ts'
+import type { Profile, Standard } from '../../tokens/types.ts'
 
 type Exit = (code: ExitCode) => void
 
@@ -183,3 +197,65 @@ const exitInterrupted = async (io: Io, exit: Exit, { file, error }: InterruptedR
   )
   exit(130)
 }
+
+export interface BalancesOptions extends ServiceOptions {
+  readonly standard: Standard
+  readonly token: string
+  readonly profile?: Profile
+  readonly fromBlock?: number
+  readonly createdIn?: number
+  readonly toBlock?: number
+  readonly decimals?: number
+  readonly checksum?: true
+  readonly verify?: number
+  readonly rpc?: string
+  readonly format: 'table' | 'csv' | 'json'
+  readonly lines: number
+  readonly output?: string
+  readonly checkpoint?: string
+  readonly resume?: true
+  readonly quiet?: true
+}
+
+const balancesOptions = (command: Command): Command =>
+  serviceOptions(command)
+    .addOption(
+      new Option('--standard <standard>', 'standard of the token')
+        .choices(['erc20', 'erc721', 'erc1155'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--token <address>', 'contract of the token', readAddress)
+    .addOption(new Option('--profile <name>', 'contract with additional transfer events').choices(['weth', 'punks']))
+    .option('--from-block <number>', 'ignore the history before: the result is partial', readBlock)
+    .option(
+      '--created-in <number>',
+      'block in which the contract was created: start there, with a full result',
+      readBlock,
+    )
+    .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
+    .option('--decimals <number>', 'add amounts in units with this number of decimals', readNumber(0, 255))
+    .option('--checksum', 'print addresses in the mixed case of EIP-55')
+    .option(
+      '--verify <number>',
+      'compare this number of holders with the contract, at the last block',
+      readNumber(1, 1000),
+    )
+    .option('--rpc <url>', 'RPC for --verify; default: the RPC of the node (rpc.url)', readAddressOf('--rpc'))
+    .addOption(
+      new Option('--format <format>', 'format of the output').choices(['table', 'csv', 'json']).default('table'),
+    )
+    .addOption(
+      new Option('-n, --lines <number>', 'number of rows of the table').argParser(readNumber(1, 100_000)).default(20),
+    )
+    .option('-o, --output <file>', 'output file; it is created when the result is complete')
+    .option('--checkpoint <file>', 'checkpoint file; default with --output: FILE.checkpoint')
+    .option('--resume', 'resume from the checkpoint, if it exists')
+    .option('-q, --quiet', 'do not print the progress')
+
+const readNumber =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number
+    throw new InvalidArgumentError(`expected a number from ${min} to ${max}`)
+  }

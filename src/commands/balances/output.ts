@@ -1,16 +1,14 @@
-import type { Io } from '../../cli/io.ts'
+import { type Io, writeAll } from '../../cli/io.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
-import { writeAll } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
-import { openOutput, partialPathOf } from '../query/output.ts'
+import { openOutput, partialPathOf, UNGUARDED } from '../query/report.ts'
 import { csvLine } from '../query/rows.ts'
-import { notesOf } from './notes.ts'
-import type { BalancesOptions } from './options.ts'
+import type { BalancesOptions } from './command.ts'
 import type { RebuiltBalances, TokenContract } from './rebuild.ts'
 import type { Verification } from './verify.ts'
 
-export interface BalancesReport {
+interface BalancesReport {
   readonly token: TokenContract
   readonly rebuilt: RebuiltBalances
   readonly verified: Verification | null
@@ -194,4 +192,99 @@ function* inChunks(texts: Iterable<string>): Generator<string> {
     chunk = ''
   }
   yield chunk
+}
+
+/** Limitations of the balances, one sentence each. */
+const notesOf = ({ token, rebuilt, verified }: BalancesReport): readonly string[] => {
+  const { ledger, complete, through, target, error, unguarded } = rebuilt
+  const { partial, nonConserving, hybrid, stats } = ledger
+  return [
+    ...(complete
+      ? []
+      : [`NOT COMPLETE: the balances end with block ${through} of ${target}.${error ? ` ${error.summary}.` : ''}`]),
+    ...(partial
+      ? [
+          'Partial: the history before --from-block is not included; each balance is the change since then and may be negative.',
+        ]
+      : []),
+    ...(nonConserving
+      ? [
+          `Not conserving: ${inconsistencyOf(token, ledger)}. The contract changes balances without events; compare with --verify.`,
+        ]
+      : []),
+    ...(hybrid
+      ? ['Hybrid: the contract emits events of two standards; these are the balances of the requested one.']
+      : []),
+    ...(unguarded === true ? [UNGUARDED] : []),
+    ...(complete && stats.logs === 0 ? ['No event was found. Check the contract address and the standard.'] : []),
+    ...countNotesOf(stats),
+    ...(verified ? verificationNotesOf(verified) : []),
+    ...(verified?.different ?? [])
+      .slice(0, MAX_DIFFERENCES)
+      .map(
+        ({ row, ours, theirs }) =>
+          `Different: ${row.address}${row.id === null ? '' : `, id ${row.id}`}: ${ours} by events, ${theirs} by the contract.`,
+      ),
+  ]
+}
+
+const MAX_DIFFERENCES = 20
+
+type Ledger = BalancesReport['rebuilt']['ledger']
+
+const inconsistencyOf = ({ standard }: BalancesReport['token'], { stats }: Ledger): string => {
+  if (standard !== 'erc721') return 'by its events a balance is negative'
+  const parts = [
+    ...(stats.inconsistent > 0 ? ['a sender did not own the token'] : []),
+    ...(stats.unknownBuyer > 0 ? ['the buyer of a token is unknown'] : []),
+  ]
+  return `by its events ${parts.join(', and ')}`
+}
+
+/** The counts that make the balances doubtful. Only JSON has the others. */
+const countNotesOf = (stats: Ledger['stats']): readonly string[] => {
+  const skipped = counted(stats, ['malformed', 'unrequested'])
+  const applied = counted(stats, ['unindexed', 'dirtyTopic', 'overflow'])
+  const isAmbiguous = stats.unindexed > 0
+  return [
+    ...(skipped === '' ? [] : [`Not applied: ${skipped}. The transfers of these logs are not included.`]),
+    ...(applied === ''
+      ? []
+      : [
+          `Unusual: ${applied}.${isAmbiguous ? ' The logs do not distinguish ERC-20 from ERC-721: check which standard the contract has.' : ''}`,
+        ]),
+  ]
+}
+
+const counted = (stats: Ledger['stats'], names: readonly (keyof Ledger['stats'])[]): string =>
+  names
+    .filter((name) => stats[name] > 0)
+    .map((name) => `${stats[name]} ${name}`)
+    .join(', ')
+
+const verificationNotesOf = ({
+  asked,
+  equal,
+  different,
+  untold,
+  why,
+  supply,
+}: NonNullable<BalancesReport['verified']>): readonly string[] => {
+  const parts = [
+    asked === 0 ? 'no holder to check' : `${equal} of ${asked} match the contract`,
+    ...(different.length > 0 ? [`${different.length} differ`] : []),
+    ...(untold > 0 ? [`${untold} could not be checked: ${why}`] : []),
+  ]
+  const differs = supply !== null && supply.ours !== supply.theirs
+  return [
+    `Verified: ${parts.join('; ')}.`,
+    ...(differs
+      ? [
+          `Different: supply: ${supply.ours} by events (minted less burned), ${supply.theirs} by the contract. The contract may have minted without events.`,
+        ]
+      : []),
+    ...(different.length > MAX_DIFFERENCES
+      ? [`The first ${MAX_DIFFERENCES} of ${different.length} differences; --format json has all.`]
+      : []),
+  ]
 }

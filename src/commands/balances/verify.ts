@@ -130,9 +130,7 @@ const rpcErrorOf = (error: RpcErrorResponse, token: Pick<TokenContract, 'standar
   const isReverted = /\brevert/i.test(message)
   if (isReverted && isOwner(token)) return { value: `no owner (${message})` }
   const lacksState = !isReverted && MISSING_STATE.test(message)
-  return {
-    why: lacksState ? `the node has no state of that block (it returned ${message})` : message,
-  }
+  return { why: lacksState ? `the node has no state of that block (it returned ${message})` : message }
 }
 
 const isOwner = ({ standard }: Pick<TokenContract, 'standard'>): boolean => standard === 'erc721'

@@ -1,9 +1,8 @@
 import { Command } from 'commander'
 import { unlessInterrupted } from '../../cli/io.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createRetryReporter } from '../query/progress.ts'
-import { exitWithError } from '../query/report.ts'
-import { openService, type ServiceOptions, serviceOf, serviceOptions } from '../query/service.ts'
+import { createRetryReporter, exitWithError } from '../query/report.ts'
+import { openService, serviceOf, type ServiceOptions, serviceOptions } from '../query/service.ts'
 
 interface HeightOptions extends ServiceOptions {
   readonly json?: true

@@ -1,10 +1,8 @@
 import { Command } from 'commander'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { backupCommand } from './backup.ts'
-import { exportCommand } from './export.ts'
-import { offNodeCommand } from './off-node.ts'
+import { backupCommand, exportCommand } from './backup.ts'
+import { offNodeCommand, verifyCommand } from './verify.ts'
 import { restoreCommand } from './restore.ts'
-import { verifyCommand } from './verify.ts'
 
 /** `chain-agent keys`: protects the node's identity against loss and theft. */
 export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>

@@ -1,12 +1,27 @@
-import { assertSameKey, compareKeys, type Comparison, describeMismatch, type KnownKeys } from '../../keys/identity.ts'
+import {
+  assertSameKey,
+  compareKeys,
+  type Comparison,
+  describeMismatch,
+  type KnownKeys,
+  readNodePassword,
+} from '../../keys/key-context.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
-import { asJson, type KeyFailure, page, runKeyCommand, typeOption, warnOfExposure, writeError } from './key-command.ts'
+import {
+  asJson,
+  type KeyFailure,
+  type KeySession,
+  page,
+  runKeyCommand,
+  typeOption,
+  warnOfExposure,
+  writeError,
+} from './session.ts'
 import { Command } from 'commander'
 import { SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
 import { asError } from '../../core/outcome.ts'
-import { readNodePassword } from '../../keys/key-context.ts'
 import {
   planRestore,
   type PreparedKeystore,
@@ -16,7 +31,6 @@ import {
   type RestorePlan,
   type RestoreResult,
 } from '../../keys/restore.ts'
-import type { KeySession } from './session.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
 import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts'
@@ -107,10 +121,7 @@ const restoreAll = async (
   const plans: RestorePlan[] = []
   for (const type of types) plans.push(await planRestore(context, { type, source, password }, signal))
   const known = await session.readKnownKeys({ mayRun: true })
-  const compared = plans.map((plan) => ({
-    plan,
-    identity: compareKeys(known[plan.type], publicKeyOf(plan)),
-  }))
+  const compared = plans.map((plan) => ({ plan, identity: compareKeys(known[plan.type], publicKeyOf(plan)) }))
   progress.end()
   const side = options.json ? io.stderr : io.stdout
   const style = createStyle({ ...io, stdout: side })

@@ -1,3 +1,4 @@
+import { InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { withDeadline } from '../../core/collector.ts'
@@ -5,8 +6,7 @@ import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type KeyFolders, resolveFolders } from '../../core/key-paths.ts'
 import { asError } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
-import type { KnownKey, KnownKeys } from '../../keys/identity.ts'
-import type { KeyContext } from '../../keys/key-context.ts'
+import type { KeyContext, KnownKey, KnownKeys } from '../../keys/key-context.ts'
 import { parseStatusReport } from '../../parsers/status.ts'
 import { createExec, type Exec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
@@ -15,15 +15,20 @@ import { withFoldersLocked } from '../../sources/lock.ts'
 import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import {
-  rootOnlyDirectory,
-  isProcessListPublic,
   disableCoreDumps,
+  isProcessListPublic,
+  rootOnlyDirectory,
   uniqueRunName,
   withPrivateUmask,
 } from '../../sources/process-hardening.ts'
 import { secretFiles } from '../../sources/secret-files.ts'
 import { createStatusTool } from '../../sources/node-tools.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { ExitCode, Io, SourceOverrides } from '../../cli/io.ts'
+import { pairs } from '../../cli/terminal/layout.ts'
+import { toJson } from '../../core/json.ts'
+import { configOf, type ConfigOptions } from '../../cli/config-options.ts'
+import { createProgress, type Progress } from '../../cli/terminal/progress.ts'
+import { createStyle, type Style } from '../../cli/terminal/style.ts'
 
 interface Options extends SourceOverrides {
   readonly config: Pick<Config, 'prefix' | 'node'>
@@ -58,7 +63,7 @@ interface UnitState {
 }
 
 /** Runs `work` with a private umask, without core dumps and with the folders locked. Throws a SourceError. */
-export const withKeySession = async <T>(
+const withKeySession = async <T>(
   { config, clock, path, signal, reportProgress, exec: standIn }: Options,
   work: (session: KeySession) => Promise<T>,
 ): Promise<T> => {
@@ -103,10 +108,7 @@ export const withKeySession = async <T>(
 
 const fallbacksOf = (folders: KeyFolders, templates: KeyFolders, prefix: string) =>
   (['directory', 'environmentFile', 'backupDirectory'] as const)
-    .map((name) => ({
-      used: folders[name],
-      missing: templates[name].replaceAll('{prefix}', prefix),
-    }))
+    .map((name) => ({ used: folders[name], missing: templates[name].replaceAll('{prefix}', prefix) }))
     .filter(({ used, missing }) => used !== missing)
 
 interface StatusTool {
@@ -156,3 +158,102 @@ const readUnitState = async (exec: Exec, unit: string, signal: AbortSignal): Pro
     return { unit, state: null, whyUnknown: summaryOf(asError(error)) }
   }
 }
+
+interface KeyCommand {
+  readonly io: Io
+  readonly exit: (code: ExitCode) => void
+  readonly options: ConfigOptions
+}
+
+/** Runs a subcommand of `keys` in a session. It must end the progress line before it prints. */
+export const runKeyCommand = async (
+  { io, exit, options }: KeyCommand,
+  work: (session: KeySession, progress: Progress) => Promise<void>,
+): Promise<void> => {
+  const { config } = configOf(io, options)
+  const { clock, signal, overrides } = io
+  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const progress = createProgress(io)
+  const reportProgress = (step: string): void => {
+    progress.show(step)
+  }
+  try {
+    await withKeySession({ config, clock, path, signal, reportProgress, ...overrides }, (session) => {
+      for (const { used, missing } of session.fallbacks) {
+        io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)
+      }
+      return work(session, progress)
+    })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    progress.end()
+    io.stderr.write('Interrupted; the existing files are unchanged.\n')
+    exit(1)
+  } finally {
+    progress.end()
+  }
+}
+
+/** Warns, before the keystore tool runs, of secrets in the process list or a core dump. */
+export const warnOfExposure = (io: Io, { isListOpen, coreDumpProblem }: KeySession, shown: string): void => {
+  const style = createStyle(io)
+  const write = (text: string): void => {
+    io.stderr.write(`${style.sign('notice')} ${style.plain(text)}\n`)
+  }
+  if (isListOpen !== false) {
+    write(
+      `While the keystore tool runs (about a second per key), every user of this host can read ${shown} in the process list${isListOpen === null ? ' if /proc is mounted with the default options' : ''}. Mount /proc with hidepid=2 to prevent it.`,
+    )
+  }
+  if (coreDumpProblem !== null) {
+    write(`Core dumps could not be disabled (${coreDumpProblem}); a crash now could write key material to the disk.`)
+  }
+}
+
+/** `--type`, one or more times; by default both keys. */
+export const typeOption = (choices: readonly string[], description: string): Option =>
+  new Option('--type <type>', `${description}; repeatable`)
+    .choices([...choices])
+    .argParser((value: string, before: readonly string[] | undefined) => {
+      if (choices.includes(value)) return [...new Set([...(before ?? []), value])]
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    })
+
+/** The failure of one key out of several. */
+export interface KeyFailure {
+  readonly key: string
+  readonly error: Error
+}
+
+/** Prints one failure out of several. Throws errors other than SourceError and ParseError: they are bugs. */
+export const writeError = (io: Io, error: Error): void => {
+  assertExpected(error)
+  io.stderr.write(`${error.message}\n`)
+}
+
+export const asJson = ({
+  done,
+  failed,
+}: {
+  readonly done: readonly unknown[]
+  readonly failed: readonly KeyFailure[]
+}): string => {
+  for (const { error } of failed) assertExpected(error)
+  const failures = failed.map(({ key, error }) => ({ key, error: error.message }))
+  return `${JSON.stringify(toJson({ done, failed: failures }), undefined, 2)}\n`
+}
+
+const assertExpected = (error: Error): void => {
+  if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
+}
+
+/** Shown for a keystore of version 1. */
+export const LEGACY =
+  'a keystore of version 1, which cannot be restored from this backup: also keep a copy of the keystore file itself and of its password'
+
+/** A headline with rows below it. */
+export const page = (
+  headline: string,
+  style: Style,
+  rows: readonly (readonly [label: string, value: string])[],
+): string => [headline, ...pairs(rows, style, '    ')].map((line) => `${style.plain(line)}\n`).join('')

@@ -1,13 +1,14 @@
-import { compareKeys, type Comparison, describeMismatch } from '../../keys/identity.ts'
-import { verify, type VerifyResult } from '../../keys/verify.ts'
+import { Command, InvalidArgumentError } from 'commander'
+import { compareKeys, type Comparison, describeMismatch } from '../../keys/key-context.ts'
+import { noteOffNode, verify, type VerifyResult } from '../../keys/verify.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
-import { LEGACY, runKeyCommand, typeOption, warnOfExposure } from './key-command.ts'
-import { Command } from 'commander'
+import { LEGACY, runKeyCommand, typeOption, warnOfExposure } from './session.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
+import { SourceError } from '../../core/errors.ts'
 
 interface Options extends ConfigOptions {
   readonly type?: readonly KeyType[]
@@ -161,4 +162,54 @@ const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly Line[] =>
 const newest = (whole: VerifyResult['copies']): string => {
   const last = whole.at(-1)
   return last === undefined ? '' : `, newest ${last.file}`
+}
+
+interface OffNodeOptions extends ConfigOptions {
+  readonly type?: readonly KeyType[]
+}
+
+export const offNodeCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('off-node'))
+    .description('record that a copy of the backups exists off this host, and where')
+    .argument('<where>', 'free text; no secrets', readWhere)
+    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
+    .addHelpText(
+      'after',
+      `
+keys verify reports the copy as long as the node has this key. Nothing checks that the copy exists. The note is
+stored next to the backups, in off-node.json.
+
+Examples:
+  sudo chain-agent keys off-node 'safe in the office, 2 sticks'
+  sudo chain-agent keys off-node 'vault of the team' --type bls`,
+    )
+    .action(async (where: string, options: OffNodeOptions) => {
+      await runKeyCommand({ io, exit, options }, async ({ context }) => {
+        const at = new Date(context.now()).toISOString()
+        const copies = []
+        for (const key of options.type ?? KEY_TYPES) {
+          const { publicKey, problem } = await verify(context, { key, mayRecover: false }, io.signal)
+          if (publicKey === null) throw unknownKey(key, problem)
+          copies.push({ key, publicKey, where, at })
+        }
+        await noteOffNode(context, copies)
+        io.stdout.write(`Recorded for ${copies.map(({ key }) => key).join(' and ')}: ${where}\n`)
+        exit(0)
+      })
+    })
+
+const unknownKey = (key: KeyType, problem: string | null): SourceError =>
+  new SourceError({
+    doing: `record the location of the ${key} key`,
+    happened: problem ?? 'its backup on this host does not contain the public key',
+    advice:
+      'record it while the backup is still on this host: `chain-agent keys backup` writes one with the public key',
+  })
+
+const MAX_LENGTH = 200
+
+const readWhere = (text: string): string => {
+  const where = text.trim()
+  if (where !== '' && where.length <= MAX_LENGTH) return where
+  throw new InvalidArgumentError(`expected a place of 1 to ${MAX_LENGTH} characters`)
 }

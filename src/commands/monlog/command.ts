@@ -5,12 +5,11 @@ import { toJson } from '../../core/json.ts'
 import { parseDuration } from '../../core/units.ts'
 import { analyseLog } from './monlog.ts'
 import type { MonlogReport } from './report.ts'
-import { LONGEST_MS, type RangeStart } from './time-range.ts'
+import { LONGEST_MS, type RangeStart } from './fold.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { readTime } from '../../cli/option-values.ts'
-import { renderReport, type RenderOptions, shortLine } from './page.ts'
-import { createNameOf, shownLine } from './rows.ts'
+import { createNameOf, type RenderOptions, renderReport, shortLine, shownLine } from './page.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { readWatchSeconds, watch } from '../../cli/terminal/watch.ts'
@@ -107,10 +106,7 @@ Examples:
       if (options.watch !== undefined) {
         // Only the journal is read; no tool of the node runs.
         const refresh = async () => ({ lines: linesOf(await analyse()), isFromNode: false })
-        await watch(io, {
-          render: refresh,
-          seconds: options.watch === true ? DEFAULT_WATCH_SECONDS : options.watch,
-        })
+        await watch(io, { render: refresh, seconds: options.watch === true ? DEFAULT_WATCH_SECONDS : options.watch })
         exit(0)
         return
       }

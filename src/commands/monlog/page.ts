@@ -1,10 +1,13 @@
-import type { MonlogFinding } from './findings.ts'
-import type { MonlogReport } from './report.ts'
+import type { MonlogFinding, MonlogReport } from './report.ts'
 import type { Finding } from '../../health/finding.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import type { Style } from '../../cli/terminal/style.ts'
 import { findingLines, verdictLine } from '../../cli/terminal/verdict.ts'
-import { type NameOf, rowsOf, shownLine } from './rows.ts'
+import type { KeyNames } from '../../config/key-names.ts'
+import { redactLog } from '../../core/redact-log.ts'
+import { duration, figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import { joinList } from '../../health/format.ts'
 
 export interface RenderOptions {
   readonly style: Style
@@ -94,3 +97,137 @@ const rawLines = ({ newest }: MonlogReport, { style, nameOf }: RenderOptions): r
   style.paint('strong', newest.length === 0 ? 'No lines.' : `The newest ${newest.length} lines:`),
   ...newest.map(({ at, text }) => `${style.paint('quiet', at.slice(11, 23))} ${style.plain(shownLine(text, nameOf))}`),
 ]
+
+type Row = readonly [label: string, value: string]
+
+interface KeyDisplay {
+  readonly nameOf: NameOf
+  readonly ownKey: string | null
+}
+
+const UNKNOWN = 'unknown'
+
+/** The rows are always the same, so that `watch -d` highlights what has changed. */
+const rowsOf = (report: MonlogReport, { nameOf, ownKey }: KeyDisplay): readonly Row[] => {
+  const { round, epoch, block, messages } = report
+  return [
+    ['package', packageOf(report)],
+    ['own key', ownKey === null ? 'not configured (node.publicKey)' : nameOf(ownKey)],
+    ['window', windowOf(report)],
+    ['lines', linesOf(report)],
+    ['statesync', statesyncOf(report)],
+    ['blocksync', blocksyncOf(report)],
+    ['round', heightOf(round)],
+    ['epoch', heightOf(epoch)],
+    ['block', heightOf(block)],
+    ['committed', committedOf(report)],
+    [
+      'rounds',
+      counted([
+        [messages.round_advanced, 'advanced'],
+        [messages.round_timed_out, 'closed by a timeout'],
+      ]),
+    ],
+    ['timed out', timedOutOf(report, nameOf)],
+    ['votes', counted([[messages.vote_sent, 'sent']])],
+    [
+      'warnings',
+      counted([
+        [messages.warning, messages.warning === 1 ? 'warning' : 'warnings'],
+        [messages.error, messages.error === 1 ? 'error' : 'errors'],
+      ]),
+    ],
+    ['network', networkOf(report)],
+    ['group', groupOf(report, nameOf)],
+  ]
+}
+
+const heightOf = (height: bigint | null): string => (height === null ? 'not reported' : figure(height))
+
+const packageOf = ({ package: line, source }: MonlogReport): string =>
+  line ?? (source === 'file' ? 'unknown: the log is from a file' : 'unknown: dpkg does not list it')
+
+const spanOf = ({ window: { minutes } }: MonlogReport): string => (minutes === 1 ? '60 seconds' : `${minutes} minutes`)
+
+const windowOf = (report: MonlogReport): string => {
+  const { from, to, isCovered } = report.window
+  const range = `${from} to ${to}, ${spanOf(report)}`
+  if (isCovered) return range
+  const what = report.source === 'file' ? 'the file' : 'the journal'
+  return `${range}; not all of it: ${report.problem ? 'nothing was read' : `${what} does not reach back that far`}`
+}
+
+const linesOf = ({ window: { lines, dropped, unreadable } }: MonlogReport): string =>
+  [
+    `${figure(lines)} about consensus`,
+    `journald dropped ${dropped === 0 ? 'none' : figure(dropped)}`,
+    ...(unreadable === 0 ? [] : [`${figure(unreadable)} could not be read`]),
+  ].join(', ')
+
+const statesyncOf = ({ statesync, messages: { statesync: count } }: MonlogReport): string => {
+  if (statesync === null) return UNKNOWN
+  const detail = count === null || count === 0 ? '' : `: ${figure(count)} messages`
+  if (statesync) return `under way${detail}`
+  return detail === '' ? 'No statesync messages.' : `complete${detail}`
+}
+
+const blocksyncOf = ({ blocksync, messages: { blocksync: count } }: MonlogReport): string => {
+  if (blocksync === null) return UNKNOWN
+  if (!blocksync && count === 0) return 'No blocksync messages.'
+  return `${blocksync ? 'under way' : 'complete'}${count === null ? '' : `: ${figure(count)} messages`}`
+}
+
+const committedOf = (report: MonlogReport): string => {
+  const { committing, messages, committedBefore } = report
+  const blocks = messages.committed_block
+  if (committing === null) return UNKNOWN
+  if (blocks === null) return committing ? 'yes' : 'no'
+  const newest =
+    committedBefore === null || committedBefore <= 1
+      ? ''
+      : `, the newest ${duration(committedBefore * second)} before its end`
+  return `${committing ? 'yes' : 'no'}: ${figure(blocks)} blocks in ${spanOf(report)}${newest}`
+}
+
+const counted = (parts: readonly (readonly [count: number | null, what: string])[]): string =>
+  parts.every(([count]) => count === null)
+    ? UNKNOWN
+    : parts.map(([count, what]) => `${count === null ? UNKNOWN : figure(count)} ${what}`).join(', ')
+
+/** The number of leaders that are listed. */
+const MAX_LEADERS = 6
+
+const timedOutOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
+  const { local_timeout: count } = messages
+  if (count === null) return UNKNOWN
+  const named = gaveUpOn.slice(0, MAX_LEADERS).map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
+  const others = gaveUpOn.length - named.length
+  const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
+  return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}`
+}
+
+const networkOf = ({ networkErrors: { count, peers, within } }: MonlogReport): string => {
+  if (count === 0) return `no errors seen in ${within}`
+  return `${figure(count)} errors in ${within}${peers === null ? '' : `, from ${figure(peers)} peers`}`
+}
+
+const groupOf = ({ group }: MonlogReport, nameOf: NameOf): string =>
+  group === null
+    ? 'none reported'
+    : `of ${nameOf(group.validator)}, rounds ${figure(group.fromRound)} to ${figure(group.toRound - 1n)}`
+
+/** Returns the name of a key, or its first and last digits: `02ab..cd12`. */
+type NameOf = (key: string) => string
+
+export const createNameOf =
+  (names: KeyNames): NameOf =>
+  (key) => {
+    const bare = key.replace(/^0x/i, '').toLowerCase()
+    return names.get(bare) ?? (bare.length > 12 ? `${bare.slice(0, 4)}..${bare.slice(-4)}` : bare)
+  }
+
+const KEY = /(?<![0-9a-zA-Z])(?:0x)?0[23][0-9a-fA-F]{64}(?![0-9a-zA-Z])/g
+
+/** A line of the node's log for display: secrets redacted, keys replaced by names, on one line. */
+export const shownLine = (text: string, nameOf: NameOf): string =>
+  redactLog(text).replaceAll(KEY, nameOf).replaceAll('\n', ' ')

@@ -1,17 +1,14 @@
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { figure } from '../../core/format.ts'
-import { second } from '../../core/units.ts'
+import { minute, second } from '../../core/units.ts'
 import { shortDuration } from '../../health/format.ts'
 import { above, LIMITS } from '../../health/limits.ts'
-import { recordOf, type ConsensusKind } from '../../collectors/consensus/kinds.ts'
+import { type ConsensusKind, recordOf } from '../../collectors/consensus/kinds.ts'
 import { notPermitted } from '../../sources/journal-errors.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
-import type { ExtraFacts } from './extra-facts.ts'
-import type { Folded } from './fold.ts'
-import { findingsOf, type MonlogFinding, networkSpan } from './findings.ts'
-import type { JournalContext } from './from-journal.ts'
-import { iso } from './time-range.ts'
-import type { TimeRange } from './time-range.ts'
+import { type ExtraFacts, type Folded, iso, type Minute, type TimeRange } from './fold.ts'
+import type { JournalContext } from './monlog.ts'
+import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
 
 /** The analysis of a range of the consensus log. Null is unknown. It does not depend on the current time. */
 export interface MonlogReport {
@@ -110,10 +107,7 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     committedBefore: extraFacts.committedBefore,
     unparsed: found?.unparsed ?? null,
     findings: hasSpoken ? findingsOf({ minutes, readFrom, ownKey }) : [],
-    newest: newest.map(({ at, message }) => ({
-      at: new Date(at).toISOString(),
-      text: message ?? '',
-    })),
+    newest: newest.map(({ at, message }) => ({ at: new Date(at).toISOString(), text: message ?? '' })),
   }
   return { verdict: healthVerdictOf(report), ...report }
 }
@@ -165,11 +159,7 @@ const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
   return { word: 'OK', sentence: `${HEALTHY}.`, exitCode: 0 }
 }
 
-const unknown = (says: string): MonlogHealthVerdict => ({
-  word: 'UNKNOWN',
-  sentence: `${says}.`,
-  exitCode: 2,
-})
+const unknown = (says: string): MonlogHealthVerdict => ({ word: 'UNKNOWN', sentence: `${says}.`, exitCode: 2 })
 
 const warn = (sentence: string): MonlogHealthVerdict => ({ word: 'WARNING', sentence, exitCode: 1 })
 
@@ -217,3 +207,106 @@ const withoutSummary = (evidence: string, summary: string): string => {
 const LOG_IN_AGAIN =
   'add this user to the group systemd-journal (`usermod -aG systemd-journal USER`, as root) and log in ' +
   'again: an open session does not get the group. Or run the command as root.'
+
+/** A finding in the range. */
+export interface MonlogFinding {
+  readonly name: string
+  readonly severity: 'info' | 'warning' | 'critical'
+  /** A sentence with its full stop, from the newest minute in which it was found. */
+  readonly text: string
+  readonly suggestion: string
+  /** Number of minutes of the range in which it was found. */
+  readonly minutes: number
+  /** When the newest of these minutes ended. */
+  readonly lastAt: string
+  /** Whether it was found in the newest minute of the range. */
+  readonly isPresent: boolean
+}
+
+const ORDER = ['critical', 'warning', 'info'] as const
+/** Findings that explain others come before them. */
+const CAUSES = ['panic', 'too_far_behind', 'wal_not_written', 'pacing_differs']
+
+interface FindingsInput {
+  /** Newest first. */
+  readonly minutes: readonly Minute[]
+  /** The log before this moment was not read, in milliseconds since the epoch. */
+  readonly readFrom: number
+  /** The node's own public key; null where it is not configured. */
+  readonly ownKey: string | null
+}
+
+/** The findings: present ones first, then by severity. */
+const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readonly MonlogFinding[] =>
+  [...logFindings(readFrom), ownTimeouts(ownKey)]
+    .flatMap(({ name, severity, suggestion, when, text }): readonly MonlogFinding[] => {
+      const times = minutes.filter(when)
+      const [newest] = times
+      if (!newest) return []
+      return [
+        {
+          name,
+          severity,
+          suggestion,
+          text: sentence(text(newest)),
+          minutes: times.length,
+          lastAt: iso(newest.to),
+          isPresent: newest.to === minutes[0]?.to,
+        },
+      ]
+    })
+    .toSorted(
+      (a, b) =>
+        Number(b.isPresent) - Number(a.isPresent) ||
+        ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity) ||
+        causeOf(a) - causeOf(b),
+    )
+
+interface MinuteFinding extends Pick<MonlogFinding, 'name' | 'severity' | 'suggestion'> {
+  readonly when: (one: Minute) => boolean
+  readonly text: (one: Minute) => string
+}
+
+const logFindings = (readFrom: number): readonly MinuteFinding[] =>
+  FINDINGS.map(({ finding: name, severity, suggestion, when, text }) => ({
+    name,
+    severity,
+    suggestion,
+    when: ({ found }) => when(found) === true,
+    text: (one) => networkErrorsText(name, one, readFrom) ?? text(one.found),
+  }))
+
+/** Most rounds that timed out at this node were led by itself, while rounds of other leaders close. */
+const ownTimeouts = (ownKey: string | null): MinuteFinding => {
+  const own = ({ gaveUpOn }: Minute): number => gaveUpOn.find(({ leader }) => leader === ownKey)?.rounds ?? 0
+  const all = ({ found }: Minute): number => found.messages.local_timeout ?? 0
+  return {
+    name: 'own_timeouts',
+    severity: 'warning',
+    when: (one) =>
+      own(one) >= LIMITS.ownTimeouts.critical && own(one) > all(one) / 2 && !hasManyTimeouts(one.found, own(one)),
+    text: (one) =>
+      `${own(one)} of the ${all(one)} rounds that timed out here were led by this node; rounds of other leaders close as usual.`,
+    suggestion:
+      'Proposals of this node are late or missing: check execution (`chain-agent status execution`), the clock and the upload bandwidth. See `chain-agent runbook ChainLeaderTimeouts`.',
+  }
+}
+
+/** The text of network_errors with the span that was read, which may be shorter than its five minutes. */
+const networkErrorsText = (name: string, { to, found }: Minute, readFrom: number): string | undefined =>
+  name === 'network_errors' && found.networkErrorPeers !== null
+    ? `${figure(found.networkErrors)} errors of the network layer in ${networkSpan(to, readFrom)}, from ${figure(found.networkErrorPeers)} peers.`
+    : undefined
+
+/** The five minutes before a time, or the part of them that was read, as text. */
+const networkSpan = (to: number, readFrom: number): string => {
+  const read = Math.min(5, Math.max(1, Math.ceil((to - readFrom) / minute)))
+  return read === 1 ? 'one minute' : `${read} minutes`
+}
+
+const causeOf = ({ name }: MonlogFinding): number => {
+  const at = CAUSES.indexOf(name)
+  return at < 0 ? CAUSES.length : at
+}
+
+const sentence = (text: string): string => (/[.!?\u2026]$/.test(text) ? text : `${text}.`)

@@ -1,12 +1,26 @@
-import { size as sizeOf } from '../../core/format.ts'
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Argument, Command } from 'commander'
+import { size as sizeOf } from '../../core/format.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { describeFileError } from '../../core/file-errors.ts'
 import { toJson } from '../../core/json.ts'
-import { type Format, formats } from '../../parsers/formats.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
+import { parseTracking } from '../../parsers/time-sync.ts'
+import { parseConsensusLine } from '../../parsers/consensus-log.ts'
+import { parseExecutionLine } from '../../parsers/execution-log.ts'
+import { checkKeyFile } from '../../parsers/keystore.ts'
+import { parseLedgerLine } from '../../parsers/ledger-tail.ts'
+import { parsePatternLine } from '../../parsers/log-patterns.ts'
+import { parseMonlogReport } from '../../parsers/monlog.ts'
+import { parseStorageReport } from '../../parsers/mpt.ts'
+import { parseNodeVersion } from '../../parsers/version.ts'
+import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
+import { parseRpcResponse } from '../../parsers/rpc.ts'
+import { parseDriveHealth } from '../../parsers/smartctl.ts'
+import { parseListeners } from '../../parsers/kernel-files.ts'
+import { parseStatusReport } from '../../parsers/status.ts'
+import { parseUnits } from '../../parsers/systemctl.ts'
 
 /** `chain-agent parse`: prints the parsed content of a file. */
 export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -82,10 +96,7 @@ const readAll = async (input: Readable, name: string): Promise<string> => {
     for await (const bytes of stream) {
       size += bytes.length
       if (size > MAX_BYTES) {
-        throw new SourceError({
-          doing: `read ${name}`,
-          happened: `it is larger than ${sizeOf(MAX_BYTES)}`,
-        })
+        throw new SourceError({ doing: `read ${name}`, happened: `it is larger than ${sizeOf(MAX_BYTES)}` })
       }
       chunks.push(bytes)
     }
@@ -95,3 +106,71 @@ const readAll = async (input: Readable, name: string): Promise<string> => {
   }
   return Buffer.concat(chunks).toString('utf8')
 }
+
+/** An input format of `chain-agent parse`. */
+interface Format {
+  readonly name: string
+  /** One line for the help. */
+  readonly help: string
+  /**
+   * `document`: the whole text is one value. `lines`: each line is one value; null means that the line is not of this
+   * format.
+   */
+  readonly shape: 'document' | 'lines'
+  /** Throws a ParseError. */
+  parse(text: string): unknown
+}
+
+const formats: readonly Format[] = [
+  { name: 'rpc', help: 'a JSON-RPC response', shape: 'document', parse: parseRpcResponse },
+  { name: 'systemctl', help: 'the output of systemctl show', shape: 'document', parse: parseUnits },
+  { name: 'ledger-tail', help: 'lines of the ledger stream', shape: 'lines', parse: parseLedgerLine },
+  { name: 'consensus-log', help: 'lines of the consensus log', shape: 'lines', parse: parseConsensusLine },
+  { name: 'execution-log', help: 'lines of the execution log', shape: 'lines', parse: parseExecutionLine },
+  { name: 'log-patterns', help: 'known problem lines of any log of the node', shape: 'lines', parse: parsePatternLine },
+  {
+    name: 'chain-mpt',
+    help: "the storage tool's report, every layout since 2024",
+    shape: 'document',
+    parse: parseStorageReport,
+  },
+  { name: 'chain-status', help: "the node's own status report", shape: 'document', parse: parseStatusReport },
+  {
+    name: 'node-version',
+    help: 'the output of --version of a node program',
+    shape: 'document',
+    parse: parseNodeVersion,
+  },
+  {
+    name: 'prometheus',
+    help: 'metrics in the Prometheus text format or OpenMetrics',
+    shape: 'document',
+    parse: parsePrometheusText,
+  },
+  {
+    name: 'keystore',
+    help: 'whether a keystore or key backup is complete; its content is never shown',
+    shape: 'document',
+    parse: checkKeyFile,
+  },
+  {
+    name: 'chrony',
+    help: 'the output of chronyc -c tracking',
+    shape: 'document',
+    // Without the current time: the text may be from another day.
+    parse: (text) => parseTracking(text),
+  },
+  {
+    name: 'smartctl',
+    help: 'the output of smartctl -j -a for an NVMe drive',
+    shape: 'document',
+    parse: parseDriveHealth,
+  },
+  {
+    name: 'sockets',
+    help: 'the listening sockets of /proc/net/tcp and tcp6',
+    shape: 'document',
+    parse: parseListeners,
+  },
+  { name: 'monlog', help: "the log analyzer's report", shape: 'document', parse: parseMonlogReport },
+]

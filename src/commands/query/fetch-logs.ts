@@ -10,7 +10,7 @@ import {
   openCheckpoint,
   unfinishedRun,
 } from '../../query/resume/checkpoint.ts'
-import { checkOutput, checkpointOf } from './output.ts'
+import { checkOutput, checkpointOf } from './report.ts'
 
 interface FetchLogsOptions {
   readonly client: QueryClient
@@ -82,12 +82,7 @@ const fetchToFile = async (
   // A run that was killed after its last step may have left a checkpoint.
   if (!point) await checkpoint.remove()
   const growing = await openPartialFile(file, offset)
-  const schedule = createCheckpointSchedule({
-    clock,
-    height,
-    isEager: true,
-    write: checkpoint.write,
-  })
+  const schedule = createCheckpointSchedule({ clock, height, isEager: true, write: checkpoint.write })
   try {
     if (!point) await growing.append(head)
     const run = await client.run(
@@ -98,13 +93,7 @@ const fetchToFile = async (
           await growing.append(text)
           offset = await growing.sync()
           logs += rows
-          await schedule.afterPage({
-            target,
-            next: page.next,
-            last: page.last ?? null,
-            logs,
-            offset,
-          })
+          await schedule.afterPage({ target, next: page.next, last: page.last ?? null, logs, offset })
         },
         reset: async () => {
           schedule.discard()

@@ -1,11 +1,14 @@
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { UsageError } from '../../cli/io.ts'
+import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
-import { UNSETTLED_BLOCKS } from '../../query/client/types.ts'
+import { type Progress, type Retry, UNSETTLED_BLOCKS } from '../../query/client/types.ts'
 import { StandardError } from '../../tokens/errors.ts'
-import { exists } from '../../sources/partial-file.ts'
+import { checkWritable, exists, openPartialFile, type PartialFile, partialPath } from '../../sources/partial-file.ts'
+import type { Clock } from '../../core/clock.ts'
+import { duration, figure } from '../../core/format.ts'
+import { redactUrl } from '../../core/redact.ts'
+import { second } from '../../core/units.ts'
 
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,
@@ -71,3 +74,54 @@ export const notesOfRun = ({ target, toBlock, stats }: CompletedRun): readonly s
     : []),
   ...(stats.unguarded > 0 ? [UNGUARDED] : []),
 ]
+
+/** Formats the progress of a query in one line. */
+export const createProgressLine = ({ elapsed }: Pick<Clock, 'elapsed'>): ((now: Progress) => string) => {
+  const startedAt = elapsed()
+  return ({ from, through, target, logs, retries, waitedMs }) => {
+    const seconds = Math.max(0.001, (elapsed() - startedAt) / second)
+    const [done, all] = [Math.max(0, through - from + 1), Math.max(1, target - from + 1)]
+    const left = done === 0 ? undefined : (seconds / done) * (all - done)
+    return [
+      // Only a complete run has 100 %.
+      `Block ${figure(through)} of ${figure(target)} (${Math.min(99, Math.floor((100 * done) / all))} %)`,
+      `${figure(logs)} logs`,
+      `${figure(Math.round(logs / seconds))} logs/s`,
+      `${figure(Math.round(done / seconds))} blocks/s`,
+      ...(left === undefined ? [] : [`${duration(left * second)} left`]),
+      ...(retries > 0 ? [`${figure(retries)} retries`] : []),
+      ...(waitedMs >= second ? [`waited ${duration(waitedMs)}`] : []),
+    ].join(', ')
+  }
+}
+
+/** Requests run in parallel, and all of them fail when the service is down. */
+const MIN_INTERVAL_MS = second
+
+/** Reports on standard error why and when a request is sent again, at most once a second. */
+export const createRetryReporter = (
+  { stderr, clock }: Pick<Io, 'stderr' | 'clock'>,
+  url: string,
+): ((retry: Retry) => void) => {
+  let last = -Infinity
+  return ({ happened, waitMs, attempt }) => {
+    const now = clock.elapsed()
+    if (now - last < MIN_INTERVAL_MS) return
+    last = now
+    const count = attempt === null ? '' : ` (attempt ${attempt.number} of ${attempt.of})`
+    const wait = `${(waitMs / second).toFixed(waitMs < 10 * second ? 1 : 0)} s`
+    stderr.write(`Query service ${redactUrl(url)}: ${happened}; retrying in ${wait}${count}\n`)
+  }
+}
+
+/** The checkpoint file of a run that writes this output file. */
+export const checkpointOf = (file: string): string => `${file}.checkpoint`
+
+/** Opens an output file, which gets its name when it is complete. */
+export const openOutput = (file: string): Promise<PartialFile> => openPartialFile(file)
+
+/** The name of an incomplete output file. */
+export const partialPathOf = (file: string): string => partialPath(file)
+
+/** Checks at the start, before hours of reading, that the file can be written. Throws a SourceError. */
+export const checkOutput = (file: string): Promise<void> => checkWritable(file)

@@ -76,9 +76,7 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
   })
 }
 
-const pageSchema = z.object({
-  data: z.array(z.object({ logs: z.array(z.record(z.string(), z.unknown())).nullish() })),
-})
+const pageSchema = z.object({ data: z.array(z.object({ logs: z.array(z.record(z.string(), z.unknown())).nullish() })) })
 
 const parseBody = (body: Uint8Array): unknown => {
   try {

@@ -17,8 +17,8 @@ import type { Recorder } from '../../core/recorder.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Exec } from '../../sources/exec.ts'
-import type { Journal } from '../../sources/journal.ts'
-import type { ServiceRuns } from './service-runs.ts'
+import type { Journal, JournalBatch } from '../../sources/journal.ts'
+import type { ServiceRuns } from './boot-tracker.ts'
 
 interface ReplayCollectorsOptions {
   readonly config: Config
@@ -37,10 +37,7 @@ interface ReplayCollectorsOptions {
 }
 
 /** Checkpoints of the running agent are from another time: each collector starts without state. */
-const NO_CHECKPOINT: Checkpoint = {
-  read: () => Promise.resolve({ state: 'none' }),
-  save: () => undefined,
-}
+const NO_CHECKPOINT: Checkpoint = { read: () => Promise.resolve({ state: 'none' }), save: () => undefined }
 
 /** The collectors that read the journal, and the derived one. */
 export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly Collector<unknown>[] => {
@@ -74,16 +71,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
     ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
     ...(services.has('execution') ? [execution(unitOf('execution'))] : []),
     ...(Object.keys(logged).length > 0
-      ? [
-          logs({
-            journalDependencies,
-            exec,
-            unitNames,
-            units: logged,
-            readOldest: unknown,
-            timing: config.logs,
-          }),
-        ]
+      ? [logs({ journalDependencies, exec, unitNames, units: logged, readOldest: unknown, timing: config.logs })]
       : []),
     derived({
       published: () => board.samples(),
@@ -109,8 +97,53 @@ const execWithStderr = (stderr: string): Exec => ({
 
 const unknown = (): Promise<never> => Promise.reject(noProgram())
 
-const noProgram = (): SourceError =>
-  new SourceError({
-    doing: 'run a program',
-    happened: 'a replay runs no programs',
-  })
+const noProgram = (): SourceError => new SourceError({ doing: 'run a program', happened: 'a replay runs no programs' })
+
+/** A follower: the journalctl arguments of its entries, and the function that receives them. */
+interface Listener {
+  readonly match: readonly string[]
+  /** A batch without entries is a heartbeat. */
+  receive(batch: Pick<JournalBatch<JournalEntry>, 'entries' | 'unreadable'>): void
+}
+
+/** A journal whose followers receive the entries that the replay passes to them. */
+interface ReplayJournal extends Journal<JournalEntry> {
+  readonly listeners: () => readonly Listener[]
+}
+
+export const createReplayJournal = (): ReplayJournal => {
+  const listeners = new Set<Listener>()
+  return {
+    listeners: () => [...listeners],
+    async *follow({ match }, { signal }) {
+      let waiting: JournalBatch<JournalEntry>[] = [{ entries: [], unreadable: 0, gap: false }]
+      let wake: () => void = () => undefined
+      const listener: Listener = {
+        match,
+        receive: (batch) => {
+          waiting.push({ ...batch, gap: false })
+          wake()
+        },
+      }
+      const end = (): void => {
+        wake()
+      }
+      listeners.add(listener)
+      signal.addEventListener('abort', end, { once: true })
+      try {
+        while (!signal.aborted) {
+          const batches = waiting
+          waiting = []
+          yield* batches
+          if (waiting.length > 0) continue
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+        }
+      } finally {
+        signal.removeEventListener('abort', end)
+        listeners.delete(listener)
+      }
+    },
+  }
+}

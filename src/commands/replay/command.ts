@@ -1,14 +1,17 @@
-import { figure } from '../../core/format.ts'
 import { Command, Option } from 'commander'
+import { duration, figure } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
-import { type ReplayReport, replay } from './replay.ts'
-import { incidentsOf } from '../../health/incidents/incidents.ts'
+import { replay, type ReplayReport } from './replay.ts'
+import { type Incident, incidentsOf } from '../../health/incidents/incidents.ts'
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, reportInterrupted } from '../../cli/io.ts'
 import { readTime } from '../../cli/option-values.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
-import { replayAsJson, replayPage } from './page.ts'
+import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import { sanitize } from '../../core/sanitize.ts'
+import { type Firing, NOT_EVALUATED } from '../../health/incidents/rule-evaluator.ts'
+import type { Severity } from '../../health/incidents/rule.ts'
+import { wrap } from '../../cli/terminal/layout.ts'
 
 interface ReplayCommandOptions extends ConfigOptions {
   readonly since?: number
@@ -99,3 +102,99 @@ const servicesOf = (text: string | undefined, known: readonly string[]): readonl
   const suggestion = closestMatch(unknown, known)
   return `no service '${unknown}'\n(${suggestion === undefined ? `Available: ${known.join(', ')}` : `Did you mean ${suggestion}?`})`
 }
+
+interface ReplaySummary extends ReplayReport {
+  readonly incidents: readonly Incident[]
+  readonly tookMs: number
+}
+
+/** Width of the longest duration. */
+const DURATION_WIDTH = '59 min 59 s'.length
+
+const TONES: Readonly<Record<Severity, Tone>> = { critical: 'bad', warning: 'notice', info: 'quiet' }
+
+/** The number of incidents, the alerts of each, and what was not evaluated. */
+const replayPage = (result: ReplaySummary, style: Style): readonly string[] => {
+  const { incidents, to, isWhole } = result
+  const width = Math.max(0, ...incidents.flatMap(({ firings }) => firings.map((one) => nameOf(one).length)))
+  return [
+    ...wrap(headline(result), style).map((line) =>
+      style.paint(incidents.length === 0 && isWhole ? 'good' : 'strong', line),
+    ),
+    ...incidents.flatMap(({ firings }) => [
+      '',
+      ...firings.flatMap((firing, at) => rowOf(firing, { isFirst: at === 0, to, width }, style)),
+    ]),
+    '',
+    ...notesOf(result).flatMap((note) => wrap(style.plain(note), style).map((line) => style.paint('quiet', line))),
+  ]
+}
+
+const headline = ({ incidents, from, to, isWhole }: ReplaySummary): string => {
+  const count = incidents.length
+  const fired = incidents.reduce((sum, { firings }) => sum + firings.length, 0)
+  const incidentCount = count === 0 ? 'No incident' : count === 1 ? '1 incident' : `${figure(count)} incidents`
+  const alerts = count === 0 ? '' : `: ${fired === 1 ? '1 alert' : `${figure(fired)} alerts`}`
+  const stopped = isWhole ? '' : ', interrupted'
+  return `${incidentCount} in ${duration(to - from)} (${utc(from)} to ${utc(to)}${stopped})${alerts}`
+}
+
+interface RowContext {
+  /** Whether it is the first of its incident. */
+  readonly isFirst: boolean
+  /** End of the recording. */
+  readonly to: number
+  /** Width of the longest name. */
+  readonly width: number
+}
+
+const rowOf = (firing: Firing, { isFirst, to, width }: RowContext, style: Style): readonly string[] => {
+  const { severity, beganAt, endedAt, says } = firing
+  const tone = TONES[severity]
+  const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
+  const head = `${utc(beganAt)}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
+  const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
+  const message = style.plain(sanitize(says))
+  if (style.width === undefined) return [`${sign} ${head}  ${message}`]
+  const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
+  return [sign + first.slice(1), ...more, ...wrap(message, style, '    ')]
+}
+
+/** An event that is not an alert has no name. */
+const nameOf = ({ alert }: Firing): string => alert ?? '-'
+
+const notesOf = ({ entries, unreadable, missingServices, knowsOwn, tookMs }: ReplaySummary): readonly string[] => [
+  ...(missingServices.length === 0
+    ? []
+    : [`No line of ${missingServices.join(', ')}: rules that need them were not evaluated.`]),
+  ...(unreadable === 0 ? [] : [`${figure(unreadable)} lines were not journal entries.`]),
+  `Not evaluated: ${NOT_EVALUATED}${knowsOwn ? '' : '; rounds led by this node (set node.publicKey)'}.`,
+  `${figure(entries)} lines read in ${duration(Math.max(1000, tookMs))}.`,
+]
+
+const replayAsJson = (result: ReplaySummary) => ({
+  from: utc(result.from),
+  to: utc(result.to),
+  isWhole: result.isWhole,
+  incidents: result.incidents.map(({ severity, beganAt, endedAt, firings }) => ({
+    severity,
+    beganAt: utc(beganAt),
+    endedAt: endedAt === null ? null : utc(endedAt),
+    alerts: firings.map((firing) => ({
+      alert: firing.alert,
+      severity: firing.severity,
+      subject: firing.subject === '' ? null : firing.subject,
+      beganAt: utc(firing.beganAt),
+      firedAt: utc(firing.firedAt),
+      endedAt: firing.endedAt === null ? null : utc(firing.endedAt),
+      says: firing.says,
+    })),
+  })),
+  lines: result.entries,
+  unreadable: result.unreadable,
+  unheard: result.missingServices,
+  knowsOwn: result.knowsOwn,
+})
+
+/** To the second: rules are evaluated every five seconds. */
+const utc = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`

@@ -23,12 +23,7 @@ Examples:
       const read = () => configOf(io, options).config
       const config = read()
       const log = createLog(config, io)
-      const starting = startAgent({
-        config,
-        clock: io.clock,
-        log,
-        path: io.env['PATH'] ?? '/usr/bin:/bin',
-      })
+      const starting = startAgent({ config, clock: io.clock, log, path: io.env['PATH'] ?? '/usr/bin:/bin' })
       io.onHangup?.(() => {
         // A failure of the start is reported below.
         void starting.then(

@@ -4,8 +4,7 @@ import { type ConfigOptions, fileAndSettingOptions, flagsOf, loadFor } from '../
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createLog } from '../../cli/logger.ts'
 import type { Inputs } from '../../config/load.ts'
-import { readAddress } from '../query/service.ts'
-import { readTopic, type Topics } from '../query/topics.ts'
+import { readAddress, readTopic, type Topics } from '../query/service.ts'
 import { serveQuery } from './serve-query.ts'
 
 /** `chain-agent serve-query`: a self-hosted query service. */

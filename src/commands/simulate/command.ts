@@ -59,13 +59,7 @@ const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'chain-simulator-')))
   await mkdir(directory, { recursive: true })
   try {
-    const simulator = await createSimulator({
-      ...options,
-      clock: io.clock,
-      scenario,
-      directory,
-      elapsedMs: options.at,
-    })
+    const simulator = await createSimulator({ ...options, clock: io.clock, scenario, directory, elapsedMs: options.at })
     io.stdout.write(options.json ? renderJson(simulator) : renderText(simulator, scenario.name))
     if (!io.signal.aborted) await once(io.signal, 'abort')
     await simulator.close()

@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { type Grammar, parseArguments, type ParsedArguments } from '../tools/getopt.ts'
-import type { Frame, Tool } from '../tools/tools.ts'
+import { type Frame, type Grammar, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 import type { Entry, Journal } from './journal.ts'
 
 /** The text of version 252. */
@@ -197,12 +196,7 @@ const createGrep = ({ grep, caseSensitive }: GrepOptions): Filter | string => {
   }
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Selects entries from `--since` on: `-2m`, `2m ago`, `@1700000000` or a date in UTC; returns an error message otherwise. */
 const createSince = (since: string | undefined, nowMs: number): Filter | string =>

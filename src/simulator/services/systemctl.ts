@@ -1,6 +1,5 @@
 import type { SimulatedNode } from '../node.ts'
-import { type Grammar, parseArguments, type ParsedArguments } from '../tools/getopt.ts'
-import type { Frame, Tool } from '../tools/tools.ts'
+import { type Frame, type Grammar, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 import { missingUnit, readUnits, renderProperties, timeStyle, type Unit } from './units.ts'
 
 /** The simulated systemctl: read-only commands. */

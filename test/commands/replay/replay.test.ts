@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createLifecycleCounters } from '../../../src/collectors/lifecycle/restarts.ts'
 import type { JournalEntry } from '../../../src/parsers/journal.ts'
-import { createJournalMatch } from '../../../src/commands/replay/past-source.ts'
-import { createServiceRuns } from '../../../src/commands/replay/service-runs.ts'
-import { isRecordingMissing } from '../../../src/commands/replay/gap-detection.ts'
-import { createBufferedEntries } from '../../../src/commands/replay/buffered-entries.ts'
+import { createBufferedEntries, createJournalMatch } from '../../../src/commands/replay/past-source.ts'
+import { createServiceRuns } from '../../../src/commands/replay/boot-tracker.ts'
+import { isRecordingMissing } from '../../../src/commands/replay/replay.ts'
 import { createVirtualClock } from '../../../src/commands/replay/virtual-clock.ts'
 import { createCounterHistory } from '../../../src/health/incidents/counter-history.ts'
 

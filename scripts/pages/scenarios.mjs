@@ -1,16 +1,17 @@
-import { TOKENS } from '../chain/token-events.ts'
-import { directives, listScenarios, type Scenario } from './scenario.ts'
+// Generates docs/scenarios.md.
+import { TOKENS } from '../../dist/simulator/rpc/blocks.js'
+import { directives, listScenarios } from '../../dist/simulator/scenario/scenario.js'
 
 /** The text of docs/scenarios.md: every scenario and every directive. */
-export const renderScenarioPage = async (): Promise<string> =>
+export const renderScenarioPage = async () =>
   [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join('\n')
 
-const scenarioRow = ({ name, description, failures, signal }: Scenario): string =>
+const scenarioRow = ({ name, description, failures, signal }) =>
   `| [${name}](../scenarios/${name}.scenario) | ${failures.join(', ')} | ${description} | ${
     signal === undefined ? '' : `\`${signal}\``
   } |`
 
-const row = ({ subject, verb, argument, meaning }: (typeof directives)[number]): string =>
+const row = ({ subject, verb, argument, meaning }) =>
   `| ${subject} | ${argument === undefined ? verb : `${verb} (${argument})`} | ${meaning} |`
 
 const HEAD = `# Scenarios

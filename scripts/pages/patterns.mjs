@@ -1,26 +1,27 @@
-import { LOG_PATTERNS, type LogPattern } from './log-pattern-list.ts'
+// Generates docs/patterns.md.
+import { LOG_PATTERNS } from '../../dist/parsers/log-pattern-list.js'
 
 /** The text of docs/patterns.md: what lines of the logs mean, and what to do. */
-export const renderPatternPage = (): string => `${[HEAD, ...LOG_PATTERNS.map(chapter)].join('\n')}\n`
+export const renderPatternPage = () => `${[HEAD, ...LOG_PATTERNS.map(chapter)].join('\n')}\n`
 
 const SERVICE_NAMES = {
   bft: 'consensus',
   execution: 'execution',
   cruft: 'the cleanup',
   any: 'any program of the node',
-} as const
+}
 
-const chapter = ({ name, services, severity, text, meaning, advice }: LogPattern): string => `
+const chapter = ({ name, services, severity, text, meaning, advice }) => `
 ## ${name}
 
-*${severity}*, SERVICE_NAMES[speaker]).join(' and ')} => logged by ${services.map((service) => SERVICE_NAMES[service]).join(' and ')} => SERVICE_NAMES[speaker]).join(' and ')}: ${asCode(text)}
+*${severity}*, logged by ${services.map((service) => SERVICE_NAMES[service]).join(' and ')}: ${asCode(text)}
 
 ${meaning}
 
 What to do: ${advice}`
 
 /** Two backquotes around text that contains one. */
-const asCode = (text: string): string => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``)
+const asCode = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``)
 
 const HEAD = `# Patterns
 
