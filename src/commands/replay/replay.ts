@@ -18,7 +18,7 @@ import { createRuleEvaluator, type Firing } from '../../health/incidents/rule-ev
 import { createCounterHistory } from '../../health/incidents/counter-history.ts'
 import { createReplayCollectors, createReplayJournal } from './collectors.ts'
 import { createBootTracker, createServiceRuns } from './boot-tracker.ts'
-import { createVirtualClock } from './virtual-clock.ts'
+import { createVirtualClock, settle } from '../../core/virtual-clock.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { parseLedgerLine } from '../../parsers/ledger-tail.ts'
 
@@ -143,7 +143,7 @@ const replayEntries = async (options: ReplayEntriesOptions): Promise<ReplayResul
   })
   const context = { clock, signal: ending.signal }
   const running = collectors.map((collector) => supervise(collector, board, context))
-  await clock.settle()
+  await settle()
   const listeners = journal.listeners()
   const reader = source.open(listeners.map(({ match }) => match))
   let unreadable = 0
@@ -161,7 +161,7 @@ const replayEntries = async (options: ReplayEntriesOptions): Promise<ReplayResul
       listener.receive(batch)
     }
     // First the collectors that read, then those that wake up and derive from them.
-    await clock.settle()
+    await settle()
     await clock.wake()
     counters.mark(to)
     known = createSampleIndex(board.samples())

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../../src/parsers/journal.ts'
 import { createBufferedEntries, createJournalMatch } from '../../../src/commands/replay/past-source.ts'
 import { createServiceRuns } from '../../../src/commands/replay/boot-tracker.ts'
 import { isRecordingMissing } from '../../../src/commands/replay/replay.ts'
-import { createVirtualClock } from '../../../src/commands/replay/virtual-clock.ts'
+import { createVirtualClock } from '../../../src/core/virtual-clock.ts'
 import { createCounterHistory } from '../../../src/health/incidents/counter-history.ts'
 
 const AT = Date.UTC(2026, 2, 1)
