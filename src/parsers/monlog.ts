@@ -35,8 +35,8 @@ export const parseMonlogReport = (text: string): MonlogReport => {
     network: find(/^Network: (\S+)$/),
     packageVersion: firstOf(lines, packageVersionOf),
     clientVersion: firstOf(lines, clientVersionOf),
-    statesync: activity(lines, { name: 'StateSync', said: sections.statesync }),
-    blocksync: activity(lines, { name: 'BlockSync', said: sections.blocksync }),
+    statesync: activity(lines, { name: 'StateSync', lines: sections.statesync }),
+    blocksync: activity(lines, { name: 'BlockSync', lines: sections.blocksync }),
     round: recent('round'),
     epoch: recent('epoch'),
     block: recent('block'),
@@ -83,13 +83,13 @@ const committingOf = (line: string): boolean | null => {
 
 interface Activity {
   readonly name: 'StateSync' | 'BlockSync'
-  readonly said: readonly string[]
+  readonly lines: readonly string[]
 }
 
 /** Only the sentence for "no messages" is known; any other line in the section means activity. */
-const activity = (lines: readonly string[], { name, said }: Activity): 'none' | 'present' | null => {
-  if (lines.includes(`No ${name} messages.`)) return 'none'
-  return said.some((line) => !/\boverrides detected\b/.test(line)) ? 'present' : null
+const activity = (report: readonly string[], { name, lines }: Activity): 'none' | 'present' | null => {
+  if (report.includes(`No ${name} messages.`)) return 'none'
+  return lines.some((line) => !/\boverrides detected\b/.test(line)) ? 'present' : null
 }
 
 const HEADING = /^[A-Z][A-Z ]+$/

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { T0 } from '../collectors/consensus-log.ts'
 import { cli } from '../support/cli.ts'
-import { hostWith, type Said } from './monlog/recorded-log.ts'
+import { hostWith, type LogEntry } from './monlog/recorded-log.ts'
 
 const UNIT = 'chain-bft.service'
 const own = { _PID: '40', _SYSTEMD_UNIT: UNIT, _STREAM_ID: 's1' }
 const cut = { ...own, _LINE_BREAK: 'line-max' }
 
-const read = async (said: readonly Said[], argv: readonly string[]) =>
+const read = async (entries: readonly LogEntry[], argv: readonly string[]) =>
   cli(['logs', '--prefix', 'chain', 'bft', ...argv], {
     env: { LANG: 'C.UTF-8' },
-    overrides: { exec: hostWith(said).exec },
+    overrides: { exec: hostWith(entries).exec },
   })
 
 describe('a line that is JSON', () => {
@@ -21,8 +21,8 @@ describe('a line that is JSON', () => {
   ].join('')
   const by = { ...own, _PID: '1', SYSLOG_IDENTIFIER: '\u001B]0;x\u0007sys\u202E' }
   test.each(['short', 'raw', 'json'])('hides nothing in its escapes: -o %s', async (form) => {
-    const said = [{ at: -9000, text: HOSTILE, fields: by }]
-    const { code, out } = await read(said, ['-o', form])
+    const entries = [{ at: -9000, text: HOSTILE, fields: by }]
+    const { code, out } = await read(entries, ['-o', form])
     expect(code).toBe(0)
     expect(out).toContain('evil')
     expect(out).not.toMatch(/(?!\n)\p{Cc}|[\u202a-\u202e\u200b]|hunter2/u)
@@ -34,7 +34,7 @@ describe('a line that is JSON', () => {
 })
 
 describe('a line that journald has cut', () => {
-  const said: readonly Said[] = [
+  const entries: readonly LogEntry[] = [
     { at: -9000, text: 'before it', fields: own },
     { at: -8000, text: '{"fields":{"keystore_password":"', fields: cut },
     { at: -7999, text: 'hunter2 is what came after"}}', fields: own },
@@ -42,7 +42,8 @@ describe('a line that journald has cut', () => {
   ]
   const WHOLE = `{"fields":{"keystore_password":"(redacted)"}}`
   const since = (ms: number) => `@${((T0 + ms) / 1000).toFixed(3)}`
-  const lines = async (argv: readonly string[]) => (await read(said, ['-o', 'raw', ...argv])).out.trimEnd().split('\n')
+  const lines = async (argv: readonly string[]) =>
+    (await read(entries, ['-o', 'raw', ...argv])).out.trimEnd().split('\n')
 
   test('is whole where a pattern is found in a part of it', async () => {
     expect(await lines(['--grep', 'came'])).toEqual([WHOLE, 'and this came later'])
@@ -58,9 +59,9 @@ describe('a line that journald has cut', () => {
       text: 'x'.repeat(9),
       fields: own,
     }))
-    const { out } = await read([...said.slice(0, 3), ...long], ['-n', '24', '-o', 'raw'])
+    const { out } = await read([...entries.slice(0, 3), ...long], ['-n', '24', '-o', 'raw'])
     expect(out).not.toContain('hunter2')
-    const first = await read([...said.slice(1, 3), ...long.slice(0, 23)], ['-n', '1', '-o', 'raw'])
+    const first = await read([...entries.slice(1, 3), ...long.slice(0, 23)], ['-n', '1', '-o', 'raw'])
     expect(first.out).toBe('xxxxxxxxx\n')
   })
 
@@ -75,7 +76,7 @@ describe('a line that journald has cut', () => {
       text: 'next',
       fields: own,
     }))
-    const overrides = { exec: hostWith([...said.slice(0, 3), ...more]).exec }
+    const overrides = { exec: hostWith([...entries.slice(0, 3), ...more]).exec }
     const { out } = await cli(monlog, { overrides })
     expect(out).toContain('keystore_password')
     expect(out).not.toContain('hunter2')

@@ -111,8 +111,8 @@ const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', WARN: 'notice', DE
 export const renderShort = (line: ShownLine, style: Style): string => {
   const { at, level, by, from } = line
   const head = `${new Date(at).toISOString()} ${oneLine(sanitize(level ?? '')).padEnd(5)} `
-  const said = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
-  const text = style.plain(cut(oneLine(sanitize(from === null ? said : `${said} (${from})`))))
+  const content = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
+  const text = style.plain(cut(oneLine(sanitize(from === null ? content : `${content} (${from})`))))
   const [first = '', ...rest] = wrap(head + text, style, '  ')
   const shown = [first.slice(2), ...rest]
   const tone = TONES[level ?? '']

@@ -129,16 +129,16 @@ describe('balances', () => {
     [['--verify', '0'], 'a number from 1'],
   ])('%j is a usage error', async (words, expected) => {
     const server = await serve()
-    const asked = await cli(argv(server, ...words))
-    expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
-    expect(asked.err).toContain(expected)
+    const result = await cli(argv(server, ...words))
+    expect({ code: result.code, out: result.out }).toEqual({ code: 2, out: '' })
+    expect(result.err).toContain(expected)
     expect(server.seen).toEqual([])
   })
 })
 
 describe('--verify', () => {
   it('edge case 17: compares at the last block; a difference exits with 1', async () => {
-    const { url, asked } = await node()
+    const { url, requests } = await node()
     const { code, out, err } = await cli(argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'))
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
@@ -151,7 +151,7 @@ describe('--verify', () => {
       },
     })
     expect(err).toContain('Verified: 1 of 2 match the contract; 1 differ.')
-    expect(JSON.parse(asked[0] ?? '')).toMatchObject({
+    expect(JSON.parse(requests[0] ?? '')).toMatchObject({
       method: 'eth_call',
       // The published selector of balanceOf(address).
       params: [{ to: TOKEN, data: `0x70a08231${'0'.repeat(24)}${ADA.slice(2)}` }, '0x9'],
@@ -241,9 +241,9 @@ describe('a service that becomes unreachable', () => {
     const bytes = await readFile(place)
     await writeFile(place, bytes.subarray(0, -1))
     server.faults = () => undefined
-    const asked = await cli(words)
-    expect(asked.code).toBe(1)
-    expect(asked.err).toContain('it is damaged')
+    const result = await cli(words)
+    expect(result.code).toBe(1)
+    expect(result.err).toContain('it is damaged')
     await writeFile(place, bytes.toString('latin1').replace('"version":1', '"version":9'), 'latin1')
     expect((await cli(words)).err).toContain('another version of this program wrote it')
   })

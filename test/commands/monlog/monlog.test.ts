@@ -10,7 +10,7 @@ import {
   ofJournal,
   ofText,
   options,
-  type Said,
+  type LogEntry,
 } from './recorded-log.ts'
 
 describe('a minute of the journal', () => {
@@ -71,12 +71,12 @@ describe('a minute of the journal', () => {
   })
 
   test('is filtered by journalctl, with the same report without PCRE2', async () => {
-    const said = [...healthy(0, 90), { at: 89_500, text: line('handled datagram') }]
-    const host = hostWith(said)
+    const entries = [...healthy(0, 90), { at: 89_500, text: line('handled datagram') }]
+    const host = hostWith(entries)
     const ask = { ...options({ until: 90 }), exec: host.exec }
     const report = await analyseLog(ask)
     expect(host.calls.some((argv) => argv.some((word) => word.startsWith('--grep=^(?:[^{]|')))).toBe(true)
-    const plain = hostWith(said)
+    const plain = hostWith(entries)
     const without = await analyseLog({
       ...ask,
       exec: {
@@ -100,7 +100,7 @@ describe('a minute of the journal', () => {
     expect(young).toMatchObject({ committing: true, statesync: null, window: { isCovered: false } })
     expect(young.messages.committed_block).toBeNull()
     expect(young.verdict.word).toBe('OK')
-    // systemd, which is older, shows that the unit has said nothing before.
+    // systemd, which is older, shows that the unit has entries nothing before.
     const known = await ofJournal([bySystemd(10_000, 'Started cron.', 'cron.service'), ...healthy(40, 90)], {
       until: 90,
     })
@@ -128,12 +128,12 @@ describe('a minute of the journal', () => {
 
   test('of which journald dropped a part is unknown', async () => {
     const { message, fields } = suppressed(T0, 104_233)
-    const said = [
+    const entries = [
       { at: 0, text: committed(1) },
       { at: 80_000, text: timedOut(7) },
       { at: 85_000, text: message ?? '', fields: { ...fields, _UID: '0' } },
     ]
-    const report = await ofJournal(said, { until: 90 })
+    const report = await ofJournal(entries, { until: 90 })
     expect(report.verdict).toEqual({
       word: 'UNKNOWN',
       sentence: 'whether blocks are committed is unknown: journald dropped 104,233 messages.',
@@ -165,8 +165,8 @@ describe('a minute of the journal', () => {
     expect(quiet.findings.map(({ name }) => name)).toEqual(['info_only_log'])
     expect(quiet.messages.round_advanced).toBeNull()
     const noise = { at: 50_000, text: line('handled datagram') }
-    const said = [...info, noise].toSorted((a, b) => a.at - b.at)
-    for (const report of [await ofJournal(said, { until: 90 }), await ofText(asJournal(said))]) {
+    const entries = [...info, noise].toSorted((a, b) => a.at - b.at)
+    for (const report of [await ofJournal(entries, { until: 90 }), await ofText(asJournal(entries))]) {
       expect(report.findings).toEqual([])
       expect(report.messages.round_advanced).toBe(0)
       expect(report.blocksync).toBe(false)
@@ -175,8 +175,8 @@ describe('a minute of the journal', () => {
 
   test('with DEBUG lines implies nothing about the previous minute', async () => {
     const info = healthy(0, 150).filter(({ text }) => text.includes('INFO'))
-    const said = [...info, { at: 149_500, text: line('handled datagram') }]
-    const report = await ofJournal(said, { until: 150, since: { ago: 120_000 } })
+    const entries = [...info, { at: 149_500, text: line('handled datagram') }]
+    const report = await ofJournal(entries, { until: 150, since: { ago: 120_000 } })
     expect(report.findings).toMatchObject([
       { name: 'info_only_log', minutes: 1, isPresent: false, lastAt: '2026-05-02T08:01:30Z' },
     ])
@@ -184,12 +184,12 @@ describe('a minute of the journal', () => {
 
   test('lists the leaders of timed-out rounds, and the group', async () => {
     const [one, two] = [`02${'a1'.repeat(32)}`, `03${'b2'.repeat(32)}`]
-    const gaveUp = (at: number, leader: string): Said => ({
+    const gaveUp = (at: number, leader: string): LogEntry => ({
       at,
       text: line('local timeout', { round: `${at}`, leader }),
     })
     const group = line(`RaptorCastSecondary Client confirmed group for rounds [1000, 1200) from validator ${one}`)
-    const said = [
+    const entries = [
       gaveUp(5_000, one), // before the stretch
       gaveUp(40_000, two),
       ...healthy(40, 90),
@@ -197,7 +197,7 @@ describe('a minute of the journal', () => {
       gaveUp(89_100, two),
       { at: 89_200, text: group },
     ]
-    const report = await ofJournal(said, { until: 90 })
+    const report = await ofJournal(entries, { until: 90 })
     expect(report.gaveUpOn).toEqual([
       { leader: two, rounds: 2 },
       { leader: one, rounds: 1 },
@@ -208,26 +208,26 @@ describe('a minute of the journal', () => {
 
 describe('timed-out rounds that this node led', () => {
   const [own, other] = [`02${'a1'.repeat(32)}`, `03${'b2'.repeat(32)}`]
-  const gaveUp = (leader: string, ...seconds: readonly number[]): readonly Said[] =>
+  const gaveUp = (leader: string, ...seconds: readonly number[]): readonly LogEntry[] =>
     seconds.map((at) => ({
       at: at * 1000,
       text: line('local timeout', { round: `${at}`, leader }),
     }))
-  const findingsOf = async (more: readonly Said[], ownKey: string | null) => {
-    const said = [...healthy(0, 90), ...more].toSorted((a, b) => a.at - b.at)
+  const findingsOf = async (more: readonly LogEntry[], ownKey: string | null) => {
+    const entries = [...healthy(0, 90), ...more].toSorted((a, b) => a.at - b.at)
     const { config, ...rest } = options({ until: 90 })
     const node = { ...config.node, publicKey: ownKey }
     const report = await analyseLog({
       ...rest,
       config: { ...config, node },
-      exec: hostWith(said).exec,
+      exec: hostWith(entries).exec,
     })
     return report.findings.filter(({ name }) => name === 'own_timeouts').map(({ text }) => text)
   }
 
   test('are a finding from three on, if they are the majority', async () => {
-    const said = [...gaveUp(own, 40, 50, 60), ...gaveUp(other, 70, 80)]
-    expect(await findingsOf(said, own)).toEqual([
+    const entries = [...gaveUp(own, 40, 50, 60), ...gaveUp(other, 70, 80)]
+    expect(await findingsOf(entries, own)).toEqual([
       '3 of the 5 rounds that timed out here were led by this node; rounds of other leaders close as usual.',
     ])
   })
@@ -247,8 +247,8 @@ describe('timed-out rounds that this node led', () => {
       ],
       own,
     ],
-  ] as const)('are none where %s', async (_, said, ownKey) => {
-    expect(await findingsOf(said, ownKey)).toEqual([])
+  ] as const)('are none where %s', async (_, entries, ownKey) => {
+    expect(await findingsOf(entries, ownKey)).toEqual([])
   })
 })
 
@@ -279,8 +279,8 @@ describe('several minutes', () => {
       at: 300_000 + index,
       text: line('waltrace thread stopped', { level: 'ERROR', target: 'a_wal' }),
     }))
-    const said = [...crash, ...stopped].toSorted((a, b) => a.at - b.at)
-    const report = await ofJournal(said, { until: 310, since: { ago: 5 * 60_000 } })
+    const entries = [...crash, ...stopped].toSorted((a, b) => a.at - b.at)
+    const report = await ofJournal(entries, { until: 310, since: { ago: 5 * 60_000 } })
     expect(report.findings.map(({ name }) => name)).toEqual(['wal_stopped', 'panic'])
     expect(report.verdict.sentence).toBe('the thread that writes the write-ahead log has stopped.')
   })

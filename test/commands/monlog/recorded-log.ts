@@ -9,28 +9,28 @@ import { closed, committed, newQc, T0, UNIT, vote } from '../../collectors/conse
 import { manualClock } from '../../support/manual-clock.ts'
 
 /** A line of a unit, at so many milliseconds after T0. */
-export interface Said {
+export interface LogEntry {
   readonly at: number
   readonly text: string
   readonly fields?: Readonly<Record<string, string>>
 }
 
 /** systemd says something of a unit. */
-export const bySystemd = (at: number, text: string, unit = UNIT): Said => ({
+export const bySystemd = (at: number, text: string, unit = UNIT): LogEntry => ({
   at,
   text,
   fields: { _PID: '1', _SYSTEMD_UNIT: 'init.scope', UNIT: unit },
 })
 
 /** What another program says. */
-export const byOther = (at: number, text: string): Said => ({
+export const byOther = (at: number, text: string): LogEntry => ({
   at,
   text,
   fields: { _PID: '77', _SYSTEMD_UNIT: 'cron.service' },
 })
 
 /** A node that commits a block each second, from one second to before another. */
-export const healthy = (fromSecond: number, toSecond: number): readonly Said[] =>
+export const healthy = (fromSecond: number, toSecond: number): readonly LogEntry[] =>
   Array.from({ length: toSecond - fromSecond }, (_, index) => fromSecond + index).flatMap((at) =>
     [committed(500 + at), closed(1000 + at), newQc(1000 + at), vote(1000 + at)].map((text) => ({
       at: at * 1000,
@@ -38,14 +38,14 @@ export const healthy = (fromSecond: number, toSecond: number): readonly Said[] =
     })),
   )
 
-const fieldsOf = ({ text, fields = { _PID: '40', _SYSTEMD_UNIT: UNIT } }: Said) => ({
+const fieldsOf = ({ text, fields = { _PID: '40', _SYSTEMD_UNIT: UNIT } }: LogEntry) => ({
   MESSAGE: text,
   ...fields,
 })
 
 /** A host whose journal has these entries and no others. */
-export const hostWith = (said: readonly Said[], more: Readonly<Record<string, Tool>> = {}) => {
-  const entries = said.map((one, index) => ({
+export const hostWith = (logged: readonly LogEntry[], more: Readonly<Record<string, Tool>> = {}) => {
+  const entries = logged.map((one, index) => ({
     number: index + 1,
     cursor: `s=${index}`,
     realtimeUs: (T0 + one.at) * 1000,
@@ -73,8 +73,8 @@ export const hostWith = (said: readonly Said[], more: Readonly<Record<string, To
 }
 
 /** As `journalctl --all -o json` writes them. */
-export const asJournal = (said: readonly Said[]): string =>
-  said
+export const asJournal = (entries: readonly LogEntry[]): string =>
+  entries
     .map((one, index) =>
       JSON.stringify({
         __CURSOR: `s=${index}`,
@@ -85,8 +85,8 @@ export const asJournal = (said: readonly Said[]): string =>
     .join('\n')
 
 /** As the service itself wrote them: its own lines, with the time in them. */
-export const asLines = (said: readonly Said[]): string =>
-  said
+export const asLines = (entries: readonly LogEntry[]): string =>
+  entries
     .filter(({ fields }) => fields === undefined)
     .map(({ at, text }) => text.replace(/"timestamp":"[^"]*"/, `"timestamp":"${new Date(T0 + at).toISOString()}"`))
     .join('\n')
@@ -111,8 +111,8 @@ export const options = ({ since, until }: Ask) => ({
   onLines: () => undefined,
 })
 
-export const ofJournal = async (said: readonly Said[], ask: Ask) =>
-  await analyseLog({ ...options(ask), exec: hostWith(said).exec })
+export const ofJournal = async (entries: readonly LogEntry[], ask: Ask) =>
+  await analyseLog({ ...options(ask), exec: hostWith(entries).exec })
 export const ofText = async (text: string, ask: Ask = {}) =>
   await analyseLog({
     ...options(ask),
