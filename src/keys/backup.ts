@@ -55,13 +55,7 @@ export const backUp = async (
   }
 }
 
-interface Content {
-  readonly text: Secret
-  readonly publicKey: string | null
-  readonly isLegacy: boolean
-}
-
-const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal): Promise<Content> => {
+const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal) => {
   const password = await readNodePassword(context)
   const [type] = key === 'password' ? KEY_TYPES : [key]
   context.reportProgress(`Recovering the ${type} key`)

@@ -120,16 +120,11 @@ export const describeMismatch = (
       : "that this is the right host, and that node.directory is the running node's"
   }`
 
-interface MismatchError {
-  readonly doing: string
-  readonly advice: string
-}
-
 /** Throws a SourceError if a source has another key. Unknown is not a mismatch. */
 export const assertSameKey = (
   known: readonly KnownKey[],
   publicKey: string | null,
-  { doing, advice }: MismatchError,
+  { doing, advice }: { readonly doing: string; readonly advice: string },
 ): void => {
   const other = compareKeys(known, publicKey).find(({ isSame }) => isSame === false)
   if (other === undefined) return

@@ -51,16 +51,10 @@ export interface RestoreResult {
   readonly removed: readonly string[]
 }
 
-interface RestoreRequest {
-  readonly type: KeyType
-  readonly source: BackupLocation
-  readonly password: Secret
-}
-
 /** Reads the backup and the existing keystore. Throws a SourceError if the backup cannot be restored. */
 export const planRestore = async (
   context: KeyContext,
-  { type, source, password }: RestoreRequest,
+  { type, source, password }: { readonly type: KeyType; readonly source: BackupLocation; readonly password: Secret },
   signal: AbortSignal,
 ): Promise<RestorePlan> => {
   const found = await readBackup(context, type, source)

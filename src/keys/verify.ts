@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tryJson } from '../core/json.ts'
 import { asError } from '../core/outcome.ts'
 import { ParseError, summaryOf } from '../core/errors.ts'
 import { backupOf, exposureOf, KEY_TYPES, keystoreOf, type KeyType } from '../core/key-paths.ts'
@@ -154,7 +155,7 @@ const readOffNode = async (context: Pick<KeyContext, 'files' | 'folders'>): Prom
   const file = fileOf(context)
   if ((await context.files.look(file)) === undefined) return []
   const text = (await context.files.read(file)).toString('utf8')
-  const note = schema.safeParse(readJson(text)).data
+  const note = schema.safeParse(tryJson(text)).data
   if (note) return note.copies
   throw new ParseError(`the note ${file}`, 'what `chain-agent keys off-node` writes', '')
 }
@@ -167,12 +168,4 @@ export const noteOffNode = async (context: KeyContext, copies: readonly OffNode[
   const text = `${JSON.stringify({ version: 1, copies: [...others, ...copies] }, undefined, 2)}\n`
   for (const path of await findTemporaryFiles(context, file)) await context.files.remove(path)
   await replaceFile(context, { path: file, content: text }, () => Promise.resolve())
-}
-
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,5 @@
+import { tryJson } from '../core/json.ts'
+
 /**
  * Checks secret files without showing them: a result contains only fixed texts. This file uses no regular expressions,
  * because the engine keeps the last text that one was matched against (`RegExp.input`).
@@ -30,7 +32,7 @@ const REQUIRED_FIELDS = [
 /** Why the text is not a keystore; null if it is one, as far as this can be checked without the password. */
 export const findKeystoreProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
-  const found = readJson(text)
+  const found = tryJson(text)
   if (found === undefined) return 'not JSON'
   const missing = REQUIRED_FIELDS.find((path) => isEmptyValue(valueAt(found, path.split('.'))))
   return missing === undefined ? null : `${missing} is missing`
@@ -72,15 +74,6 @@ const isSecret = (text: string): boolean => {
   const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"')
   const word = isQuoted ? text.slice(1, -1) : text
   return word.length === SECRET_DIGITS && [...word].every((digit) => HEX.has(digit))
-}
-
-/** Undefined if the text is not JSON. The engine's error quotes the text and is therefore dropped. */
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

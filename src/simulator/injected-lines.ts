@@ -214,13 +214,10 @@ export function* injectedEntries(subject: NodeName, { atMs, before, after }: Cha
   }
 }
 
-interface LineContext {
-  readonly atMs: number
-  readonly pid: number
-  readonly prefix: string
-}
-
-const textsOf = (injected: InjectedLine, context: LineContext): readonly string[] => {
+const textsOf = (
+  injected: InjectedLine,
+  context: { readonly atMs: number; readonly pid: number; readonly prefix: string },
+): readonly string[] => {
   if (injected.role === 'execution') {
     return EXECUTION_LINES[injected.message].map((line) => renderExecutionLine(line, context))
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts'
 import { type Chain, createChain } from './chain.ts'
-import { createEndpoints, type Endpoint, type EndpointName, firstServiceBlock, serveEndpoint } from './endpoints.ts'
+import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.ts'
 import { createPackageTool, createVersionTool, installedVersion, writeForkFile } from './versions.ts'
-import { createHostTree, type HostPlaces } from './host/host-tree.ts'
-import { createKeyFiles, type NodePlaces } from './keystore/key-files.ts'
+import { createHostTree } from './host/host-tree.ts'
+import { createKeyFiles } from './keystore/key-files.ts'
 import { createKeystoreTool } from './keystore/keystore-tool.ts'
 import { createNode, type SimulatedNode } from './node.ts'
 import { LIVELY, type Pace } from './pace.ts'
@@ -32,24 +32,10 @@ interface HostOptions {
   readonly elapsedMs?: number
 }
 
-/** A simulated node on its host, as files and functions: no port is open and no program is on PATH. */
-export interface SimulatedHost extends NodePlaces {
-  readonly prefix: string
-  readonly ownPublicKey: string
-  /** The first block that its query service has logs of. */
-  readonly firstServiceBlock: number
-  readonly node: SimulatedNode
-  readonly endpoints: Readonly<Record<EndpointName, Endpoint>>
-  /** The commands of the host, by name. */
-  readonly tools: Readonly<Record<string, Tool>>
-  readonly host: HostPlaces
-  /** The file with the forks of its network, for the agent. */
-  readonly forksFile: string
-  /** Updates the files as the scenario requires, until the signal aborts. */
-  keep(signal: AbortSignal): Promise<void>
-}
+export type SimulatedHost = Awaited<ReturnType<typeof createSimulatedHost>>
 
-export const createSimulatedHost = async (options: HostOptions): Promise<SimulatedHost> => {
+/** A simulated node on its host, as files and functions: no port is open and no program is on PATH. */
+export const createSimulatedHost = async (options: HostOptions) => {
   const { clock, directory, prefix, pace = LIVELY } = options
   const node = createNode(options)
   const keyFiles = await createKeyFiles(node, directory)
@@ -59,14 +45,18 @@ export const createSimulatedHost = async (options: HostOptions): Promise<Simulat
   return {
     prefix,
     ownPublicKey: node.own.publicKey,
+    /** The first block that its query service has logs of. */
     firstServiceBlock: Number(firstServiceBlock(node)),
     node,
     endpoints: createEndpoints(node),
+    /** The commands of the host, by name. */
     tools: toolsOf(node, { clock, pace }),
     ...keyFiles.places,
     host: host.places,
+    /** The file with the forks of its network, for the agent. */
     forksFile: await writeForkFile(directory, forksFromMs),
-    keep: async (signal) => {
+    /** Updates the files as the scenario requires, until the signal aborts. */
+    keep: async (signal: AbortSignal): Promise<void> => {
       await Promise.all([keyFiles.keep({ clock, signal, pace }), host.keep(signal)])
     },
   }
@@ -75,7 +65,7 @@ export const createSimulatedHost = async (options: HostOptions): Promise<Simulat
 const toolsOf = (
   node: SimulatedNode,
   { clock, pace }: { readonly clock: Clock; readonly pace: Pace },
-): SimulatedHost['tools'] => ({
+): Readonly<Record<string, Tool>> => ({
   systemctl: createSystemctl(node),
   journalctl: createJournalctl(node.journal, clock, pace),
   chronyc: createChronyc(node),
@@ -102,21 +92,10 @@ interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
   readonly toolClient?: string
 }
 
-export interface Simulator extends SimulatedHost {
-  readonly rpcUrl: string
-  /** Another endpoint of the same chain; also serves `GET /height`. */
-  readonly referenceUrl: string
-  /** Consensus' own metrics. */
-  readonly nativeUrl: string
-  /** The same metrics, served by an OpenTelemetry collector. */
-  readonly otelUrl: string
-  /** To be added to PATH; the tools and their socket are below `directory`. */
-  readonly binDirectory: string
-  close(): Promise<void>
-}
+export type Simulator = Awaited<ReturnType<typeof createSimulator>>
 
 /** Starts one node, one reference and the tools of its host. */
-export const createSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
+export const createSimulator = async (options: SimulatorOptions) => {
   const { clock, directory, seed = 1, nativePort = 0, otelPort = 0 } = options
   const simulated = await createSimulatedHost({ ...options, chain: createChain(seed) })
   const { endpoints, tools } = simulated
@@ -134,11 +113,15 @@ export const createSimulator = async (options: SimulatorOptions): Promise<Simula
   return {
     ...simulated,
     rpcUrl: rpc.url,
+    /** Another endpoint of the same chain; also serves `GET /height`. */
     referenceUrl: reference.url,
+    /** Consensus' own metrics. */
     nativeUrl: native.url,
+    /** The same metrics, served by an OpenTelemetry collector. */
     otelUrl: otel.url,
+    /** To be added to PATH; the tools and their socket are below `directory`. */
     binDirectory: served.binDirectory,
-    close: async () => {
+    close: async (): Promise<void> => {
       end.abort()
       await kept
       await Promise.all([rpc.shut(), reference.shut(), native.shut(), otel.shut(), served.close()])

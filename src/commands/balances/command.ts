@@ -6,7 +6,6 @@ import { writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
 import { type Verification, verifyBalances } from './verify.ts'
 import {
-  checkOutput,
   checkpointOf,
   createProgressLine,
   createRetryReporter,
@@ -14,7 +13,7 @@ import {
   exitWithError,
   printResumeHint,
 } from '../query/report.ts'
-import { exists } from '../../sources/partial-file.ts'
+import { checkWritable, exists } from '../../sources/partial-file.ts'
 import { standardOf } from '../../tokens/signatures.ts'
 import { loadFor } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, READER_GONE } from '../../cli/io.ts'
@@ -63,7 +62,7 @@ Examples:
         if (!options.quiet) progress.show(text)
       }
       try {
-        if (output !== undefined) await checkOutput(output)
+        if (output !== undefined) await checkWritable(output)
         const reportRetry = createRetryReporter(io, options.url)
         const onRetry = (retry: Retry): void => {
           progress.end()

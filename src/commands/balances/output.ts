@@ -2,11 +2,12 @@ import { type Io, writeAll } from '../../cli/io.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
-import { openOutput, partialPathOf, UNGUARDED } from '../query/report.ts'
+import { UNGUARDED } from '../query/report.ts'
 import { csvLine } from '../query/rows.ts'
 import type { BalancesOptions } from './command.ts'
 import type { RebuiltBalances, TokenContract } from './rebuild.ts'
 import type { Verification } from './verify.ts'
+import { openPartialFile, partialPath } from '../../sources/partial-file.ts'
 
 interface BalancesReport {
   readonly token: TokenContract
@@ -148,7 +149,7 @@ export const writeBalances = async (io: Io, options: BalancesOptions, report: Ba
   if (cannotMark) {
     notes.push('Nothing was written: CSV cannot mark an incomplete result. Use --format json to get it.')
   } else {
-    const out = output === undefined ? { append: (text: string) => writeAll(io, text) } : await openOutput(output)
+    const out = output === undefined ? { append: (text: string) => writeAll(io, text) } : await openPartialFile(output)
     const page = () => tableOf(report, style, options.lines).map((line) => `${line}\n`)
     for (const text of inChunks({ csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format]())) {
       await out.append(text)
@@ -158,7 +159,7 @@ export const writeBalances = async (io: Io, options: BalancesOptions, report: Ba
       else {
         // The existing file may be a complete result of an earlier run.
         await out.close()
-        notes.push(`The incomplete result is in ${partialPathOf(output)}; ${output} is unchanged.`)
+        notes.push(`The incomplete result is in ${partialPath(output)}; ${output} is unchanged.`)
       }
     }
   }

@@ -145,18 +145,15 @@ const readNodeInfo = async ({ process: child, ended }: Child, signal: AbortSigna
   return nodeInfoSchema.parse(JSON.parse(text))
 }
 
-interface Pair {
-  readonly simulator: Child
-  readonly agent: Child
-  readonly metricsUrl: string
-}
-
 /** By then each collector has run once. */
 const FIRST_MS = 1500
 const EVERY_MS = { terminal: 2000, file: 10_000 } as const
 
 /** Prints a status line at intervals until the demo is interrupted or the agent has exited. */
-const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<void> => {
+const watch = async (
+  io: Io,
+  { simulator, agent, metricsUrl }: { readonly simulator: Child; readonly agent: Child; readonly metricsUrl: string },
+): Promise<void> => {
   const onTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
   let isReported = false
   let wake = (): void => undefined

@@ -166,16 +166,11 @@ const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKe
 
 const jsonOf = (value: unknown): string => `${JSON.stringify(toJson(value), undefined, 2)}\n`
 
-interface IdentityCheck {
-  readonly known: KnownKeys
-  readonly options: Options
-}
-
 /** `--replace-identity` overrides the status report, never the configuration. */
 const assertIdentity = (
   { type, source }: RestorePlan,
   publicKey: string | null,
-  { known, options }: IdentityCheck,
+  { known, options }: { readonly known: KnownKeys; readonly options: Options },
 ): void => {
   const doing = `restore the ${type} key from ${source.file}`
   const advice = 'nothing was changed; name the right backup with --from, or '

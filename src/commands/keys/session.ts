@@ -159,15 +159,9 @@ const readUnitState = async (exec: Exec, unit: string, signal: AbortSignal): Pro
   }
 }
 
-interface KeyCommand {
-  readonly io: Io
-  readonly exit: (code: ExitCode) => void
-  readonly options: ConfigOptions
-}
-
 /** Runs a subcommand of `keys` in a session. It must end the progress line before it prints. */
 export const runKeyCommand = async (
-  { io, exit, options }: KeyCommand,
+  { io, exit, options }: { readonly io: Io; readonly exit: (code: ExitCode) => void; readonly options: ConfigOptions },
   work: (session: KeySession, progress: Progress) => Promise<void>,
 ): Promise<void> => {
   const { config } = configOf(io, options)

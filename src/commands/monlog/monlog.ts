@@ -121,16 +121,13 @@ const attempt = async <T>(act: () => Promise<T>): Promise<Attempt<T>> => {
   }
 }
 
-interface PackageDependencies {
-  readonly exec: Exec
-  readonly context: Context
-  readonly timeout: number
-}
-
 const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture} ${binary:Summary}\\n'
 
 /** The line of dpkg about a package; null if it has none or does not answer. */
-const packageLine = async (name: string, dependencies: PackageDependencies): Promise<string | null> => {
+const packageLine = async (
+  name: string,
+  dependencies: { readonly exec: Exec; readonly context: Context; readonly timeout: number },
+): Promise<string | null> => {
   const { exec, context, timeout } = dependencies
   try {
     const { stdout } = await withDeadline(context, timeout, ({ signal }) =>

@@ -3,64 +3,21 @@ import { figure } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
 import { shortDuration } from '../../health/format.ts'
 import { above, LIMITS } from '../../health/limits.ts'
-import { type ConsensusKind, recordOf } from '../../collectors/consensus/kinds.ts'
+import { recordOf } from '../../collectors/consensus/kinds.ts'
 import { notPermitted } from '../../sources/journal-errors.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
-import { type ExtraFacts, type Folded, iso, type Minute, type TimeRange } from './fold.ts'
+import { type Folded, iso, type Minute, type TimeRange } from './fold.ts'
 import type { JournalContext } from './monlog.ts'
 import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
 
-/** The analysis of a range of the consensus log. Null is unknown. It does not depend on the current time. */
-export interface MonlogReport {
-  readonly verdict: MonlogHealthVerdict
+interface ReportParts extends JournalContext {
   readonly source: 'journal' | 'file'
   /** Unit of the consensus service; null if unknown. */
   readonly unit: string | null
   /** Package line of dpkg; null if unknown. */
   readonly package: string | null
-  readonly window: {
-    readonly from: string
-    readonly to: string
-    readonly minutes: number
-    /** Whether the log covers all of it. */
-    readonly isCovered: boolean
-    /** Lines about consensus. */
-    readonly lines: number
-    /** Messages that journald reported as dropped. */
-    readonly dropped: number
-    /** Lines that are not journal entries. */
-    readonly unreadable: number
-  }
-  /** Whether the service itself logged anything in the range. */
-  readonly hasSpoken: boolean
-  readonly statesync: boolean | null
-  readonly blocksync: boolean | null
-  readonly round: bigint | null
-  readonly epoch: bigint | null
-  readonly block: bigint | null
-  readonly committing: boolean | null
-  /** Seconds from the newest committed block to the end of the range; null if the log has none. */
-  readonly committedBefore: ExtraFacts['committedBefore']
-  /** Counts of the whole range; everything else is about its newest minute. */
-  readonly messages: Readonly<Record<ConsensusKind, number | null>>
-  readonly networkErrors: {
-    /** The span of the counts, as text: the five minutes before the end, or the part of them that was read. */
-    readonly within: string
-    readonly count: number
-    readonly peers: number | null
-  }
-  readonly gaveUpOn: ExtraFacts['gaveUpOn']
-  readonly group: ExtraFacts['group']
-  /** The first line that looks like a consensus line and could not be parsed. */
-  readonly unparsed: string | null
-  readonly findings: readonly MonlogFinding[]
   /** Why the log could not be read. */
   readonly problem: Problem | null
-  /** The newest lines of the unit, in the range or before it. */
-  readonly newest: readonly { readonly at: string; readonly text: string }[]
-}
-
-interface ReportParts extends JournalContext, Pick<MonlogReport, 'source' | 'unit' | 'package' | 'problem'> {
   readonly range: TimeRange
   /** Nothing before this time was read, in milliseconds since the epoch. */
   readonly readFrom?: number | undefined
@@ -69,7 +26,20 @@ interface ReportParts extends JournalContext, Pick<MonlogReport, 'source' | 'uni
   readonly folded: Folded
 }
 
+/**
+ * The analysis of a range of the consensus log: the counts are of the whole range, everything else is about its newest
+ * minute. Null is unknown. It does not depend on the current time.
+ */
+export type MonlogReport = ReportFacts & { readonly verdict: MonlogHealthVerdict }
+
 export const reportOf = (parts: ReportParts): MonlogReport => {
+  const report = factsOf(parts)
+  return { verdict: healthVerdictOf(report), ...report }
+}
+
+type ReportFacts = ReturnType<typeof factsOf>
+
+const factsOf = (parts: ReportParts) => {
   const { range, folded, newest, unreadable, readFrom = range.from, ownKey, ...facts } = parts
   const { minutes, extraFacts, hasSpoken } = folded
   const found = minutes[0]?.found
@@ -77,17 +47,21 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     const values = minutes.map((_, at) => valueOf(at))
     return values.length < range.minutes ? null : total(values)
   }
-  const report = {
+  return {
     ...facts,
     window: {
       from: iso(range.from),
       to: iso(range.to),
       minutes: range.minutes,
+      /** Whether the log covers all of it. */
       isCovered: minutes.length === range.minutes && minutes.every((one) => one.found.isCovered),
+      /** Lines about consensus. */
       lines: count(minutes, ({ debug_line: debug, other_line: other, panic }) => debug + other + panic),
+      /** Messages that journald reported as dropped. */
       dropped: count(minutes, ({ suppressed }) => suppressed),
       unreadable,
     },
+    /** Whether the service itself logged anything in the range. */
     hasSpoken,
     statesync: found?.statesyncActive ?? null,
     blocksync: found?.blocksyncActive ?? null,
@@ -98,6 +72,7 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     committing: hasSpoken ? (found?.committing ?? null) : null,
     messages: recordOf(CONSENSUS_KINDS, (kind) => sum((at) => minutes[at]?.found.messages[kind] ?? null)),
     networkErrors: {
+      /** The span of the counts, as text: the five minutes before the end, or the part of them that was read. */
       within: networkSpan(range.to, readFrom),
       count: found?.networkErrors ?? 0,
       peers: found?.networkErrorPeers ?? null,
@@ -105,11 +80,12 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     gaveUpOn: extraFacts.gaveUpOn,
     group: extraFacts.group,
     committedBefore: extraFacts.committedBefore,
+    /** The first line that looks like a consensus line and could not be parsed. */
     unparsed: found?.unparsed ?? null,
     findings: hasSpoken ? findingsOf({ minutes, readFrom, ownKey }) : [],
+    /** The newest lines of the unit, in the range or before it. */
     newest: newest.map(({ at, message }) => ({ at: new Date(at).toISOString(), text: message ?? '' })),
   }
-  return { verdict: healthVerdictOf(report), ...report }
 }
 
 const total = (values: readonly (number | null)[]): number | null =>
@@ -127,8 +103,6 @@ interface MonlogHealthVerdict {
   /** 0: blocks are committed; 1: something needs attention; 2: they are not, or that is unknown. */
   readonly exitCode: 0 | 1 | 2
 }
-
-type ReportFacts = Omit<MonlogReport, 'verdict'>
 
 const HEALTHY = 'blocks are processed and committed'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../query/client/types.ts'
-import { partialBytes, openPartialFile, partialPath } from '../../sources/partial-file.ts'
+import { checkWritable, openPartialFile, partialBytes, partialPath } from '../../sources/partial-file.ts'
 import {
   type CheckpointFile,
   createCheckpointSchedule,
@@ -10,7 +10,7 @@ import {
   openCheckpoint,
   unfinishedRun,
 } from '../../query/resume/checkpoint.ts'
-import { checkOutput, checkpointOf } from './report.ts'
+import { checkpointOf } from './report.ts'
 
 interface FetchLogsOptions {
   readonly client: QueryClient
@@ -73,7 +73,7 @@ const fetchToFile = async (
 ): Promise<FetchedLogs> => {
   const { client, url, clock, signal, head, render, onProgress } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
-  await checkOutput(file)
+  await checkWritable(file)
   const height = await client.height(signal)
   const point = await resumePointOf(file, checkpoint, resume)
   const target = point?.target ?? Math.min(options.query.toBlock ?? height, height)

@@ -4,7 +4,7 @@ import { asError } from '../../core/outcome.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
 import { type Progress, type Retry, UNSETTLED_BLOCKS } from '../../query/client/types.ts'
 import { StandardError } from '../../tokens/errors.ts'
-import { checkWritable, exists, openPartialFile, type PartialFile, partialPath } from '../../sources/partial-file.ts'
+import { exists } from '../../sources/partial-file.ts'
 import type { Clock } from '../../core/clock.ts'
 import { duration, figure } from '../../core/format.ts'
 import { redactUrl } from '../../core/redact.ts'
@@ -116,12 +116,3 @@ export const createRetryReporter = (
 
 /** The checkpoint file of a run that writes this output file. */
 export const checkpointOf = (file: string): string => `${file}.checkpoint`
-
-/** Opens an output file, which gets its name when it is complete. */
-export const openOutput = (file: string): Promise<PartialFile> => openPartialFile(file)
-
-/** The name of an incomplete output file. */
-export const partialPathOf = (file: string): string => partialPath(file)
-
-/** Checks at the start, before hours of reading, that the file can be written. Throws a SourceError. */
-export const checkOutput = (file: string): Promise<void> => checkWritable(file)

@@ -160,13 +160,7 @@ export interface NodePlaces {
 interface KeyFileKeeper {
   readonly places: NodePlaces
   /** Updates the files as the scenario requires, until the signal aborts. */
-  keep(run: KeepOptions): Promise<void>
-}
-
-interface KeepOptions {
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  readonly pace?: Pace
+  keep(run: { readonly clock: Clock; readonly signal: AbortSignal; readonly pace?: Pace }): Promise<void>
 }
 
 /** Writes the key files of the node under `directory`; all of them exist when the promise resolves. */

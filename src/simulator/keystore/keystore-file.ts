@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createECDH, createHash, randomBytes, scryptSync } from 'node:crypto'
 import { constants } from 'node:os'
+import { tryJson } from '../../core/json.ts'
 
 /** Why a keystore could not be opened or written, with the tool's error names. */
 export class KeystoreError extends Error {
@@ -105,7 +106,7 @@ export const sealKeystore = (seal: Seal): string => {
 
 /** Throws a KeystoreError. */
 export const openKeystore = (text: string, password: string): Sealed => {
-  const found = readJson(text)
+  const found = tryJson(text)
   const params = ['kdf', 'params']
   const key = deriveKey(password, {
     salt: hexAt(found, [...params, 'salt']),
@@ -153,14 +154,6 @@ const checksumOf = (key: Buffer, ciphertext: Buffer): string =>
   createHash('sha256').update(key.subarray(16)).update(ciphertext).digest('hex')
 
 const noKeystore = (): KeystoreError => new KeystoreError('InvalidJSONFormat')
-
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw noKeystore()
-  }
-}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null

@@ -70,14 +70,11 @@ const erc721 = (from: bigint, to: bigint, id: bigint): TokenEvent => ({
   data: '0x',
 })
 
-interface Erc1155Event {
-  readonly event: string
-  readonly from: bigint
-  readonly to: bigint
-}
-
 /** The operator is always FIRST. */
-const erc1155 = ({ event, from, to }: Erc1155Event, data: readonly bigint[]): TokenEvent => ({
+const erc1155 = (
+  { event, from, to }: { readonly event: string; readonly from: bigint; readonly to: bigint },
+  data: readonly bigint[],
+): TokenEvent => ({
   address: TOKENS.erc1155,
   topics: [event, bytes32([FIRST]), bytes32([from]), bytes32([to])],
   data: bytes32(data),

@@ -1,3 +1,4 @@
+import { tryJson } from '../../core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import type { HttpRequest, HttpResponse } from '../endpoints.ts'
 import { directive, type Directive, set } from '../scenario/directives.ts'
@@ -57,12 +58,7 @@ type AnswerMethod = (method: string, params: readonly unknown[]) => Reply
 
 /** The response body for a request body: one call or a batch, always JSON-RPC 2.0. */
 const respond = (body: string, answerMethod: AnswerMethod): string => {
-  let calls: unknown
-  try {
-    calls = JSON.parse(body)
-  } catch {
-    return JSON.stringify(PARSE_ERROR)
-  }
+  const calls = tryJson(body)
   return JSON.stringify(
     Array.isArray(calls)
       ? calls.map((call: unknown) => respondToCall(call, answerMethod))
@@ -176,14 +172,9 @@ const getLogs = (
 const rpcError = (message: string): Reply => ({ error: { code: -32602, message } })
 const INVALID_PARAMS = rpcError('Invalid params')
 
-interface RangeContext {
-  readonly seed: number
-  readonly resolveBlock: (tag: unknown) => bigint | undefined
-}
-
 const readRange = (
   { blockHash, fromBlock = 'latest', toBlock = 'latest' }: LogFilter,
-  { seed, resolveBlock }: RangeContext,
+  { seed, resolveBlock }: { readonly seed: number; readonly resolveBlock: (tag: unknown) => bigint | undefined },
 ): readonly [bigint, bigint] | undefined => {
   if (blockHash !== undefined) {
     const block = typeof blockHash === 'string' ? blockOfHash(seed, blockHash) : undefined
@@ -259,12 +250,7 @@ interface Body {
 }
 
 const readBody = (text: string) => {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const body = tryJson(text)
   if (typeof body !== 'object' || body === null) return undefined
   const { from_block: from, to_block: to, logs }: Body = body
   if (!isBlock(from) || !(to === undefined || to === null || isBlock(to)) || !Array.isArray(logs)) {

@@ -131,13 +131,10 @@ const chosen = ({ units, names, options }: Call): readonly Unit[] => {
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-interface ListOutput {
-  readonly rows: readonly object[]
-  readonly table: readonly string[]
-  readonly what: string
-}
-
-const list = ({ options }: Call, { rows, table, what }: ListOutput): readonly Frame[] => {
+const list = (
+  { options }: Call,
+  { rows, table, what }: { readonly rows: readonly object[]; readonly table: readonly string[]; readonly what: string },
+): readonly Frame[] => {
   const output = options.get('output')?.at(-1) ?? ''
   if (output.startsWith('json')) return [{ stdout: `${JSON.stringify(rows)}\n` }]
   if (options.has('no-legend')) return [{ stdout: lines(table.slice(1)) }]

@@ -134,16 +134,13 @@ export const toolFaultDirectives: readonly Directive[] = [
   ),
 ]
 
-interface FaultOptions {
-  readonly node: SimulatedNode
-  readonly clock: Clock
-  readonly name: 'mpt' | 'status'
-}
-
 const POLL_MS = 100
 
 /** A tool of the node that hangs or aborts when the scenario requires it. */
-export const withFaults = ({ node, clock, name }: FaultOptions, tool: Tool): Tool =>
+export const withFaults = (
+  { node, clock, name }: { readonly node: SimulatedNode; readonly clock: Clock; readonly name: 'mpt' | 'status' },
+  tool: Tool,
+): Tool =>
   async function* (argv, signal) {
     const isState = (state: string): boolean => node.condition().tools[name] === state
     const hangs = isState('hangs')

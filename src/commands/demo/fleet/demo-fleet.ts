@@ -16,15 +16,11 @@ import { HEALTHY, type NodeProfile, profileOf } from './profiles.ts'
 import { createExposition } from '../../../exporter/exposition.ts'
 import { openPort, type Port } from '../../../simulator/endpoints.ts'
 
-interface DemoFleetOptions {
-  readonly fleet: number
-  readonly list?: true
-  readonly prefix: string
-  readonly port: number
-}
-
 /** `chain-agent demo --fleet N`: runs many simulated nodes with their agents, until Ctrl-C. */
-export const demoFleet = async (io: Io, options: DemoFleetOptions): Promise<ExitCode> => {
+export const demoFleet = async (
+  io: Io,
+  options: { readonly fleet: number; readonly list?: true; readonly prefix: string; readonly port: number },
+): Promise<ExitCode> => {
   const { fleet: nodes, prefix, port: wanted } = options
   const { clock, signal, stdout } = io
   if (options.list) {

@@ -19,11 +19,6 @@ interface FleetOptions {
   readonly signal: AbortSignal
 }
 
-interface Fleet {
-  readonly members: readonly Member[]
-  stop(): Promise<void>
-}
-
 /** The minimum for a network, so that a small fleet is not the whole network. */
 const VALIDATORS = 20
 
@@ -31,7 +26,7 @@ const VALIDATORS = 20
  * Starts nodes of one network in this process, each with a simulated host, a profile and a complete agent. The agents
  * call their nodes as functions, without processes and connections.
  */
-export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
+export const startFleet = async (options: FleetOptions) => {
   const { size, directory, log, signal } = options
   const ended = new AbortController()
   const clock = createSharedClock(options.clock, ended.signal)
