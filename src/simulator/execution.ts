@@ -1,10 +1,9 @@
-import { type Block, type Chain, digest, FINAL_AFTER, pick } from './chain.ts'
+import { type Block, digest, FINAL_AFTER, pick } from './chain.ts'
 import { isSyncing } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
-import type { Heights } from './node.ts'
+import type { NodeSubject } from './node.ts'
 import { type Draft, serviceEntry } from './journal/journal.ts'
 import { directive, type Directive, duration, oneOf, percent, setIn, taking } from './scenario/directives.ts'
-import type { Timeline } from './scenario/timeline.ts'
 import { pidOf } from './services/service.ts'
 import { SECONDARY_HISTORY, type Storage, storageUseAt } from './storage.ts'
 
@@ -55,14 +54,6 @@ export const executionDirectives: readonly Directive[] = [
   ),
 ]
 
-interface ExecutionSubject {
-  readonly node: string
-  readonly prefix: string
-  readonly chain: Chain
-  readonly timeline: Timeline
-  readonly heights: Heights
-}
-
 /** The most blocks that a node executes to catch up; it fetches the state of those before. */
 const CATCH_UP = 300n
 
@@ -70,7 +61,7 @@ const CATCH_UP = 300n
  * The journal entries of execution for each block. The function that it returns must be called with consecutive time
  * ranges; it keeps the number of the last block.
  */
-export const createExecutionEntries = (subject: ExecutionSubject) => {
+export const createExecutionEntries = (subject: NodeSubject) => {
   const { chain, timeline, heights } = subject
   let done: bigint | undefined
   let generation: number | undefined

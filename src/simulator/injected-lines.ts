@@ -1,4 +1,5 @@
 import { type LogLine, renderLogLine, type Steady, steadyTimes } from './consensus/log-lines.ts'
+import type { NodeSubject } from './node.ts'
 import { type Draft, serviceEntry } from './journal/journal.ts'
 import { directive, type Directive, type Effect, linesPerSecond, oneOf, setIn, taking } from './scenario/directives.ts'
 import type { Change, Timeline } from './scenario/timeline.ts'
@@ -196,13 +197,11 @@ const renderExecutionLine = (
     .replaceAll('PrefixException', `${prefix.slice(0, 1).toUpperCase()}${prefix.slice(1)}Exception`)
 }
 
-interface NodeName {
-  readonly node: string
-  readonly prefix: string
-}
-
 /** The line that a scenario injects at a change; none if the program does not run. */
-export function* injectedEntries(subject: NodeName, { atMs, before, after }: Change): Generator<Draft> {
+export function* injectedEntries(
+  subject: Pick<NodeSubject, 'node' | 'prefix'>,
+  { atMs, before, after }: Change,
+): Generator<Draft> {
   const { last } = after.injectedLines
   if (!last || last === before.injectedLines.last) return
   const service = before.services[last.role]

@@ -138,7 +138,9 @@ const track = (
     )
 }
 
-interface JournalSubject {
+/** A node as its outputs depend on it. */
+export interface NodeSubject {
+  /** The seed of its identifiers. */
   readonly node: string
   readonly prefix: string
   readonly own: Validator
@@ -148,7 +150,7 @@ interface JournalSubject {
 }
 
 /** The journal entries of a node and its systemd, for consecutive time ranges. */
-const createJournalContent = (subject: JournalSubject) => {
+const createJournalContent = (subject: NodeSubject) => {
   const { timeline } = subject
   const ledgerTail = createLedgerTail(subject)
   const consensus = createConsensusEntries(subject)
@@ -168,7 +170,7 @@ const createJournalContent = (subject: JournalSubject) => {
   }
 }
 
-const ledgerEntry = (subject: JournalSubject, atMs: number, plain: string): Draft => {
+const ledgerEntry = (subject: NodeSubject, atMs: number, plain: string): Draft => {
   const { services, formatsDrift } = subject.timeline.conditionAt(atMs)
   const text = formatsDrift ? drift.ledgerTail(plain) : plain
   const program = `${subject.prefix}-ledger-tail`
@@ -182,7 +184,7 @@ const BEFORE_MS = 48 * HOUR_MS
 const LENGTH_MS = 2500
 
 /** The first entry of each unit after a full hour two days before the start, from a healthy node. */
-const produceOldEntries = (subject: JournalSubject): readonly Draft[] => {
+const produceOldEntries = (subject: NodeSubject): readonly Draft[] => {
   const { beginMs } = subject.timeline
   const timeline = createTimeline({ steps: [] }, beginMs)
   const heights = createHeights(subject.chain, timeline)

@@ -4,15 +4,14 @@ import { KEY_TYPES } from '../../core/key-paths.ts'
 import { asError } from '../../core/outcome.ts'
 import { backUp, type BackupResult } from '../../keys/backup.ts'
 import {
-  asJson,
   type KeyFailure,
   type KeySession,
   LEGACY,
   page,
+  printResults,
   runKeyCommand,
   typeOption,
   warnOfExposure,
-  writeError,
 } from './session.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
@@ -54,11 +53,9 @@ Examples:
         const { done, failed } = await backUpAll(session, options.type ?? KEY_TYPES, io)
         progress.end()
         const style = createStyle(io)
-        if (options.json) io.stdout.write(asJson({ done, failed }))
-        else io.stdout.write(done.map((one) => render(one, style)).join(''))
-        if (!options.json) for (const { error } of failed) writeError(io, error)
+        const code = printResults(io, { done, failed }, options.json ? undefined : (one) => render(one, style))
         if (!options.json && done.length > 0) io.stdout.write(CLOSING)
-        exit(failed.length === 0 ? 0 : 1)
+        exit(code)
       })
     })
 

@@ -8,14 +8,13 @@ import {
 } from '../../keys/key-context.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import {
-  asJson,
   type KeyFailure,
   type KeySession,
   page,
+  printResults,
   runKeyCommand,
   typeOption,
   warnOfExposure,
-  writeError,
 } from './session.ts'
 import { Command } from 'commander'
 import { SourceError } from '../../core/errors.ts'
@@ -143,12 +142,9 @@ const restoreAll = async (
   for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
   // The service may have been started in the meantime.
   await assertStopped(session, options)
-  const { done, failed } = await replaceAll(session, prepared)
+  const results = await replaceAll(session, prepared)
   progress.end()
-  if (options.json) io.stdout.write(asJson({ done, failed }))
-  else io.stdout.write(done.map((one) => renderRestored(one, style)).join(''))
-  if (!options.json) for (const { error } of failed) writeError(io, error)
-  return failed.length === 0 ? 0 : 1
+  return printResults(io, results, options.json ? undefined : (one) => renderRestored(one, style))
 }
 
 const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKeystore[]) => {

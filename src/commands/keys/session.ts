@@ -219,26 +219,25 @@ export interface KeyFailure {
   readonly error: Error
 }
 
-/** Prints one failure out of several. Throws errors other than SourceError and ParseError: they are bugs. */
-export const writeError = (io: Io, error: Error): void => {
-  assertExpected(error)
-  io.stderr.write(`${error.message}\n`)
+/** Prints the results of several keys, as JSON without `render`. Throws errors other than SourceError and ParseError: they are bugs. */
+export const printResults = <T>(
+  io: Io,
+  { done, failed }: { readonly done: readonly T[]; readonly failed: readonly KeyFailure[] },
+  render: ((one: T) => string) | undefined,
+): ExitCode => {
+  if (render) {
+    io.stdout.write(done.map(render).join(''))
+    for (const { error } of failed) io.stderr.write(`${expected(error).message}\n`)
+  } else {
+    const failures = failed.map(({ key, error }) => ({ key, error: expected(error).message }))
+    io.stdout.write(`${JSON.stringify(toJson({ done, failed: failures }), undefined, 2)}\n`)
+  }
+  return failed.length === 0 ? 0 : 1
 }
 
-export const asJson = ({
-  done,
-  failed,
-}: {
-  readonly done: readonly unknown[]
-  readonly failed: readonly KeyFailure[]
-}): string => {
-  for (const { error } of failed) assertExpected(error)
-  const failures = failed.map(({ key, error }) => ({ key, error: error.message }))
-  return `${JSON.stringify(toJson({ done, failed: failures }), undefined, 2)}\n`
-}
-
-const assertExpected = (error: Error): void => {
+const expected = (error: Error): Error => {
   if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
+  return error
 }
 
 /** Shown for a keystore of version 1. */

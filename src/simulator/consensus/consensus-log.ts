@@ -1,12 +1,12 @@
 import * as lines from './log-lines.ts'
 import { type Block, type Chain, FINAL_AFTER, type RoundOutcome, type Timeout, type Validator } from '../chain.ts'
 import { drift } from '../format-drift.ts'
-import type { Heights } from '../node.ts'
+import type { NodeSubject } from '../node.ts'
 import { createSteadyLines } from '../injected-lines.ts'
 import { createRateLimit, type Draft, serviceEntry, suppressedEntry } from '../journal/journal.ts'
 import { isVoting } from '../native.ts'
 import { blocks, directive, type Directive, set, taking } from '../scenario/directives.ts'
-import type { Condition, Timeline } from '../scenario/timeline.ts'
+import type { Condition } from '../scenario/timeline.ts'
 import { unitOf } from '../services/service.ts'
 import { installedVersion } from '../versions.ts'
 import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
@@ -49,13 +49,6 @@ const leaderOf = <Round extends RoundOutcome>(
   return other ? { ...round, leader: other } : round
 }
 
-interface ConsensusSubject {
-  readonly chain: Chain
-  readonly own: Validator
-  readonly timeline: Timeline
-  readonly heights: Heights
-}
-
 /** The most blocks that a node logs while it catches up. */
 const CATCH_UP = 100n
 /** A stalled node has a local timeout in every third round of the network, about once a second. */
@@ -65,7 +58,7 @@ const STUCK_EVERY = 3n
  * The log lines of consensus for each round. The function that it returns must be called with consecutive time ranges;
  * it keeps the number of the last block.
  */
-const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject) => {
+const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
   let reported: bigint | undefined
 
   /** Blocks that the node did not receive when they were proposed. */
@@ -132,13 +125,8 @@ const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject)
   }
 }
 
-interface JournalSubject extends ConsensusSubject {
-  readonly node: string
-  readonly prefix: string
-}
-
 /** The journal entries of the consensus process, within the rate limit of journald. */
-export const createConsensusEntries = (subject: JournalSubject) => {
+export const createConsensusEntries = (subject: NodeSubject) => {
   const { prefix, chain, timeline } = subject
   const sources = [
     createStatesyncLog(chain, timeline),
@@ -179,7 +167,7 @@ export const createConsensusEntries = (subject: JournalSubject) => {
   }
 }
 
-const starts = ({ timeline, prefix }: JournalSubject): readonly LogLine[] =>
+const starts = ({ timeline, prefix }: NodeSubject): readonly LogLine[] =>
   timeline.changes
     .filter(({ before, after }) => before.services.bft.generation !== after.services.bft.generation)
     .map(({ atMs, after }) => ({
@@ -203,18 +191,11 @@ interface Line {
 /** How many rounds ledger-tail prints again when it starts or when the node catches up. */
 const REPLAY = 100n
 
-interface LedgerTailSubject {
-  readonly chain: Chain
-  readonly own: Validator
-  readonly timeline: Timeline
-  readonly heights: Heights
-}
-
 /**
  * The output of ledger-tail. The function that it returns must be called with consecutive time ranges; it keeps the
  * last reported round. The lengths of the ranges do not change the output.
  */
-export const createLedgerTail = ({ chain, own: self, timeline, heights }: LedgerTailSubject) => {
+export const createLedgerTail = ({ chain, own: self, timeline, heights }: NodeSubject) => {
   const seen = <Round extends RoundOutcome>(round: Round, atMs: number): Round =>
     leaderOf(round, { chain, own: self }, timeline.conditionAt(atMs))
   let reported: bigint | undefined

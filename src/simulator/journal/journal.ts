@@ -1,4 +1,5 @@
 import { digest } from '../chain.ts'
+import type { NodeSubject } from '../node.ts'
 import { directive, type Directive, duration, setIn, taking } from '../scenario/directives.ts'
 import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
 
@@ -52,7 +53,7 @@ export interface Entry {
 export interface Journal {
   readonly bootId: string
   /** Whether it can be read now: readers wait while `frozen` and fail while `forbidden`. */
-  access(): 'open' | 'frozen' | 'forbidden'
+  access(): JournalState['access']
   /** The current entries with a number of at least `from`, oldest first. */
   read(from: number): readonly Entry[]
   /** Some entries of each unit from days before; the time in between is not kept. */
@@ -72,11 +73,7 @@ interface JournalOptions {
   readonly produceOld: () => readonly Draft[]
   /** How many entries are kept, in addition to those from days before. */
   readonly keep: number
-  readonly state: () => {
-    readonly access: 'open' | 'frozen' | 'forbidden'
-    /** How much of the past is kept, in milliseconds; undefined for no limit. */
-    readonly keptMs: number | undefined
-  }
+  readonly state: () => JournalState
 }
 
 export const createJournal = (options: JournalOptions): Journal => {
@@ -156,11 +153,6 @@ const UPTIME_MS = 13 * 24 * 3_600_000
 
 const hex = (number: number): string => number.toString(16)
 
-interface NodeName {
-  readonly node: string
-  readonly prefix: string
-}
-
 interface OutputLine {
   readonly atMs: number
   readonly text: string
@@ -168,8 +160,11 @@ interface OutputLine {
 }
 
 /** The journal entry for a line that a service writes to standard output or error. */
-export const serviceEntry = ({ node, prefix }: NodeName, service: Service, line: OutputLine): Draft =>
-  runEntry(runOf({ node, prefix }, service), line)
+export const serviceEntry = (
+  { node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>,
+  service: Service,
+  line: OutputLine,
+): Draft => runEntry(runOf({ node, prefix }, service), line)
 
 interface Run {
   readonly unit: string
@@ -180,7 +175,7 @@ interface Run {
 /** Cached per run of a service: the digests cost more than the lines. Nodes do not share Service objects. */
 const runs = new WeakMap<Service, Run>()
 
-const runOf = ({ node, prefix }: NodeName, service: Service): Run => {
+const runOf = ({ node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>, service: Service): Run => {
   const known = runs.get(service)
   if (known) return known
   const run = { unit: unitOf(prefix, service.role), pid: pidOf(service), invocation: invocationOf(node, service) }

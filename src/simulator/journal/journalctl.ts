@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { type Frame, type Grammar, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
+import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 import type { Entry, Journal } from './journal.ts'
 
 /** The text of version 252. */
@@ -121,41 +121,10 @@ function* print(entries: readonly Entry[], render: (entry: Entry) => string): Ge
   }
 }
 
-const flag = (name: string) => ({ name, value: 'none' }) as const
-const valued = (name: string) => ({ name, value: 'needed' }) as const
-
-const GRAMMAR: Grammar = {
-  f: flag('follow'),
-  follow: flag('follow'),
-  m: flag('merge'),
-  merge: flag('merge'),
-  a: flag('all'),
-  all: flag('all'),
-  q: flag('quiet'),
-  quiet: flag('quiet'),
-  e: flag('pager-end'),
-  'pager-end': flag('pager-end'),
-  'no-pager': flag('no-pager'),
-  'no-tail': flag('no-tail'),
-  o: valued('output'),
-  output: valued('output'),
-  'output-fields': valued('output-fields'),
-  n: { name: 'lines', value: 'optional' },
-  lines: { name: 'lines', value: 'optional' },
-  u: valued('unit'),
-  unit: valued('unit'),
-  S: valued('since'),
-  since: valued('since'),
-  r: flag('reverse'),
-  reverse: flag('reverse'),
-  U: valued('until'),
-  until: valued('until'),
-  g: valued('grep'),
-  grep: valued('grep'),
-  'case-sensitive': { name: 'case-sensitive', value: 'optional' },
-  cursor: valued('cursor'),
-  'after-cursor': valued('after-cursor'),
-}
+const GRAMMAR = createGrammar(
+  'f,follow m,merge a,all q,quiet e,pager-end no-pager no-tail o,output= output-fields= n,lines? u,unit= S,since= ' +
+    'r,reverse U,until= g,grep= case-sensitive? cursor= after-cursor=',
+)
 
 type Filter = (entry: Entry) => boolean
 

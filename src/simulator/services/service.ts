@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { digest, pick } from '../chain.ts'
+import type { NodeSubject } from '../node.ts'
 import type { Draft } from '../journal/journal.ts'
 import { directive, type Directive, type Effect, exitCode, signal, taking } from '../scenario/directives.ts'
 import type { Change } from '../scenario/timeline.ts'
@@ -175,7 +176,7 @@ const MESSAGE_ID = {
 
 /** The journal entries of PID 1 when a scenario starts or ends services. */
 export function* lifecycleEntries(
-  { node, prefix }: { readonly node: string; readonly prefix: string },
+  { node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>,
   { atMs, before, after }: Change,
 ): Generator<Draft> {
   for (const role of ROLES) {

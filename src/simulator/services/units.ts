@@ -1,8 +1,7 @@
-import { type Chain, digest, pick } from '../chain.ts'
-import type { Heights, SimulatedNode } from '../node.ts'
+import { digest, pick } from '../chain.ts'
+import type { NodeSubject, SimulatedNode } from '../node.ts'
 import { type Draft, runEntry } from '../journal/journal.ts'
 import { directive, type Directive, setIn } from '../scenario/directives.ts'
-import type { Timeline } from '../scenario/timeline.ts'
 import {
   descriptionOf,
   invocationOf,
@@ -41,14 +40,6 @@ export const cleanupDirectives: readonly Directive[] = [
   ),
 ]
 
-interface CleanupSubject {
-  readonly node: string
-  readonly prefix: string
-  readonly chain: Chain
-  readonly timeline: Timeline
-  readonly heights: Heights
-}
-
 /** The clean-up does nothing if the ledger has no new file for this time. */
 const STALE_MS = 20 * 60_000
 
@@ -74,7 +65,7 @@ const cleanupRunOf = (node: string, startedMs: number, number: number): CleanupR
 })
 
 /** The journal entries of systemd and the script for each run of the clean-up. */
-export const createCleanupEntries = ({ node, prefix, chain, timeline, heights }: CleanupSubject) => {
+export const createCleanupEntries = ({ node, prefix, chain, timeline, heights }: NodeSubject) => {
   const unit = `${prefix}-cruft.service`
   const program = 'clear-old-artifacts.sh'
   const manualRuns = timeline.changes.flatMap(({ before, after }) => {

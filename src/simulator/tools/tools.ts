@@ -183,10 +183,17 @@ export interface ParsedArguments {
   readonly operands: readonly string[]
 }
 
-/** The options: letter or long name → canonical name, and whether a value follows. */
-export type Grammar = Readonly<
-  Record<string, { readonly name: string; readonly value: 'none' | 'needed' | 'optional' }>
->
+type Grammar = ReadonlyMap<string, { readonly name: string; readonly value: string }>
+
+/** The options of a tool: `f,follow` is a flag, `o,output=` needs a value, and that of `n,lines?` is optional. */
+export const createGrammar = (options: string): Grammar =>
+  new Map(
+    options.split(/\s+/).flatMap((option) => {
+      const [, list = '', value = ''] = /^(.*?)([=?]?)$/.exec(option) ?? []
+      const names = list.split(',')
+      return names.map((name) => [name, { name: names.at(-1) ?? name, value }] as const)
+    }),
+  )
 
 /** Parses arguments, or returns getopt's error message. */
 export const parseArguments = (grammar: Grammar, argv: readonly string[]): ParsedArguments | string => {
@@ -204,18 +211,18 @@ export const parseArguments = (grammar: Grammar, argv: readonly string[]): Parse
       continue
     }
     const spelled = long?.[1] ?? short?.[1] ?? ''
-    const option = grammar[spelled]
+    const option = grammar.get(spelled)
     if (!option) {
       return long ? `unrecognized option '--${spelled}'` : `invalid option -- '${spelled}'`
     }
     const attached = long ? long[2] : short?.[2] || undefined
-    if (option.value === 'none') {
+    if (option.value === '') {
       add(option.name, '')
       // `-fn5`: after an option without a value follows the next option.
       if (short && attached !== undefined) rest.unshift(`-${attached}`)
     } else if (attached !== undefined) {
       add(option.name, attached)
-    } else if (option.value === 'needed') {
+    } else if (option.value === '=') {
       const value = rest.shift()
       if (value === undefined) return `option '${word}' requires an argument`
       add(option.name, value)
