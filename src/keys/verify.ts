@@ -9,30 +9,7 @@ import { copiesOf, findStagingDirectories, findTemporaryFiles, replaceFile } fro
 import { isSameKey, type Key, type KeyContext, parseKey, readNodePassword, recoverKey } from './key-context.ts'
 
 /** The status of the backup of one key. Contains no secret. */
-export interface VerifyResult {
-  readonly key: KeyType
-  readonly backup: string
-  readonly keystore: string
-  /** Why the key could not be restored from the backup; null if the backup is intact. */
-  readonly problem: string | null
-  /** Why users other than its owner can read it; null if they cannot, or if there is no backup. */
-  readonly exposure: string | null
-  /** Whether the keystore contains the same key; null if that is unknown. */
-  readonly isSame: boolean | null
-  readonly whyUnknown: string | null
-  readonly publicKey: string | null
-  /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
-  readonly isLegacy: boolean
-  /** Earlier backups, and whether a key can be restored from each; earlier keystores. */
-  readonly copies: readonly Copy[]
-  readonly keystoreCopies: readonly string[]
-  /** Temporary files of interrupted runs. */
-  readonly unfinished: readonly Copy[]
-  /** Whether there is no backup on this host, but a note of a copy of the same key off the node. */
-  readonly isAway: boolean
-  /** The note of a copy off the node; null if there is none, or it is of another key. */
-  readonly offNode: OffNode | null
-}
+export type VerifyResult = Awaited<ReturnType<typeof verify>>
 
 interface Copy {
   readonly file: string
@@ -47,11 +24,7 @@ interface VerifyRequest {
 }
 
 /** Compares the backup with the keystore. What cannot be read is reported in the result, not thrown. */
-export const verify = async (
-  context: KeyContext,
-  { key, mayRecover }: VerifyRequest,
-  signal: AbortSignal,
-): Promise<VerifyResult> => {
+export const verify = async (context: KeyContext, { key, mayRecover }: VerifyRequest, signal: AbortSignal) => {
   const { folders } = context
   const [backup, keystore] = [backupOf(folders, key), keystoreOf(folders, key)]
   const [held, problem] = await attempt(() => readKeyBackup(context, key))
@@ -69,20 +42,28 @@ export const verify = async (
     key,
     backup,
     keystore,
+    /** Why the key could not be restored from the backup; null if the backup is intact. */
     problem,
+    /** Why users other than its owner can read it; null if they cannot, or if there is no backup. */
     exposure: await exposureAt(context, backup),
+    /** Whether the keystore contains the same key; null if that is unknown. */
     isSame: held && recovered ? isSameKey(held, recovered) : null,
     whyUnknown,
     publicKey,
+    /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
     isLegacy: recovered?.isLegacy ?? held?.isLegacy ?? false,
+    /** Earlier backups, and whether a key can be restored from each; earlier keystores. */
     copies: await examineAll(context, await copiesOf(context, backup)),
     keystoreCopies: await copiesOf(context, keystore),
+    /** Temporary files of interrupted runs. */
     unfinished: [
       ...(await examineAll(context, await findTemporaryFiles(context, backup))),
       ...(await examineAll(context, await findTemporaryFiles(context, keystore))),
       ...(await examineAll(context, await findStagingDirectories(context, keystore))),
     ],
+    /** Whether there is no backup on this host, but a note of a copy of the same key off the node. */
     isAway: !isHere && offNode !== null,
+    /** The note of a copy off the node; null if there is none, or it is of another key. */
     offNode,
   }
 }

@@ -79,13 +79,9 @@ export const createNode = ({
 type HeightAt = (ms: number) => bigint
 
 /** The height of each part of a node at any time. No height ever decreases. */
-export interface Heights {
-  readonly consensus: HeightAt
-  readonly execution: HeightAt
-  readonly rpc: HeightAt
-}
+export type Heights = ReturnType<typeof createHeights>
 
-const createHeights = (chain: Chain, timeline: Timeline): Heights => {
+const createHeights = (chain: Chain, timeline: Timeline) => {
   const consensus = track(
     timeline,
     (ms, condition) => {

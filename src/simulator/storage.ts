@@ -112,20 +112,11 @@ const SHORTENS_FROM = 0.8
 const LEAST_HISTORY = 300
 
 /** Size and use of the database; per device if there are several, all alike. */
-interface StorageUse {
-  readonly capacity: number
-  readonly used: number
-  readonly fast: number
-  readonly slow: number
-  readonly free: number
-  /** How many blocks it holds; `retained`: how many it may hold. */
-  readonly history: bigint
-  readonly retained: bigint
-}
+type StorageUse = ReturnType<typeof storageUseAt>
 
 export const storageUse = (node: SimulatedNode): StorageUse => storageUseAt(node.condition().storage, node.now())
 
-export const storageUseAt = (storage: Storage, ms: number): StorageUse => {
+export const storageUseAt = (storage: Storage, ms: number) => {
   const share = usedShareAt(storage, ms)
   const chunks = Math.round(share * CHUNKS)
   const slow = Math.floor((chunks * 212) / 1599)
@@ -137,6 +128,7 @@ export const storageUseAt = (storage: Storage, ms: number): StorageUse => {
     fast: chunks - slow,
     slow,
     free: CHUNKS - chunks,
+    /** How many blocks it holds; `retained`: how many it may hold. */
     history: BigInt(beyond > 0 ? shortened : HISTORY),
     retained: BigInt(beyond > 0 ? shortened : RETAINED),
   }

@@ -44,11 +44,7 @@ export const cleanupDirectives: readonly Directive[] = [
 const STALE_MS = 20 * 60_000
 
 /** One run of the clean-up, started by its timer or by hand. */
-interface CleanupRun {
-  readonly startedMs: number
-  readonly invocation: string
-  readonly pid: number
-}
+type CleanupRun = ReturnType<typeof cleanupRunOf>
 
 /** The latest run. */
 const lastCleanup = (node: string, nowMs: number, manualMs: number | undefined): CleanupRun => {
@@ -58,7 +54,7 @@ const lastCleanup = (node: string, nowMs: number, manualMs: number | undefined):
     : cleanupRunOf(node, hourMs, hourMs / HOUR_MS)
 }
 
-const cleanupRunOf = (node: string, startedMs: number, number: number): CleanupRun => ({
+const cleanupRunOf = (node: string, startedMs: number, number: number) => ({
   startedMs,
   invocation: digest(node, 'invocation', 'cruft', number).slice(0, 32),
   pid: 1200 + pick(28_000, 'pid', 'cruft', number),

@@ -32,15 +32,9 @@ interface MemberOptions {
 }
 
 /** One node of the fleet, with its own agent on its own port. */
-export interface Member {
-  readonly name: string
-  readonly profile: NodeProfile
-  readonly publicKey: string
-  readonly port: number
-  stop(): Promise<void>
-}
+export type Member = Awaited<ReturnType<typeof startMember>>
 
-export const startMember = async (options: MemberOptions): Promise<Member> => {
+export const startMember = async (options: MemberOptions) => {
   const { profile, clock, log, directory } = options
   await mkdir(directory, { recursive: true })
   const scenario = scenarioOf(options)
