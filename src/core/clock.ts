@@ -20,30 +20,6 @@ export const systemClock: Clock = {
   },
 }
 
-/** The sleepers of a clock whose time is not that of the system. */
-export const createSleepers = () => {
-  const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>()
-  return {
-    /** Resolves when `wake` is called with `due` or later, or when the signal aborts. */
-    sleepUntil: (due: number, signal: AbortSignal): Promise<void> =>
-      new Promise((resolve) => {
-        const wake = (): void => {
-          sleepers.delete(sleeper)
-          signal.removeEventListener('abort', wake)
-          resolve()
-        }
-        const sleeper = { due, wake }
-        sleepers.add(sleeper)
-        signal.addEventListener('abort', wake)
-        if (signal.aborted) wake()
-      }),
-    /** Wakes the sleepers that are due. */
-    wake: (now: number): void => {
-      for (const { due, wake } of sleepers) if (due <= now) wake()
-    },
-  }
-}
-
 export interface Context {
   readonly clock: Clock
   readonly signal: AbortSignal
