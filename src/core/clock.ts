@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SourceError } from './errors.ts'
 import { renderDuration } from './units.ts'
@@ -31,6 +32,8 @@ export interface Context {
  */
 export const linkAbort = (parent: AbortSignal): { readonly signal: AbortSignal; readonly abort: () => void } => {
   const controller = new AbortController()
+  // Each read adds a listener; Node.js warns about a leak at more than ten.
+  setMaxListeners(0, controller.signal)
   const abort = (): void => {
     parent.removeEventListener('abort', abort)
     controller.abort(parent.reason)
