@@ -11,7 +11,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/main.ts': 'src/cli src/core node',
   'src/metrics.ts': 'src/collectors/index.ts src/core src/query/service/metrics.ts',
   'src/core': 'type src/metrics.ts node',
-  'src/core/clock.ts': 'src/core node:timers/promises',
+  'src/core/clock.ts': 'src/core node:events node:timers/promises',
   'src/parsers': 'src/core zod',
   'src/sources': 'src/core execa modern-tar p-limit systeminformation node',
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',

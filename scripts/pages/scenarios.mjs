@@ -1,5 +1,5 @@
 // docs/scenarios.md: every scenario and every directive.
-import { TOKENS } from '../../dist/simulator/chain/token-events.js'
+import { TOKENS } from '../../dist/simulator/rpc/blocks.js'
 import { directives, listScenarios } from '../../dist/simulator/scenario/scenario.js'
 
 export const renderScenarioPage = async () =>

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SourceError } from './errors.ts'
 import { renderDuration } from './units.ts'
@@ -20,30 +21,6 @@ export const systemClock: Clock = {
   },
 }
 
-/** The sleepers of a clock whose time is not that of the system. */
-export const createSleepers = () => {
-  const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>()
-  return {
-    /** Resolves when `wake` is called with `due` or later, or when the signal aborts. */
-    sleepUntil: (due: number, signal: AbortSignal): Promise<void> =>
-      new Promise((resolve) => {
-        const wake = (): void => {
-          sleepers.delete(sleeper)
-          signal.removeEventListener('abort', wake)
-          resolve()
-        }
-        const sleeper = { due, wake }
-        sleepers.add(sleeper)
-        signal.addEventListener('abort', wake)
-        if (signal.aborted) wake()
-      }),
-    /** Wakes the sleepers that are due. */
-    wake: (now: number): void => {
-      for (const { due, wake } of sleepers) if (due <= now) wake()
-    },
-  }
-}
-
 export interface Context {
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -55,6 +32,8 @@ export interface Context {
  */
 export const linkAbort = (parent: AbortSignal): { readonly signal: AbortSignal; readonly abort: () => void } => {
   const controller = new AbortController()
+  // Each read adds a listener; Node.js warns about a leak at more than ten.
+  setMaxListeners(0, controller.signal)
   const abort = (): void => {
     parent.removeEventListener('abort', abort)
     controller.abort(parent.reason)

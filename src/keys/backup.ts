@@ -1,11 +1,9 @@
-import { readKeyMaterial } from '../parsers/keystore.ts'
+import { readKeyMaterial, renderPasswordBackup } from '../parsers/keystore.ts'
 import { dirname } from 'node:path'
 import { backupOf, KEY_TYPES, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
-import { renderPasswordBackup } from '../parsers/keystore-password.ts'
-import { copiesOf, keep, regularFileAt } from './rotation.ts'
+import { copiesOf, findTemporaryFiles, keep, regularFileAt, replaceFile, tryRemove } from './rotation.ts'
 import { type KeyContext, readNodePassword, recoverKey } from './key-context.ts'
-import { findTemporaryFiles, replaceFile, tryRemove } from './temporary-files.ts'
 
 /** The result of `keys backup` for one file: paths and public keys, no secrets. */
 export interface BackupResult {
@@ -57,13 +55,7 @@ export const backUp = async (
   }
 }
 
-interface Content {
-  readonly text: Secret
-  readonly publicKey: string | null
-  readonly isLegacy: boolean
-}
-
-const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal): Promise<Content> => {
+const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal) => {
   const password = await readNodePassword(context)
   const [type] = key === 'password' ? KEY_TYPES : [key]
   context.reportProgress(`Recovering the ${type} key`)

@@ -2,11 +2,10 @@ import { basename, join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { backupOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
-import { findPasswordProblem } from '../parsers/keystore-password.ts'
+import { findPasswordProblem } from '../parsers/keystore.ts'
 import type { Encrypt } from './age.ts'
-import { assertSameKey, type KnownKeys } from './identity.ts'
-import { type KeyContext, parseKey } from './key-context.ts'
-import { temporaryName } from './temporary-files.ts'
+import { assertSameKey, type KeyContext, type KnownKeys, parseKey } from './key-context.ts'
+import { temporaryName } from './rotation.ts'
 
 /** An encrypted copy that was written. */
 export interface ExportResult {
@@ -86,10 +85,7 @@ const identityIn = (text: Secret, key: ExportResult['key'], from: string) => {
   return { publicKey: null, isLegacy: false }
 }
 
-const pick = ({ publicKey, isLegacy }: Pick<ExportResult, 'publicKey' | 'isLegacy'>) => ({
-  publicKey,
-  isLegacy,
-})
+const pick = ({ publicKey, isLegacy }: Pick<ExportResult, 'publicKey' | 'isLegacy'>) => ({ publicKey, isLegacy })
 
 const fileExists = (file: string): SourceError =>
   new SourceError({

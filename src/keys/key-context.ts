@@ -1,8 +1,7 @@
 import { SourceError } from '../core/errors.ts'
 import { type KeyFolders, keystoreOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
-import { readKeyMaterial } from '../parsers/keystore.ts'
-import { readPassword } from '../parsers/keystore-password.ts'
+import { readKeyMaterial, readPassword } from '../parsers/keystore.ts'
 import type { KeystoreTool } from '../sources/keystore-tool.ts'
 import type { SecretFiles } from '../sources/secret-files.ts'
 
@@ -66,11 +65,7 @@ export const parseKey = ({ text, type }: Text, doing: string, advice: string): K
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice })
   const { secret, publicKey, isLegacy } = material
   if (publicKey !== null && publicKey.length !== PUBLIC_KEY_DIGITS[type]) {
-    throw new SourceError({
-      doing,
-      happened: `the length of its public key is not that of a ${type} key`,
-      advice,
-    })
+    throw new SourceError({ doing, happened: `the length of its public key is not that of a ${type} key`, advice })
   }
   return { secret: new Secret(secret), publicKey, isLegacy, text }
 }
@@ -88,3 +83,50 @@ export const isSameKey = (one: Key, other: Key): boolean =>
   (one.publicKey === null || other.publicKey === null
     ? one.isLegacy === other.isLegacy
     : one.publicKey === other.publicKey)
+
+/** The public key that another source has for this node. */
+export interface KnownKey {
+  readonly source: string
+  /** Whether the operator has configured it: then no option overrides a mismatch. */
+  readonly isConfigured: boolean
+  /** Null if it is unknown. */
+  readonly publicKey: string | null
+  readonly whyUnknown: string | null
+}
+
+export type KnownKeys = Readonly<Record<KeyType, readonly KnownKey[]>>
+
+/** A public key compared with one source. */
+export interface Comparison extends KnownKey {
+  /** Null if one of the two is unknown. */
+  readonly isSame: boolean | null
+}
+
+export const compareKeys = (known: readonly KnownKey[], publicKey: string | null): readonly Comparison[] =>
+  known.map((one) => {
+    if (one.publicKey === null) return { ...one, isSame: null }
+    if (publicKey !== null) return { ...one, isSame: one.publicKey === publicKey }
+    return { ...one, isSame: null, whyUnknown: 'the public key of the backup is not known' }
+  })
+
+/** Describes the mismatch: both keys, and what to check. */
+export const describeMismatch = (
+  { source, publicKey: other, isConfigured }: Comparison,
+  publicKey: string | null,
+): string =>
+  `the public key is ${publicKey ?? 'unknown'}, but ${source} is ${other ?? 'unknown'}; check ${
+    isConfigured
+      ? 'that this is the right host and backup; if they are, correct node.publicKey'
+      : "that this is the right host, and that node.directory is the running node's"
+  }`
+
+/** Throws a SourceError if a source has another key. Unknown is not a mismatch. */
+export const assertSameKey = (
+  known: readonly KnownKey[],
+  publicKey: string | null,
+  { doing, advice }: { readonly doing: string; readonly advice: string },
+): void => {
+  const other = compareKeys(known, publicKey).find(({ isSame }) => isSame === false)
+  if (other === undefined) return
+  throw new SourceError({ doing, happened: describeMismatch(other, publicKey), advice })
+}

@@ -1,12 +1,19 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { keystoreOf, type KeyType } from '../core/key-paths.ts'
-import type { Secret } from '../core/secret.ts'
+import { backupOf, keystoreOf, type KeyType } from '../core/key-paths.ts'
+import { Secret } from '../core/secret.ts'
 import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
-import { copiesOf, keep, regularFileAt } from './rotation.ts'
-import { isSameKey, type Key, type KeyContext, recoverKey } from './key-context.ts'
-import { type BackupFile, type BackupLocation, readBackup } from './find-backup.ts'
-import { findTemporaryFiles, replaceFile, tryRemove, withStagingDirectory } from './temporary-files.ts'
+import {
+  copiesOf,
+  findTemporaryFiles,
+  keep,
+  regularFileAt,
+  replaceFile,
+  tryRemove,
+  withStagingDirectory,
+} from './rotation.ts'
+import { isSameKey, type Key, type KeyContext, parseKey, recoverKey } from './key-context.ts'
+import { decryptWith, isAge } from './age.ts'
 
 /** What a restore would do. Making the plan writes nothing. */
 export interface RestorePlan {
@@ -44,16 +51,10 @@ export interface RestoreResult {
   readonly removed: readonly string[]
 }
 
-interface RestoreRequest {
-  readonly type: KeyType
-  readonly source: BackupLocation
-  readonly password: Secret
-}
-
 /** Reads the backup and the existing keystore. Throws a SourceError if the backup cannot be restored. */
 export const planRestore = async (
   context: KeyContext,
-  { type, source, password }: RestoreRequest,
+  { type, source, password }: { readonly type: KeyType; readonly source: BackupLocation; readonly password: Secret },
   signal: AbortSignal,
 ): Promise<RestorePlan> => {
   const found = await readBackup(context, type, source)
@@ -176,5 +177,68 @@ const ownerOfFolder = async ({ files }: KeyContext, folder: string): Promise<Own
     doing: `restore a keystore into ${folder}`,
     happened: info === undefined ? 'the directory does not exist' : 'it is not a directory',
     advice: 'install the node first, or set its directory: `--set node.directory=DIRECTORY`',
+  })
+}
+
+/** The backup to restore from, as the options name it. */
+interface BackupLocation {
+  /** A directory with backups, or one file; by default the directory of the configuration. */
+  readonly from: string | undefined
+  /** The file with the identities that decrypt an encrypted backup. */
+  readonly identity: string | undefined
+}
+
+interface BackupFile {
+  readonly file: string
+  readonly isEncrypted: boolean
+  readonly key: Key
+}
+
+/** Finds and reads the backup of a key, and decrypts it if needed. Writes nothing. Throws a SourceError. */
+const readBackup = async (context: KeyContext, type: KeyType, source: BackupLocation): Promise<BackupFile> => {
+  const file = await fileOf(context, type, source)
+  const bytes = await context.files.read(file, { isNamed: true })
+  const isEncrypted = isAge(bytes)
+  const text = isEncrypted
+    ? await decryptWith({ path: file, bytes }, await identities(context, file, source))
+    : new Secret(bytes.toString('utf8'))
+  bytes.fill(0)
+  return { file, isEncrypted, key: parseKey({ text, type }, `read the backup ${file}`, ADVICE) }
+}
+
+const ADVICE = 'use another with --from: an earlier one (.bak), or the copy in your vault'
+
+const fileOf = async (context: KeyContext, type: KeyType, source: BackupLocation): Promise<string> => {
+  const { files, folders } = context
+  const { from = folders.backupDirectory } = source
+  // `<(…)` of a shell is a link to a pipe.
+  const info = await files.look(from)
+  const isFolder = info?.kind === 'folder' || (await files.isFolder(from))
+  if (info !== undefined && !isFolder) return from
+  const plain = backupOf({ backupDirectory: from }, type)
+  const found = [plain, ...SUFFIXES.map((ending) => plain + ending)]
+  for (const file of found) if (await files.look(file)) return file
+  const earlier = (await copiesOf(context, plain)).at(-1)
+  throw new SourceError({
+    doing: `find the backup of the ${type} key`,
+    happened: info === undefined ? `${from} does not exist` : `neither ${found.join(' nor ')} exists`,
+    advice:
+      earlier === undefined
+        ? 'pass the file or its directory with --from'
+        : `use the newest earlier backup: --type ${type} --from ${earlier}`,
+  })
+}
+
+/** The suffix that `keys export` appends. */
+const SUFFIXES = ['.age'] as const
+
+const identities = async ({ files }: KeyContext, file: string, { identity }: BackupLocation): Promise<Secret> => {
+  if (identity !== undefined) {
+    return new Secret((await files.read(identity, { isNamed: true })).toString('utf8'))
+  }
+  throw new SourceError({
+    doing: `decrypt ${file}`,
+    happened: 'it is encrypted, and there is no --identity',
+    advice: 'pass the file that age-keygen wrote: --identity FILE',
   })
 }

@@ -1,37 +1,14 @@
-import { asError, summaryOf } from '../core/errors.ts'
-import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-paths.ts'
+import { z } from 'zod'
+import { tryJson } from '../core/json.ts'
+import { asError, ParseError, summaryOf } from '../core/errors.ts'
+import { backupOf, exposureOf, KEY_TYPES, keystoreOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'
-import { copiesOf } from './rotation.ts'
+import { copiesOf, findStagingDirectories, findTemporaryFiles, replaceFile } from './rotation.ts'
 import { isSameKey, type Key, type KeyContext, parseKey, readNodePassword, recoverKey } from './key-context.ts'
-import { type OffNode, readOffNode } from './off-node.ts'
-import { findStagingDirectories, findTemporaryFiles } from './temporary-files.ts'
 
 /** The status of the backup of one key. Contains no secret. */
-export interface VerifyResult {
-  readonly key: KeyType
-  readonly backup: string
-  readonly keystore: string
-  /** Why the key could not be restored from the backup; null if the backup is intact. */
-  readonly problem: string | null
-  /** Why users other than its owner can read it; null if they cannot, or if there is no backup. */
-  readonly exposure: string | null
-  /** Whether the keystore contains the same key; null if that is unknown. */
-  readonly isSame: boolean | null
-  readonly whyUnknown: string | null
-  readonly publicKey: string | null
-  /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
-  readonly isLegacy: boolean
-  /** Earlier backups, and whether a key can be restored from each; earlier keystores. */
-  readonly copies: readonly Copy[]
-  readonly keystoreCopies: readonly string[]
-  /** Temporary files of interrupted runs. */
-  readonly unfinished: readonly Copy[]
-  /** Whether there is no backup on this host, but a note of a copy of the same key off the node. */
-  readonly isAway: boolean
-  /** The note of a copy off the node; null if there is none, or it is of another key. */
-  readonly offNode: OffNode | null
-}
+export type VerifyResult = Awaited<ReturnType<typeof verify>>
 
 interface Copy {
   readonly file: string
@@ -46,11 +23,7 @@ interface VerifyRequest {
 }
 
 /** Compares the backup with the keystore. What cannot be read is reported in the result, not thrown. */
-export const verify = async (
-  context: KeyContext,
-  { key, mayRecover }: VerifyRequest,
-  signal: AbortSignal,
-): Promise<VerifyResult> => {
+export const verify = async (context: KeyContext, { key, mayRecover }: VerifyRequest, signal: AbortSignal) => {
   const { folders } = context
   const [backup, keystore] = [backupOf(folders, key), keystoreOf(folders, key)]
   const [held, problem] = await attempt(() => readKeyBackup(context, key))
@@ -68,20 +41,28 @@ export const verify = async (
     key,
     backup,
     keystore,
+    /** Why the key could not be restored from the backup; null if the backup is intact. */
     problem,
+    /** Why users other than its owner can read it; null if they cannot, or if there is no backup. */
     exposure: await exposureAt(context, backup),
+    /** Whether the keystore contains the same key; null if that is unknown. */
     isSame: held && recovered ? isSameKey(held, recovered) : null,
     whyUnknown,
     publicKey,
+    /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
     isLegacy: recovered?.isLegacy ?? held?.isLegacy ?? false,
+    /** Earlier backups, and whether a key can be restored from each; earlier keystores. */
     copies: await examineAll(context, await copiesOf(context, backup)),
     keystoreCopies: await copiesOf(context, keystore),
+    /** Temporary files of interrupted runs. */
     unfinished: [
       ...(await examineAll(context, await findTemporaryFiles(context, backup))),
       ...(await examineAll(context, await findTemporaryFiles(context, keystore))),
       ...(await examineAll(context, await findStagingDirectories(context, keystore))),
     ],
+    /** Whether there is no backup on this host, but a note of a copy of the same key off the node. */
     isAway: !isHere && offNode !== null,
+    /** The note of a copy off the node; null if there is none, or it is of another key. */
     offNode,
   }
 }
@@ -127,4 +108,44 @@ const offNodeOf = async (context: KeyContext, key: KeyType, publicKey: string | 
   const note = notes?.find((one) => one.key === key)
   const isOther = note !== undefined && publicKey !== null && note.publicKey !== publicKey
   return note === undefined || isOther ? null : note
+}
+
+/** The operator's note that a copy of a key exists off the node. */
+interface OffNode {
+  readonly key: KeyType
+  /** Of the key that was copied. */
+  readonly publicKey: string
+  /** Free text of the operator: "safe in the office". */
+  readonly where: string
+  readonly at: string
+}
+
+const schema = z.object({
+  version: z.literal(1),
+  copies: z.array(
+    z.object({ key: z.enum(KEY_TYPES), publicKey: z.string(), where: z.string().max(200), at: z.string() }),
+  ),
+})
+
+const NAME = 'off-node.json'
+const fileOf = ({ folders }: Pick<KeyContext, 'folders'>): string => `${folders.backupDirectory}/${NAME}`
+
+/** The notes; empty if there is no file. Throws a ParseError if the file is not valid. */
+const readOffNode = async (context: Pick<KeyContext, 'files' | 'folders'>): Promise<readonly OffNode[]> => {
+  const file = fileOf(context)
+  if ((await context.files.look(file)) === undefined) return []
+  const text = (await context.files.read(file)).toString('utf8')
+  const note = schema.safeParse(tryJson(text)).data
+  if (note) return note.copies
+  throw new ParseError(`the note ${file}`, 'what `chain-agent keys off-node` writes', '')
+}
+
+/** Writes notes, replacing earlier ones of the same keys. Throws a ParseError if the existing file is not valid. */
+export const noteOffNode = async (context: KeyContext, copies: readonly OffNode[]): Promise<void> => {
+  const file = fileOf(context)
+  const before = await readOffNode(context)
+  const others = before.filter(({ key }) => copies.every((copy) => copy.key !== key))
+  const text = `${JSON.stringify({ version: 1, copies: [...others, ...copies] }, undefined, 2)}\n`
+  for (const path of await findTemporaryFiles(context, file)) await context.files.remove(path)
+  await replaceFile(context, { path: file, content: text }, () => Promise.resolve())
 }

@@ -71,12 +71,7 @@ const readExecutedBlock = (message: string): ExecutedBlock | string => {
     transactions: data.tx,
     retried: data.rt,
     gas: data.gas,
-    microseconds: {
-      senderRecovery: data.sr,
-      execution: data.txe,
-      commit: data.cmt,
-      total: data.tot,
-    },
+    microseconds: { senderRecovery: data.sr, execution: data.txe, commit: data.cmt, total: data.tot },
   }
 }
 

@@ -65,7 +65,7 @@ export const formats: readonly Format[] = [
     name: 'node-version',
     help: 'the output of --version of a node program',
     shape: 'document',
-    load: async () => (await import('./node-version.ts')).parseNodeVersion,
+    load: async () => (await import('./version.ts')).parseNodeVersion,
   },
   {
     name: 'prometheus',
@@ -99,7 +99,7 @@ export const formats: readonly Format[] = [
     name: 'sockets',
     help: 'the listening sockets of /proc/net/tcp and tcp6',
     shape: 'document',
-    load: async () => (await import('./sockets.ts')).parseListeners,
+    load: async () => (await import('./kernel-files.ts')).parseListeners,
   },
   {
     name: 'monlog',

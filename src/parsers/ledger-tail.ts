@@ -69,21 +69,12 @@ const common = {
   // The same until v0.10.3
   author_dns: optionalText,
 }
-const block = {
-  ...common,
-  parent_round: orNull(u64),
-  epoch: orNull(u64),
-  seq_num: u64,
-  block_ts_ms: milliseconds,
-}
+const block = { ...common, parent_round: orNull(u64), epoch: orNull(u64), seq_num: u64, block_ts_ms: milliseconds }
 const fields = z.discriminatedUnion('message', [
   z.object({ message: z.literal('proposed_block'), num_tx: u64, ...block }),
   z.object({ message: z.literal('finalized_block'), ...block }),
   // `skipped_block` until v0.10.3
-  z.object({
-    message: z.enum(['timeout', 'skipped_block']),
-    ...common,
-  }),
+  z.object({ message: z.enum(['timeout', 'skipped_block']), ...common }),
 ])
 const MESSAGES = ['proposed_block', 'finalized_block', 'timeout', 'skipped_block']
 const line = z.object({

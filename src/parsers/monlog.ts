@@ -1,46 +1,34 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
-import { parsePackageVersion } from './dpkg.ts'
-import { plainLines } from './plain-lines.ts'
+import { parsePackageVersion } from './version.ts'
+import { plainLines } from './mpt-sentences.ts'
 import { parseRpcText } from './rpc.ts'
 
-/** What the consensus log analyzer found in the last 60 seconds. Null is a value that the report does not contain. */
-export interface MonlogReport {
-  /** Null in the legacy layout. */
-  readonly toolVersion: string | null
-  readonly network: string | null
-  readonly packageVersion: string | null
-  /** As reported by the RPC, like `Name/0.14.2`. */
-  readonly clientVersion: string | null
-  /** `none` can also mean that the tool has no permission to read the journal. */
-  readonly statesync: 'none' | 'present' | null
-  readonly blocksync: 'none' | 'present' | null
-  readonly round: bigint | null
-  readonly epoch: bigint | null
-  readonly block: bigint | null
-  readonly committing: boolean | null
-  /** The report's text on the node's group, like `Confirming group join!`. */
-  readonly raptorcast: string | null
-}
-
-/** Parses a report of the analyzer in either layout. Throws a ParseError if the text is not a report. */
-export const parseMonlogReport = (text: string): MonlogReport => {
+/**
+ * Parses a report of the consensus log analyzer on the last 60 seconds, in either layout. Null is a value that the report
+ * does not contain. Throws  a ParseError if the text is not a report.
+ */
+export const parseMonlogReport = (text: string) => {
   const lines = plainLines(text).map(withoutEmoji)
   const find = (pattern: RegExp): string | null => firstOf(lines, (line) => pattern.exec(line)?.[1])
   const recent = (what: string): bigint | null =>
     parseU64(find(new RegExp(`^Most recent ${what}: (\\d{1,20})$`)) ?? '') ?? null
   const sections = sectionsOf(lines)
   const report = {
+    /** Null in the legacy layout. */
     toolVersion: find(/^MONLOG v(\d[\w.+-]*)/),
     network: find(/^Network: (\S+)$/),
     packageVersion: firstOf(lines, packageVersionOf),
+    /** As reported by the RPC, like `Name/0.14.2`. */
     clientVersion: firstOf(lines, clientVersionOf),
-    statesync: activity(lines, { name: 'StateSync', said: sections.statesync }),
-    blocksync: activity(lines, { name: 'BlockSync', said: sections.blocksync }),
+    /** `none` can also mean that the tool has no permission to read the journal. */
+    statesync: activity(lines, { name: 'StateSync', lines: sections.statesync }),
+    blocksync: activity(lines, { name: 'BlockSync', lines: sections.blocksync }),
     round: recent('round'),
     epoch: recent('epoch'),
     block: recent('block'),
     committing: firstOf(lines, committingOf),
+    /** The report's text on the node's group, like `Confirming group join!`. */
     raptorcast: find(/^RaptorCast: (.*\bgroup\b.*)$/),
   }
   if (Object.values(report).every((value) => value === null)) {
@@ -83,13 +71,13 @@ const committingOf = (line: string): boolean | null => {
 
 interface Activity {
   readonly name: 'StateSync' | 'BlockSync'
-  readonly said: readonly string[]
+  readonly lines: readonly string[]
 }
 
 /** Only the sentence for "no messages" is known; any other line in the section means activity. */
-const activity = (lines: readonly string[], { name, said }: Activity): 'none' | 'present' | null => {
-  if (lines.includes(`No ${name} messages.`)) return 'none'
-  return said.some((line) => !/\boverrides detected\b/.test(line)) ? 'present' : null
+const activity = (report: readonly string[], { name, lines }: Activity): 'none' | 'present' | null => {
+  if (report.includes(`No ${name} messages.`)) return 'none'
+  return lines.some((line) => !/\boverrides detected\b/.test(line)) ? 'present' : null
 }
 
 const HEADING = /^[A-Z][A-Z ]+$/

@@ -65,13 +65,7 @@ export const emptyDraft = (): Draft => ({
 
 /** Adds values to a timeline. A sentence counts as found even if its value is unknown. */
 const addToTimeline = (draft: Draft, name: TimelineName, found: Partial<Timeline>): void => {
-  const nothing = {
-    kind: null,
-    historyBlocks: null,
-    earliestBlock: null,
-    latestBlock: null,
-    autoExpireBlock: null,
-  }
+  const nothing = { kind: null, historyBlocks: null, earliestBlock: null, latestBlock: null, autoExpireBlock: null }
   draft.timelines[name] = { ...nothing, ...draft.timelines[name], ...found }
   for (const part of Object.keys(found)) draft.seen.add(`${name} ${part}`)
 }
@@ -246,3 +240,13 @@ const RULES: readonly Rule[] = [
     },
   },
 ]
+
+// oxlint-disable-next-line no-control-regex -- colours and pager output
+const ESCAPES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\([0AB])/g
+
+/** The lines of terminal output, without escape sequences and trailing whitespace. */
+export const plainLines = (text: string): readonly string[] =>
+  text
+    .replaceAll(ESCAPES, '')
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.trimEnd())

@@ -5,12 +5,12 @@ import {
   emptyDraft,
   type IdentifiedBlock,
   type ListName,
+  plainLines,
   readSentence,
   type StorageDevice,
   type Timeline,
   type TimelineName,
 } from './mpt-sentences.ts'
-import { plainLines } from './plain-lines.ts'
 
 /**
  * The storage tool's report on the database, in every layout so far. Null is a value that the report omits or marks as

@@ -80,9 +80,7 @@ export const parseRpcResponse = (text: string) => {
     result = parseRpcResult(text)
   } catch (error) {
     if (!(error instanceof RpcErrorResponse)) throw error
-    const errorResponse = z.object({
-      error: z.object({ code: z.number().nullish(), message: z.string() }),
-    })
+    const errorResponse = z.object({ error: z.object({ code: z.number().nullish(), message: z.string() }) })
     const { code, message } = errorResponse.parse(JSON.parse(text)).error
     return { kind: 'error', error: { code: code ?? null, message } }
   }
@@ -92,4 +90,18 @@ export const parseRpcResponse = (text: string) => {
   if (found.success) return { kind: 'block', block: found.data }
   if (typeof result === 'string') return { kind: 'text', value: result }
   return { kind: 'other', type: typeof result }
+}
+
+const HEIGHT = "the query service's height"
+
+/**
+ * The height in the response to GET /height. Throws a ParseError, also for null, which a service without a height
+ * returns.
+ */
+export const parseHeight = (text: string): bigint => {
+  const { data } = z
+    .object({ height: z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER) })
+    .safeParse(parseJson(HEIGHT, text))
+  if (!data) throw new ParseError(HEIGHT, '{"height": N}', text)
+  return BigInt(data.height)
 }

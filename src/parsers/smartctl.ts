@@ -3,16 +3,7 @@ import { ParseError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 
 /** The health of an NVMe drive as the drive reports it. Null is a value that it does not report. */
-export interface DriveHealth {
-  readonly model: string | null
-  readonly firmware: string | null
-  /** Bits: 1 spare low, 2 temperature, 4 unreliable, 8 read-only, 16 backup of memory failed. */
-  readonly criticalWarning: number | null
-  readonly celsius: number | null
-  readonly mediaErrors: number | null
-  /** Used share of the endurance that the manufacturer specifies; can exceed 1. */
-  readonly usedRatio: number | null
-}
+export type DriveHealth = ReturnType<typeof parseDriveHealth>
 
 const text = z.string().nullish()
 // A number that JavaScript cannot represent exactly is left out instead of rounded.
@@ -33,7 +24,7 @@ const reportSchema = z.object({
 })
 
 /** Parses the output of `smartctl -j -a DEVICE`. Throws a ParseError. */
-export const parseDriveHealth = (json: string): DriveHealth => {
+export const parseDriveHealth = (json: string) => {
   const report = reportSchema.safeParse(parseJson('the report of smartctl', json))
   if (!report.success) throw new ParseError('the report of smartctl', 'its JSON', json)
   const { model_name: model, firmware_version: firmware } = report.data
@@ -42,9 +33,11 @@ export const parseDriveHealth = (json: string): DriveHealth => {
   return {
     model: model?.trim() || null,
     firmware: firmware?.trim() || null,
+    /** Bits: 1 spare low, 2 temperature, 4 unreliable, 8 read-only, 16 backup of memory failed. */
     criticalWarning: health?.critical_warning ?? null,
     celsius: health?.temperature ?? null,
     mediaErrors: health?.media_errors ?? null,
+    /** Used share of the endurance that the manufacturer specifies; can exceed 1. */
     usedRatio: used === null ? null : used / 100,
   }
 }

@@ -1,79 +1,12 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
-import { parseSize } from './mpt-sentences.ts'
-import { plainLines } from './plain-lines.ts'
+import { parseSize, plainLines } from './mpt-sentences.ts'
 
 /** The node's own status report. Null is a value that is missing, empty or malformed. */
-export interface StatusReport {
-  readonly header: {
-    readonly hostname: string | null
-    /** As printed: its form depends on the operator's locale. */
-    readonly date: string | null
-    /** The uptime of the consensus process. */
-    readonly uptimeSeconds: number | null
-    readonly version: string | null
-  }
-  readonly config: {
-    readonly network: string | null
-    readonly chain: string | null
-    readonly chainId: bigint | null
-    /** 66 hex digits, lower case. */
-    readonly secpPublicKey: string | null
-    /** 96 hex digits, lower case. */
-    readonly blsPublicKey: string | null
-    /** The signature of the public name record by which peers find the node. */
-    readonly nodeSignature: string | null
-    readonly selfAddress: string | null
-    readonly selfAuthPort: bigint | null
-    readonly recordSeqNum: bigint | null
-  }
-  /** The reported state of each service, by its role without the name prefix: `bft` of `any-bft`. */
-  readonly services: Readonly<Record<string, string>>
-  readonly cleanup: {
-    readonly activated: boolean | null
-    /** Seconds since the last cleanup. */
-    readonly previousSeconds: number | null
-    /** Seconds until the next cleanup; negative if it is overdue. */
-    readonly nextSeconds: number | null
-  }
-  readonly storage: {
-    readonly device: string | null
-    readonly model: string | null
-    readonly capacityBytes: number | null
-    readonly usedBytes: number | null
-    readonly usedRatio: number | null
-  }
-  readonly peers: bigint | null
-  readonly consensus: {
-    readonly status: string | null
-    readonly mode: string | null
-    readonly epoch: bigint | null
-    readonly round: bigint | null
-    readonly blockNumber: bigint | null
-    readonly externalBlockNumber: bigint | null
-    /** As printed; may differ from the difference of the two values above. */
-    readonly blockDifference: bigint | null
-  }
-  /** As reported. A target of 0 means that this process has not needed statesync. */
-  readonly statesync: {
-    readonly progressRatio: number | null
-    readonly progressBlock: bigint | null
-    readonly targetBlock: bigint | null
-  }
-  readonly rpc: {
-    readonly status: string | null
-    readonly clientVersion: string | null
-    readonly netVersion: string | null
-    readonly blockNumber: bigint | null
-  }
-  /** Unknown paths, at most 32. */
-  readonly unknownKeys: readonly string[]
-  /** Lines that are not `key: value`. */
-  readonly strayLines: number
-}
+export type StatusReport = ReturnType<typeof parseStatusReport>
 
 /** Parses the output of `chain-status`. Throws a ParseError if it is not a status report. */
-export const parseStatusReport = (text: string): StatusReport => {
+export const parseStatusReport = (text: string) => {
   const outline = readOutline(text)
   const paths = [...outline.values.keys()]
   // One known key alone occurs in many texts: `version: 3`.
@@ -86,7 +19,9 @@ export const parseStatusReport = (text: string): StatusReport => {
   return {
     header: {
       hostname: word('hostname'),
+      /** As printed: its form depends on the operator's locale. */
       date: word('date'),
+      /** The uptime of the consensus process. */
       uptimeSeconds: parseSpan(value('uptime')),
       version: word('version') ?? word('packageVersion'),
     },
@@ -94,13 +29,17 @@ export const parseStatusReport = (text: string): StatusReport => {
       network: word('config.network'),
       chain: word('config.chain'),
       chainId: u64('config.chainId'),
+      /** 66 hex digits, lower case. */
       secpPublicKey: hex('config.secpPublicKey', 66),
+      /** 96 hex digits, lower case. */
       blsPublicKey: hex('config.blsPublicKey', 96),
+      /** The signature of the public name record by which peers find the node. */
       nodeSignature: hex('config.nodeSignature', 130),
       selfAddress: word('config.selfAddress'),
       selfAuthPort: u64('config.selfAuthPort'),
       recordSeqNum: u64('config.recordSeqNum'),
     },
+    /** The reported state of each service, by its role without the name prefix: `bft` of `any-bft`. */
     services: servicesOf(outline),
     cleanup: cleanupOf(outline),
     storage: {
@@ -118,8 +57,10 @@ export const parseStatusReport = (text: string): StatusReport => {
       round: u64('consensus.round'),
       blockNumber: u64('consensus.blockNumber'),
       externalBlockNumber: u64('consensus.blockNumberFromExternal'),
+      /** As printed; may differ from the difference of the two values above. */
       blockDifference: i64('consensus.blockDifference'),
     },
+    /** As reported. A target of 0 means that this process has not needed statesync. */
     statesync: {
       progressRatio: parseRatio(value('statesync.percentage')),
       progressBlock: u64('statesync.progress'),
@@ -131,7 +72,9 @@ export const parseStatusReport = (text: string): StatusReport => {
       netVersion: word('rpc.netVersion'),
       blockNumber: u64('rpc.blockNumber'),
     },
+    /** Unknown paths, at most 32. */
     unknownKeys: paths.filter((path) => !isKnown(path)).slice(0, MAX_ENTRIES),
+    /** Lines that are not `key: value`. */
     strayLines: outline.strayLines,
   }
 }
@@ -168,7 +111,7 @@ const readersOf = ({ values }: Outline) => {
   }
 }
 
-const servicesOf = ({ values }: Outline): StatusReport['services'] => {
+const servicesOf = ({ values }: Outline): Readonly<Record<string, string>> => {
   const units = [...values].flatMap(([path, state]): readonly (readonly [string, string])[] => {
     const [, unit = ''] = SERVICE.exec(path) ?? []
     return unit === '' || (/\bcruft$/.test(unit) && state === '') ? [] : [[unit, state]]
@@ -181,13 +124,15 @@ const servicesOf = ({ values }: Outline): StatusReport['services'] => {
   return Object.fromEntries(roles.slice(0, MAX_ENTRIES))
 }
 
-const cleanupOf = ({ values }: Outline): StatusReport['cleanup'] => {
+const cleanupOf = ({ values }: Outline) => {
   const found = new Map([...values].map(([path, value]) => [CLEANUP.exec(path)?.[1], value]))
   const activated = found.get('activated')
   const previous = parseSpan(found.get('previous') ?? '')
   return {
     activated: activated === 'true' || activated === 'false' ? activated === 'true' : null,
+    /** Seconds since the last cleanup. */
     previousSeconds: previous === null ? null : Math.abs(previous),
+    /** Seconds until the next cleanup; negative if it is overdue. */
     nextSeconds: parseSpan(found.get('next') ?? ''),
   }
 }

@@ -37,27 +37,7 @@ export const UNIT_PROPERTIES = [
  * A unit as systemd reports it. Null is a property that is empty, unknown, or meaningless because the unit does not
  * exist.
  */
-export interface Unit {
-  readonly unit: string | null
-  readonly loadState: string
-  readonly activeState: (typeof ACTIVE_STATES)[number]
-  readonly subState: string | null
-  readonly unitFileState: string | null
-  readonly result: string | null
-  readonly restarts: bigint | null
-  readonly invocation: string | null
-  readonly mainPid: number | null
-  /** How the last main process ended; null while it runs and before the first start. */
-  readonly exit: { readonly by: 'exit' | 'signal'; readonly status: bigint } | null
-  /** Milliseconds since the epoch, like the other times. */
-  readonly startedAt: number | null
-  readonly exitedAt: number | null
-  readonly memoryBytes: bigint | null
-  readonly cpuSeconds: number | null
-  readonly tasks: bigint | null
-  readonly lastTriggerAt: number | null
-  readonly nextTriggerAt: number | null
-}
+export type Unit = ReturnType<typeof parseUnit>
 
 /** Parses the blocks that `systemctl show UNIT…` prints, in their order. Throws a ParseError. */
 export const parseUnits = (text: string): readonly Unit[] => {
@@ -70,7 +50,7 @@ export const parseUnits = (text: string): readonly Unit[] => {
   return units
 }
 
-const parseUnit = (block: string): Unit => {
+const parseUnit = (block: string) => {
   const properties = new Map(
     block.split('\n').map((line): [string, string] => {
       const at = line.indexOf('=') // a value may contain `=` too
@@ -99,7 +79,9 @@ const parseUnit = (block: string): Unit => {
     restarts: known ? numberOf('NRestarts') : null,
     invocation: textOf('InvocationID'),
     mainPid: Number(properties.get('MainPID') ?? 0) || null,
+    /** How the last main process ended; null while it runs and before the first start. */
     exit: exitOf(properties.get('ExecMainCode'), numberOf('ExecMainStatus')),
+    /** Milliseconds since the epoch, like the other times. */
     startedAt: timeOf('ExecMainStartTimestamp'),
     exitedAt: timeOf('ExecMainExitTimestamp'),
     memoryBytes: numberOf('MemoryCurrent'),
@@ -111,7 +93,10 @@ const parseUnit = (block: string): Unit => {
 }
 
 /** ExecMainCode is the si_code of waitid: 1 exited, 2 killed, 3 dumped core; 0 if the process has not ended. */
-const exitOf = (code: string | undefined, status: bigint | null): Unit['exit'] => {
+const exitOf = (
+  code: string | undefined,
+  status: bigint | null,
+): { readonly by: 'exit' | 'signal'; readonly status: bigint } | null => {
   if (status === null) return null
   if (code === '1') return { by: 'exit', status }
   return code === '2' || code === '3' ? { by: 'signal', status } : null

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../core/clock.ts'
 import { rpcListens } from './consensus/statesync.ts'
-import { renderNative, renderOtel } from './native/native-metrics.ts'
+import { renderNative, renderOtel } from './native.ts'
 import type { SimulatedNode } from './node.ts'
 import { createRpcAnswer } from './rpc/rpc.ts'
 import { clientVersionOf } from './versions.ts'
@@ -147,10 +147,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
       answer: createMetricsAnswer(() => renderNative(node)),
     },
     /** The same metrics, served by an OpenTelemetry collector. */
-    otel: {
-      isOpen: () => isActive('otelcol'),
-      answer: createMetricsAnswer(() => renderOtel(node)),
-    },
+    otel: { isOpen: () => isActive('otelcol'), answer: createMetricsAnswer(() => renderOtel(node)) },
   }
 }
 

@@ -1,23 +1,11 @@
-import { type Block, type Chain, FINAL_AFTER } from './chain/chain.ts'
-import { digest, pick } from './chain/random.ts'
+import { type Block, digest, FINAL_AFTER, pick } from './chain.ts'
 import { isSyncing } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
-import type { Heights } from './heights.ts'
-import type { Draft } from './journal/journal.ts'
-import { serviceEntry } from './journal/journald.ts'
-import {
-  bareDirective,
-  type Directive,
-  directive,
-  duration,
-  type Effect,
-  oneOf,
-  percent,
-} from './scenario/directives.ts'
-import type { Timeline } from './scenario/timeline.ts'
+import type { NodeSubject } from './node.ts'
+import { type Draft, serviceEntry } from './journal/journal.ts'
+import { directive, type Directive, duration, oneOf, percent, setIn, taking } from './scenario/directives.ts'
 import { pidOf } from './services/service.ts'
-import { SECONDARY_HISTORY } from './storage/storage-report.ts'
-import { type Storage, storageUseAt } from './storage/storage.ts'
+import { SECONDARY_HISTORY, type Storage, storageUseAt } from './storage.ts'
 
 /** Versions with different log lines. */
 export const LOG_VERSIONS = ['0.14', '0.16'] as const
@@ -33,41 +21,26 @@ export interface Execution {
   readonly logVersion: (typeof LOG_VERSIONS)[number]
 }
 
-export const usualExecution: Execution = {
-  blockMs: undefined,
-  retriedPercent: 5,
-  twice: false,
-  logVersion: '0.16',
-}
+export const usualExecution: Execution = { blockMs: undefined, retriedPercent: 5, twice: false, logVersion: '0.16' }
 
-const changeExecution =
-  (change: Partial<Execution>): Effect =>
-  (condition) => ({ ...condition, execution: { ...condition.execution, ...change } })
+const changeExecution = setIn('execution')
 
 /** Directives for the execution of blocks; those for the service are in services/service.ts. */
 export const executionDirectives: readonly Directive[] = [
-  directive({ subject: 'execution', verb: 'slows', meaning: 'the approximate time per block' }, duration, (ms) =>
-    changeExecution({ blockMs: ms }),
+  directive(
+    'execution slows',
+    'the approximate time per block',
+    taking(duration, (ms) => changeExecution({ blockMs: ms })),
   ),
   directive(
-    {
-      subject: 'execution',
-      verb: 'retries',
-      meaning: 'the share of transactions of a block that are retried',
-    },
-    percent,
-    (share) => changeExecution({ retriedPercent: share }),
+    'execution retries',
+    'the share of transactions of a block that are retried',
+    taking(percent, (share) => changeExecution({ retriedPercent: share })),
   ),
-  bareDirective(
-    {
-      subject: 'execution',
-      verb: 'reexecutes',
-      meaning: 'each height is executed twice, with two blocks',
-    },
-    changeExecution({ twice: true }),
-  ),
-  bareDirective(
-    { subject: 'execution', verb: 'recovers', meaning: 'blocks are executed as usual again' },
+  directive('execution reexecutes', 'each height is executed twice, with two blocks', changeExecution({ twice: true })),
+  directive(
+    'execution recovers',
+    'blocks are executed as usual again',
     changeExecution({
       blockMs: usualExecution.blockMs,
       retriedPercent: usualExecution.retriedPercent,
@@ -75,23 +48,11 @@ export const executionDirectives: readonly Directive[] = [
     }),
   ),
   directive(
-    {
-      subject: 'execution',
-      verb: 'speaks',
-      meaning: 'the log of execution has the format of that version',
-    },
-    oneOf(LOG_VERSIONS),
-    (logVersion) => changeExecution({ logVersion }),
+    'execution speaks',
+    'the log of execution has the format of that version',
+    taking(oneOf(LOG_VERSIONS), (logVersion) => changeExecution({ logVersion })),
   ),
 ]
-
-interface ExecutionSubject {
-  readonly node: string
-  readonly prefix: string
-  readonly chain: Chain
-  readonly timeline: Timeline
-  readonly heights: Heights
-}
 
 /** The most blocks that a node executes to catch up; it fetches the state of those before. */
 const CATCH_UP = 300n
@@ -100,7 +61,7 @@ const CATCH_UP = 300n
  * The journal entries of execution for each block. The function that it returns must be called with consecutive time
  * ranges; it keeps the number of the last block.
  */
-export const createExecutionEntries = (subject: ExecutionSubject) => {
+export const createExecutionEntries = (subject: NodeSubject) => {
   const { chain, timeline, heights } = subject
   let done: bigint | undefined
   let generation: number | undefined

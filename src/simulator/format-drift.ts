@@ -1,18 +1,12 @@
-import { bareDirective, type Directive } from './scenario/directives.ts'
+import { directive, type Directive, set } from './scenario/directives.ts'
 
 export const formatDirectives: readonly Directive[] = [
-  bareDirective(
-    {
-      subject: 'formats',
-      verb: 'drift',
-      meaning: 'reports, ledger stream and logs of the node use unknown keywords',
-    },
-    (condition) => ({ ...condition, formatsDrift: true }),
+  directive(
+    'formats drift',
+    'reports, ledger stream and logs of the node use unknown keywords',
+    set({ formatsDrift: true }),
   ),
-  bareDirective(
-    { subject: 'formats', verb: 'return', meaning: 'every output has its usual format again' },
-    (condition) => ({ ...condition, formatsDrift: false }),
-  ),
+  directive('formats return', 'every output has its usual format again', set({ formatsDrift: false })),
 ]
 
 /** The keywords of one output, and unknown ones in their place. */

@@ -99,10 +99,7 @@ export const createInProcessHttp =
     const { origin, pathname: path } = new URL(url)
     const endpoint = endpoints.get(origin)
     if (!endpoint?.isOpen()) {
-      throw new SourceError({
-        doing: `request ${redactUrl(url)}`,
-        happened: 'no connection (ECONNREFUSED)',
-      })
+      throw new SourceError({ doing: `request ${redactUrl(url)}`, happened: 'no connection (ECONNREFUSED)' })
     }
     return endpoint.answer({ method: init?.method ?? 'GET', path, body: init?.body ?? '' })
   }

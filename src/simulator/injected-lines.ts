@@ -1,8 +1,7 @@
-import { type LogLine, renderLogLine } from './consensus/consensus-lines.ts'
-import { type Steady, steadyTimes } from './consensus/log-noise.ts'
-import type { Draft } from './journal/journal.ts'
-import { serviceEntry } from './journal/journald.ts'
-import { bareDirective, type Directive, directive, type Effect, linesPerSecond, oneOf } from './scenario/directives.ts'
+import { type LogLine, renderLogLine, type Steady, steadyTimes } from './consensus/log-lines.ts'
+import type { NodeSubject } from './node.ts'
+import { type Draft, serviceEntry } from './journal/journal.ts'
+import { directive, type Directive, type Effect, linesPerSecond, oneOf, setIn, taking } from './scenario/directives.ts'
 import type { Change, Timeline } from './scenario/timeline.ts'
 import { endService, pidOf } from './services/service.ts'
 
@@ -40,16 +39,8 @@ export const EXECUTION_MESSAGES = [
 ] as const
 
 type InjectedLine =
-  | {
-      readonly role: 'bft'
-      readonly message: (typeof CONSENSUS_MESSAGES)[number]
-      readonly atMs: number
-    }
-  | {
-      readonly role: 'execution'
-      readonly message: (typeof EXECUTION_MESSAGES)[number]
-      readonly atMs: number
-    }
+  | { readonly role: 'bft'; readonly message: (typeof CONSENSUS_MESSAGES)[number]; readonly atMs: number }
+  | { readonly role: 'execution'; readonly message: (typeof EXECUTION_MESSAGES)[number]; readonly atMs: number }
 
 /** Log lines that a scenario injects in addition to those of normal operation. */
 export interface InjectedLines {
@@ -61,18 +52,9 @@ export interface InjectedLines {
   readonly networkErrors: Steady | undefined
 }
 
-export const noInjectedLines: InjectedLines = {
-  last: undefined,
-  walStopped: undefined,
-  networkErrors: undefined,
-}
+export const noInjectedLines: InjectedLines = { last: undefined, walStopped: undefined, networkErrors: undefined }
 
-const inject =
-  (change: (atMs: number) => Partial<InjectedLines>): Effect =>
-  (condition, atMs) => ({
-    ...condition,
-    injectedLines: { ...condition.injectedLines, ...change(atMs) },
-  })
+const inject = setIn('injectedLines')
 
 /** How often a node of v0.14.5 logs that the write-ahead log is not written. */
 const WAL_LINES_PER_SECOND = 250
@@ -90,53 +72,31 @@ const asserts: Effect = (condition, atMs) => {
 
 export const injectedLineDirectives: readonly Directive[] = [
   directive(
-    {
-      subject: 'bft',
-      verb: 'says',
-      meaning: 'consensus writes that line once, wal_stopped until `bft calms`',
-    },
-    oneOf(CONSENSUS_MESSAGES),
-    (message) =>
-      inject((atMs) =>
+    'bft says',
+    'consensus writes that line once, wal_stopped until `bft calms`',
+    taking(oneOf(CONSENSUS_MESSAGES), (message) =>
+      inject((_, atMs) =>
         message === 'wal_stopped'
           ? { walStopped: { fromMs: atMs, perSecond: WAL_LINES_PER_SECOND } }
           : { last: { role: 'bft', message, atMs } },
       ),
+    ),
   ),
-  bareDirective(
-    { subject: 'bft', verb: 'calms', meaning: 'the lines of wal_stopped end' },
-    inject(() => ({ walStopped: undefined })),
-  ),
+  directive('bft calms', 'the lines of wal_stopped end', inject({ walStopped: undefined })),
   directive(
-    {
-      subject: 'execution',
-      verb: 'says',
-      meaning: 'execution writes that line and continues',
-    },
-    oneOf(EXECUTION_MESSAGES),
-    (message) => inject((atMs) => ({ last: { role: 'execution', message, atMs } })),
+    'execution says',
+    'execution writes that line and continues',
+    taking(oneOf(EXECUTION_MESSAGES), (message) =>
+      inject((_, atMs) => ({ last: { role: 'execution', message, atMs } })),
+    ),
   ),
-  bareDirective(
-    {
-      subject: 'execution',
-      verb: 'asserts',
-      meaning: 'the process writes a backtrace with an assertion and aborts',
-    },
-    asserts,
-  ),
+  directive('execution asserts', 'the process writes a backtrace with an assertion and aborts', asserts),
   directive(
-    {
-      subject: 'network',
-      verb: 'noise',
-      meaning: 'consensus logs that number of errors per second about messages of other nodes',
-    },
-    linesPerSecond,
-    (perSecond) => inject((atMs) => ({ networkErrors: { fromMs: atMs, perSecond } })),
+    'network noise',
+    'consensus logs that number of errors per second about messages of other nodes',
+    taking(linesPerSecond, (perSecond) => inject((_, atMs) => ({ networkErrors: { fromMs: atMs, perSecond } }))),
   ),
-  bareDirective(
-    { subject: 'network', verb: 'calms', meaning: 'these errors end' },
-    inject(() => ({ networkErrors: undefined })),
-  ),
+  directive('network calms', 'these errors end', inject({ networkErrors: undefined })),
 ]
 
 type MessageText = Omit<LogLine, 'atMs'>
@@ -154,33 +114,16 @@ const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], Mess
     fields: { err: 'Os { code: 28, kind: StorageFull, message: "No space left on device" }' },
   },
   consensus_crashed: { level: 'ERROR', target: NODE, message: 'PREFIX consensus node crashed: ()' },
-  parent_executor_gone: {
-    level: 'ERROR',
-    target: NODE,
-    message: 'parent executor returned none!',
-  },
+  parent_executor_gone: { level: 'ERROR', target: NODE, message: 'parent executor returned none!' },
   slow_executor: {
     level: 'WARN',
     target: NODE,
     message: 'long time to execute commands',
     fields: { elapsed: '612.44ms' },
   },
-  clock_rejected: {
-    level: 'WARN',
-    target: STATE,
-    message: 'Timestamp validation failed',
-    fields: { author: '02c7' },
-  },
-  pacing_mismatch: {
-    level: 'WARN',
-    target: STATE,
-    message: 'network has different vote/proposal pacing than us',
-  },
-  cannot_propose: {
-    level: 'WARN',
-    target: STATE,
-    message: "no eth_header found, can't propose",
-  },
+  clock_rejected: { level: 'WARN', target: STATE, message: 'Timestamp validation failed', fields: { author: '02c7' } },
+  pacing_mismatch: { level: 'WARN', target: STATE, message: 'network has different vote/proposal pacing than us' },
+  cannot_propose: { level: 'WARN', target: STATE, message: "no eth_header found, can't propose" },
   snapshot_advised: {
     level: 'WARN',
     target: 'state',
@@ -254,13 +197,11 @@ const renderExecutionLine = (
     .replaceAll('PrefixException', `${prefix.slice(0, 1).toUpperCase()}${prefix.slice(1)}Exception`)
 }
 
-interface NodeName {
-  readonly node: string
-  readonly prefix: string
-}
-
 /** The line that a scenario injects at a change; none if the program does not run. */
-export function* injectedEntries(subject: NodeName, { atMs, before, after }: Change): Generator<Draft> {
+export function* injectedEntries(
+  subject: Pick<NodeSubject, 'node' | 'prefix'>,
+  { atMs, before, after }: Change,
+): Generator<Draft> {
   const { last } = after.injectedLines
   if (!last || last === before.injectedLines.last) return
   const service = before.services[last.role]
@@ -272,13 +213,10 @@ export function* injectedEntries(subject: NodeName, { atMs, before, after }: Cha
   }
 }
 
-interface LineContext {
-  readonly atMs: number
-  readonly pid: number
-  readonly prefix: string
-}
-
-const textsOf = (injected: InjectedLine, context: LineContext): readonly string[] => {
+const textsOf = (
+  injected: InjectedLine,
+  context: { readonly atMs: number; readonly pid: number; readonly prefix: string },
+): readonly string[] => {
   if (injected.role === 'execution') {
     return EXECUTION_LINES[injected.message].map((line) => renderExecutionLine(line, context))
   }

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { digest } from './chain/random.ts'
+import { digest } from './chain.ts'
 import type { SimulatedNode } from './node.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
-import { type Argument, bareDirective, type Directive, directive, type Effect } from './scenario/directives.ts'
-import { restartService } from './services/service.ts'
+import { type Argument, directive, type Directive, setIn, taking } from './scenario/directives.ts'
+import { NODE_ROLES, restartAll } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
 
 /** The installed versions of the node, and whether the RPC reports its version. */
@@ -20,10 +20,7 @@ interface Install {
   readonly version: string
 }
 
-export const usualVersions: Versions = {
-  installs: [{ fromMs: -Infinity, version: '0.16.1' }],
-  hidden: false,
-}
+export const usualVersions: Versions = { installs: [{ fromMs: -Infinity, version: '0.16.1' }], hidden: false }
 
 /** The version of a process that is started now. */
 export const installedVersion = ({ installs: [first, ...later] }: Versions): string =>
@@ -35,12 +32,7 @@ export const runningVersion = (
   { startedMs }: { readonly startedMs: number },
 ): string => later.findLast(({ fromMs }) => fromMs <= startedMs)?.version ?? first.version
 
-const changeVersions =
-  (change: (versions: Versions, atMs: number) => Partial<Versions>): Effect =>
-  (condition, atMs) => ({
-    ...condition,
-    versions: { ...condition.versions, ...change(condition.versions, atMs) },
-  })
+const changeVersions = setIn('versions')
 
 const versionNumber: Argument<string> = {
   expected: 'a version such as 0.17.0',
@@ -50,47 +42,23 @@ const versionNumber: Argument<string> = {
 /** Directives for installed, running and reported versions. */
 export const versionDirectives: readonly Directive[] = [
   directive(
-    {
-      subject: 'package',
-      verb: 'was',
-      meaning: 'that version has been installed and running since before the start',
-    },
-    versionNumber,
-    (version) => changeVersions(() => ({ installs: [{ fromMs: -Infinity, version }] })),
+    'package was',
+    'that version has been installed and running since before the start',
+    taking(versionNumber, (version) => changeVersions({ installs: [{ fromMs: -Infinity, version }] })),
   ),
   directive(
-    {
-      subject: 'package',
-      verb: 'upgraded',
-      meaning: 'that version is installed; each service runs it after its next restart',
-    },
-    versionNumber,
-    (version) => changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
+    'package upgraded',
+    'that version is installed; each service runs it after its next restart',
+    taking(versionNumber, (version) =>
+      changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
+    ),
   ),
-  bareDirective(
-    {
-      subject: 'node',
-      verb: 'restarts',
-      meaning: 'an operator restarts consensus, execution and RPC together',
-    },
-    (condition, atMs) => {
-      const { bft, execution, rpc, ...others } = condition.services
-      const started = {
-        bft: restartService(bft, atMs),
-        execution: restartService(execution, atMs),
-        rpc: restartService(rpc, atMs),
-      }
-      return { ...condition, services: { ...others, ...started } }
-    },
-  ),
-  bareDirective(
-    { subject: 'version', verb: 'hides', meaning: 'the RPC reports its name without a version' },
-    changeVersions(() => ({ hidden: true })),
-  ),
-  bareDirective(
-    { subject: 'version', verb: 'shows', meaning: 'the RPC reports its version again' },
-    changeVersions(() => ({ hidden: false })),
-  ),
+  directive('node restarts', 'an operator restarts consensus, execution and RPC together', (condition, atMs) => ({
+    ...condition,
+    services: restartAll(condition.services, NODE_ROLES, atMs),
+  })),
+  directive('version hides', 'the RPC reports its name without a version', changeVersions({ hidden: true })),
+  directive('version shows', 'the RPC reports its version again', changeVersions({ hidden: false })),
 ]
 
 /** `Name/version` as the RPC reports it: the capitalized name prefix. */
@@ -110,12 +78,7 @@ export const createVersionTool =
       return [{ stderr: `error: the simulated ${prefix}-node knows --version only\n` }, { exit: 2 }]
     }
     const version = installedVersion(condition().versions)
-    const build = {
-      commit: digest('commit', version).slice(0, 40),
-      tag: `v${version}`,
-      branch: '',
-      modified: true,
-    }
+    const build = { commit: digest('commit', version).slice(0, 40), tag: `v${version}`, branch: '', modified: true }
     return [{ stdout: `${prefix}-node ${JSON.stringify(build)}\n` }, { exit: 0 }]
   }
 

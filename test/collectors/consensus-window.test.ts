@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { createConsensusWindow, kindsOf } from '../../src/collectors/consensus/window.ts'
 import { createRecentPeers } from '../../src/collectors/consensus/sliding-window.ts'
 import { CONSENSUS_KINDS } from '../../src/collectors/consensus/definition.ts'
-import { parseConsensusLine } from '../../src/parsers/consensus-log.ts'
-import type { ConsensusEvent } from '../../src/parsers/consensus-log-events.ts'
+import { type ConsensusEvent, parseConsensusLine } from '../../src/parsers/consensus-log.ts'
 import { closed, committed, line, newQc, T0, timedOut, undecryptable, vote } from './consensus-log.ts'
 
 interface TimedEvent {

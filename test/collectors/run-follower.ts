@@ -3,7 +3,8 @@ import type { Collector, Outcome } from '../../src/core/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'
-import { manualClock, type ManualClock } from '../support/manual-clock.ts'
+import type { VirtualClock } from '../../src/core/virtual-clock.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
 /** The entries of one batch, an empty batch after N seconds, or an empty batch after a gap. */
@@ -18,7 +19,7 @@ interface FollowerRun {
   readonly isTimed?: boolean
 }
 
-const dependenciesOf = (clock: ManualClock, journal: Journal<JournalEntry>, stderr: string) => {
+const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>, stderr: string) => {
   const { recorder, total } = recording()
   const exec: Exec = {
     run: () => Promise.resolve({ exitCode: stderr === '' ? 0 : 1, stdout: '', stderr }),

@@ -4,7 +4,7 @@ import { attach, type Call, CHANGES } from '../support/strace.ts'
 import { type Ended, startPaused } from '../support/paused.ts'
 import type { Bench } from './bench.ts'
 
-const COMMAND = fileURLToPath(new URL('../fixtures/bin/keys-command.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 /** One system call of the command's own process on the node's files. */
 export interface Target {
@@ -31,7 +31,7 @@ interface Run {
 /** Runs a command and injects a fault into one of its calls. Calls are counted after it has read its configuration. */
 export const runTraced = async (bench: Bench, argv: readonly string[], injection?: Injection): Promise<Run> => {
   const { config, env, folder } = bench
-  const paused = await startPaused({ argv: [COMMAND, ...argv], config, env })
+  const paused = await startPaused({ argv: [PROGRAM, 'keys', ...argv], config, env })
   const { main, pool } = paused.threads
   const { target, what } = injection ?? {}
   const tracer = await attach({

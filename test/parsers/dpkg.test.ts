@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseInstalledPackage, parsePackageVersion } from '../../src/parsers/dpkg.ts'
+import { parseInstalledPackage, parsePackageVersion } from '../../src/parsers/version.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/dpkg/', import.meta.url)

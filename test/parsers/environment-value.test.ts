@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { readEnvironmentValue } from '../../src/parsers/keystore-password.ts'
+import { readEnvironmentValue } from '../../src/parsers/keystore.ts'
 
 /** Text behind the sign, and what it means to a shell and to systemd alike. */
 const AGREED = [

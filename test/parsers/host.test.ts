@@ -5,15 +5,15 @@ import { ParseError } from '../../src/core/errors.ts'
 import {
   parseCount,
   parseKernelStat,
+  parseListeners,
   parseOpenFilesLimit,
   parseSwitch,
   parseTemperature,
   parseWord,
 } from '../../src/parsers/kernel-files.ts'
 import { parseDriveHealth } from '../../src/parsers/smartctl.ts'
-import { parseListeners } from '../../src/parsers/sockets.ts'
 import { parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../src/parsers/time-sync.ts'
-import { compareReleases, newestKernel } from '../../src/parsers/version-number.ts'
+import { compareReleases, newestKernel } from '../../src/parsers/version.ts'
 
 const read = (name: string): string => readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
 

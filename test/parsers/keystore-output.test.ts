@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPassword } from '../../src/parsers/keystore-password.ts'
-import { readKeyMaterial } from '../../src/parsers/keystore.ts'
+import { readKeyMaterial, readPassword } from '../../src/parsers/keystore.ts'
 
 const fixture = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, '../fixtures/keystore', name), 'utf8')

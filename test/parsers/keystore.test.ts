@@ -2,8 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { findBackupProblem, findKeystoreProblem, checkKeyFile } from '../../src/parsers/keystore.ts'
-import { findEnvironmentProblem, findPasswordProblem } from '../../src/parsers/keystore-password.ts'
+import {
+  checkKeyFile,
+  findBackupProblem,
+  findEnvironmentProblem,
+  findKeystoreProblem,
+  findPasswordProblem,
+} from '../../src/parsers/keystore.ts'
 
 const FIXTURES = new URL('../fixtures/keystore/', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')

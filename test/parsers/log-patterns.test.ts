@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { readFile } from 'node:fs/promises'
 import { LOG_PATTERNS } from '../../src/parsers/log-pattern-list.ts'
 import {
   LOG_PATTERN,
@@ -105,10 +106,12 @@ describe('the level that execution writes', () => {
   })
 })
 
-test('the page has a chapter for each pattern, with what to do', () => {
-  const page = readFileSync('docs/patterns.md', 'utf8')
-  for (const { name, advice } of LOG_PATTERNS) {
-    expect(page.split(`## ${name}\n`), name).toHaveLength(2)
+test('the page has a chapter for each pattern, with its severity, its program and what to do', async () => {
+  const page = await readFile('docs/patterns.md', 'utf8')
+  for (const { name, severity, advice } of LOG_PATTERNS) {
+    const [, chapter = '', ...more] = page.split(`## ${name}\n`)
+    expect(more, name).toEqual([])
+    expect(chapter, name).toMatch(new RegExp(`^\\n\\*${severity}\\*, logged by [a-z ]+: \``))
     expect(page).toContain(`What to do: ${advice}\n`)
   }
 })

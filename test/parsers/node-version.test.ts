@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseNodeVersion } from '../../src/parsers/node-version.ts'
+import { parseNodeVersion } from '../../src/parsers/version.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/node-version/', import.meta.url)

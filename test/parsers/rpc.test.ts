@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseHeight } from '../../src/parsers/height.ts'
 import {
-  parseRpcResponse,
+  parseHeight,
   parseRpcBlock,
   parseRpcQuantity,
+  parseRpcResponse,
   parseRpcText,
   RpcErrorResponse,
 } from '../../src/parsers/rpc.ts'

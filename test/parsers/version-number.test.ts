@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compareVersions, isDifferentVersion, versionIn } from '../../src/parsers/version-number.ts'
+import { compareVersions, isDifferentVersion, versionIn } from '../../src/parsers/version.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 /** One and the same version a line, oldest first: each line is older than all below it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 
 const chain = createChain(7)
 const SOME_DAY = Date.UTC(2026, 4, 17, 6, 30)

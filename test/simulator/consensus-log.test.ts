@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RoundOutcome } from '../../src/simulator/chain/chain.ts'
+import type { RoundOutcome } from '../../src/simulator/chain.ts'
 import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
 import { BEGIN, chain, consensusLog, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStorageTool } from '../../src/simulator/storage/storage-report.ts'
+import { createStorageTool } from '../../src/simulator/storage.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { BEGIN, chain, nth, play, playLines, printed, secondsOf, textOf } from './play.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEndpoints, serveEndpoint } from '../../src/simulator/endpoints.ts'
-import { renderNative, renderOtel } from '../../src/simulator/native/native-metrics.ts'
+import { renderNative, renderOtel } from '../../src/simulator/native.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { progressAt } from '../../src/simulator/consensus/statesync.ts'
 import { eventually } from '../support/eventually.ts'

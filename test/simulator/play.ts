@@ -1,4 +1,4 @@
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
 import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'

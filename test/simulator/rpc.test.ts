@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import { type ServedEndpoint as Port, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
 import { loadScenario, parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'

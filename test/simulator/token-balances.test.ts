@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import { type ServedEndpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 import { cli } from '../support/cli.ts'
@@ -36,6 +37,8 @@ beforeAll(async () => {
   service = await startQueryService({
     rpcUrl: node.url,
     store: memoryStore(31_143),
+    // The request timeout is the real one: under load a request may take longer than a fast clock allows.
+    clock: systemClock,
     settings: { contracts: [ERC20, ERC721, ERC1155], fromBlock: FROM },
   })
   await eventually(service.look, ({ value }) => value('chain_query_service_height') === FINAL)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 
 const ERC20 = '0x70ce000000000000000000000000000000000001'

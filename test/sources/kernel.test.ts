@@ -5,7 +5,7 @@ import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
-import { parseListeners } from '../../src/parsers/sockets.ts'
+import { parseListeners } from '../../src/parsers/kernel-files.ts'
 import { createDiskUsage, createFileTree } from '../../src/sources/file-tree.ts'
 import { readMemory } from '../../src/sources/host.ts'
 

@@ -8,10 +8,10 @@ import { readConfig } from '../../src/config/load.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { onTestFinished } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
+import { createSimulatedHost } from '../../src/simulator/simulator.ts'
 import { createInProcessExec, createInProcessHttp } from '../../src/simulator/in-process.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/commands/maintenance/action.ts'
@@ -132,8 +132,8 @@ export const startHost = async (options: Options): Promise<Host> => {
     const client = createQueryClient({ ...to, clock: systemClock })
     return {
       ...client,
-      height: async (...asked) => inFlight.track(client.height(...asked)),
-      run: async (...asked) => inFlight.track(client.run(...asked)),
+      height: async (...args) => inFlight.track(client.height(...args)),
+      run: async (...args) => inFlight.track(client.run(...args)),
     }
   }
   const announce: Host['announce'] = async ({ minutes }) => {
@@ -200,12 +200,12 @@ const textOf = async (url: string): Promise<string> => {
   return response.ok ? text : ''
 }
 
-/** Until every collector has ended its first attempt, and the consensus log was heard or cannot be. */
+/** Until every collector has ended its first attempt, and the consensus log was isReady or cannot be. */
 const ready = async (get: (path: string) => Promise<string>, clock: Clock): Promise<void> => {
   const never = new AbortController().signal
-  const heard =
+  const isReady =
     /\nchain_agent_journal_last_entry_timestamp_seconds\{service="bft"\}|\nchain_agent_collector_up\{collector="consensus"\} 0/
-  while ((await get('/-/ready')) === '' || !heard.test(await get('/metrics'))) {
+  while ((await get('/-/ready')) === '' || !isReady.test(await get('/metrics'))) {
     await clock.sleep(100, never)
   }
 }

@@ -1,50 +1,7 @@
-import type { Clock } from '../../src/core/clock.ts'
-
-export interface ManualClock extends Clock {
-  /** Moves the time, wakes exactly the sleepers that are due, and lets them act. */
-  advance(ms: number): Promise<void>
-  /** Milliseconds until the first sleeper is due; undefined where nothing sleeps. */
-  untilNext(): number | undefined
-}
+import { createVirtualClock, settle, type VirtualClock } from '../../src/core/virtual-clock.ts'
 
 /** A clock that moves only by hand. */
-export const manualClock = (start = 1_000_000): ManualClock => {
-  let now = start
-  const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>()
-  return {
-    now: () => now,
-    elapsed: () => now - start,
-    sleep: async (ms, signal) =>
-      new Promise<void>((resolve) => {
-        if (signal.aborted) {
-          resolve()
-          return
-        }
-        const sleeper = {
-          due: now + ms,
-          wake: (): void => {
-            sleepers.delete(sleeper)
-            signal.removeEventListener('abort', sleeper.wake)
-            resolve()
-          },
-        }
-        signal.addEventListener('abort', sleeper.wake)
-        sleepers.add(sleeper)
-      }),
-    advance: async (ms) => {
-      now += ms
-      for (const { due, wake } of sleepers) if (due <= now) wake()
-      await turn()
-    },
-    untilNext: () =>
-      sleepers.size === 0 ? undefined : Math.max(0, Math.min(...[...sleepers].map(({ due }) => due)) - now),
-  }
-}
-
-const turn = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve)
-  })
+export const manualClock = (start = 1_000_000): VirtualClock => createVirtualClock(start)
 
 /** A simulated tool takes some turns of the event loop. */
 const QUIET_TURNS = 10
@@ -70,7 +27,7 @@ export const createInFlight = (): InFlight => {
     },
     settled: async () => {
       for (let quiet = 0; quiet < QUIET_TURNS;) {
-        await turn()
+        await settle()
         const isReading = process
           .getActiveResourcesInfo()
           .some((name) => /^FSReq|GetAddr|^Zlib|^Random|^Scrypt|^PBKDF2/i.test(name))
@@ -84,7 +41,7 @@ export const createInFlight = (): InFlight => {
  * Runs `work` on the clock: whenever nothing is under way, the clock moves to the next sleeper that is due. Returns
  * what `work` returns.
  */
-export const onManualClock = async <T>(clock: ManualClock, inFlight: InFlight, work: () => Promise<T>): Promise<T> => {
+export const onManualClock = async <T>(clock: VirtualClock, inFlight: InFlight, work: () => Promise<T>): Promise<T> => {
   let isDone = false
   const running = work().finally(() => {
     isDone = true

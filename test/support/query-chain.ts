@@ -38,13 +38,13 @@ export const createChain = (logs: readonly ServedLog[], height: number | null) =
 
 export type ServedChain = ReturnType<typeof createChain>
 
-interface Wanted {
+interface LogFilter {
   readonly address?: readonly string[] | undefined
   readonly topics?: readonly (readonly string[])[] | undefined
 }
 
 /** The naive filter: what a query must bring. Addresses and topics in lower case. */
-export const matches = ({ address = [], topics = [] }: Wanted, log: ServedLog): boolean =>
+export const matches = ({ address = [], topics = [] }: LogFilter, log: ServedLog): boolean =>
   (address.length === 0 || address.includes(log.address.toLowerCase())) &&
   topics.every(
     (alternatives, position) =>
@@ -57,7 +57,7 @@ const inOrder = (logs: readonly ServedLog[]): readonly ServedLog[] =>
 /** The answer to a query before it is written, to be altered at will: keys as on the wire. */
 export type Answer = Record<string, unknown>
 
-/** How the service speaks. */
+/** The dialect and the page sizes of the service. */
 export interface Speech {
   /**
    * `spec`: to_block inclusive, next_block absent when done, nothing but data next to it. `hosted`: to_block exclusive,
@@ -78,29 +78,29 @@ export interface Speech {
   readonly guard: boolean
 }
 
-interface Asked {
+interface QueryBody {
   readonly from_block: number
   readonly to_block?: number | null | undefined
-  readonly logs: readonly Wanted[]
+  readonly logs: readonly LogFilter[]
   readonly field_selection: { readonly log: readonly string[] }
 }
 
 /** The right answer to a query. Pages are of whole blocks, and of at least one. */
-export const answerOf = (chain: ServedChain, speech: Speech, asked: Asked): Answer => {
+export const answerOf = (chain: ServedChain, speech: Speech, query: QueryBody): Answer => {
   const height = chain.height ?? -1
-  const from = asked.from_block
-  const last = Math.min(height, lastAsked(speech, asked))
+  const from = query.from_block
+  const last = Math.min(height, lastBlockOf(speech, query))
   const limit = Math.min(last, from + speech.pageBlocks - 1)
   const all = chain
     .logs()
     .filter((log) => log.block >= from && log.block <= limit)
-    .filter((log) => asked.logs.some((wanted) => matches(wanted, log)))
+    .filter((log) => query.logs.some((filter) => matches(filter, log)))
   const full = all[speech.pageLogs - 1]
   const end = full === undefined ? limit : full.block
   const data = batches(
     all.filter(({ block }) => block <= end),
     speech,
-    asked.field_selection.log,
+    query.field_selection.log,
   )
   const isDone = end >= last
   if (speech.dialect === 'spec') return { data, ...(!isDone && { next_block: end + 1 }) }
@@ -113,7 +113,7 @@ export const answerOf = (chain: ServedChain, speech: Speech, asked: Asked): Answ
   }
 }
 
-const lastAsked = ({ dialect }: Speech, { to_block: to }: Asked): number => {
+const lastBlockOf = ({ dialect }: Speech, { to_block: to }: QueryBody): number => {
   if (to === undefined || to === null) return Number.POSITIVE_INFINITY
   return dialect === 'spec' ? to : to - 1
 }

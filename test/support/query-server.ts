@@ -194,8 +194,8 @@ interface Recording {
 
 const record = (path: Seen['path'], { seen, headers, body }: Recording): Seen => {
   const nth = seen.filter((other) => other.path === path).length
-  const asked = path === '/query' ? REQUEST.safeParse(JSON.parse(body)).data : undefined
-  const blocks = { from: asked?.from_block ?? -1, to: asked?.to_block ?? null }
+  const query = path === '/query' ? REQUEST.safeParse(JSON.parse(body)).data : undefined
+  const blocks = { from: query?.from_block ?? -1, to: query?.to_block ?? null }
   return { path, nth, headers, body, at: performance.now(), ...blocks }
 }
 

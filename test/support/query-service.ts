@@ -12,7 +12,7 @@ const hurriedClock = (factor = 60): Clock => ({
   sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
 })
 
-interface Wanted {
+interface QueryServiceOptions {
   readonly rpcUrl: string
   readonly store: LogStore
   readonly settings?: Readonly<Record<string, unknown>>
@@ -35,8 +35,8 @@ export interface QueryService {
 }
 
 /** `serve-query` without a process of its own. */
-export const startQueryService = async (wanted: Wanted): Promise<QueryService> => {
-  const { rpcUrl, store, settings = {}, clock = hurriedClock() } = wanted
+export const startQueryService = async (options: QueryServiceOptions): Promise<QueryService> => {
+  const { rpcUrl, store, settings = {}, clock = hurriedClock() } = options
   const lines: string[] = []
   const put =
     (level: string) =>

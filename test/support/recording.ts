@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
-import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createChain } from '../../src/simulator/chain.ts'
 import { createNode } from '../../src/simulator/node.ts'
 import { LIVELY } from '../../src/simulator/pace.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'

@@ -47,7 +47,7 @@ export interface RpcNode {
 }
 
 const callSchema = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) })
-type Asked = z.infer<typeof callSchema>
+type RpcCall = z.infer<typeof callSchema>
 
 /** A node's JSON-RPC over a chain that can be worked out, on a real port. */
 export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNode> => {
@@ -57,7 +57,7 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
   const nothing: RpcFaults = () => undefined
   const state = { faults: options.faults ?? nothing, open: 0, most: 0 }
 
-  const answer = ({ id, method, params }: Asked, _index: number, { length }: readonly Asked[]) => {
+  const answer = ({ id, method, params }: RpcCall, _index: number, { length }: readonly RpcCall[]) => {
     const nth = counts.get(method) ?? 0
     counts.set(method, nth + 1)
     const call = { method, params, nth, of: length }
@@ -73,8 +73,8 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
   }
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const asked: unknown = JSON.parse(await textOf(request))
-    const calls = z.array(callSchema).parse(Array.isArray(asked) ? asked : [asked])
+    const requested: unknown = JSON.parse(await textOf(request))
+    const calls = z.array(callSchema).parse(Array.isArray(requested) ? requested : [requested])
     const answers = calls.map(answer)
     const whole = answers.find(({ fault }) => fault !== undefined && fault.kind !== 'result')?.fault
     if (whole?.kind === 'hang') return
@@ -83,7 +83,7 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
       return
     }
     const bodies = answers.map(({ body }) => body)
-    const reply = JSON.stringify(Array.isArray(asked) ? bodies : bodies[0])
+    const reply = JSON.stringify(Array.isArray(requested) ? bodies : bodies[0])
     if (whole?.kind === 'cut') {
       response.writeHead(200, { 'content-length': String(reply.length) })
       response.write(reply.slice(0, 20), () => response.destroy())

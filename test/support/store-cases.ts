@@ -129,8 +129,8 @@ export const WHOLE: Selection = {
 
 export const never = (): AbortSignal => new AbortController().signal
 
-export const kindOf = async (asked: Promise<unknown>): Promise<string> =>
-  asked.then(
+export const kindOf = async (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
     () => 'no error',
     (error: unknown) => (error instanceof StoreError ? error.kind : String(error)),
   )

@@ -109,12 +109,12 @@ export const attach = async ({ threads, calls, file, injection }: Attachment) =>
     stdin: 'ignore',
     timeout: 240_000,
   })
-  let said = ''
+  let stderr = ''
   strace.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    said += chunk
+    stderr += chunk
   })
   await eventually(
-    () => said.match(/attached/g)?.length ?? 0,
+    () => stderr.match(/attached/g)?.length ?? 0,
     (attached) => attached === threads.length,
     { every: 5 },
   )

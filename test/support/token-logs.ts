@@ -9,19 +9,19 @@ export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55
 
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`
 
-interface Place {
+interface LogPosition {
   readonly block: number
   readonly index?: number
 }
 
-interface Moved {
+interface TransferEvent {
   readonly from: string
   readonly to: string
   readonly value: bigint
 }
 
 /** A transfer of an ERC-20. */
-export const transfer = ({ block, index = 0 }: Place, { from, to, value }: Moved): ServedLog => ({
+export const transfer = ({ block, index = 0 }: LogPosition, { from, to, value }: TransferEvent): ServedLog => ({
   block,
   index,
   address: TOKEN,
@@ -30,7 +30,7 @@ export const transfer = ({ block, index = 0 }: Place, { from, to, value }: Moved
 })
 
 /** A transfer of one token of an ERC-721. */
-export const move = (place: Place, { from, to, value: id }: Moved): ServedLog => ({
+export const move = (place: LogPosition, { from, to, value: id }: TransferEvent): ServedLog => ({
   ...transfer(place, { from, to, value: 0n }),
   topics: [TRANSFER, word(BigInt(from)), word(BigInt(to)), word(id)],
   data: '0x',

@@ -1,5 +1,5 @@
 import { CONSENSUS_KINDS } from './definition.ts'
-import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
+import { type ConsensusEvent } from '../../parsers/consensus-log.ts'
 import { minute, second } from '../../core/units.ts'
 import { createNewest, createRecentPeers, createSlidingCounts, wholeSecond } from './sliding-window.ts'
 

@@ -1,7 +1,6 @@
 import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { parseOpenFilesLimit } from '../../parsers/kernel-files.ts'
-import { parseListeners } from '../../parsers/sockets.ts'
+import { parseListeners, parseOpenFilesLimit } from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type HostCheck, createHostCheck } from './host-check.ts'
 import type { MainPids } from '../shared/node-state.ts'

@@ -1,7 +1,7 @@
 import type { KERNELS } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { type KernelStat, parseCount, parseKernelStat, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
-import { newestKernel } from '../../parsers/version-number.ts'
+import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
 import type { ReadMemory } from '../../sources/host.ts'

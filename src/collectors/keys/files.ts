@@ -7,13 +7,17 @@ import {
   resolveFolders,
 } from '../../core/key-paths.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
-import { findBackupProblem, findKeystoreProblem } from '../../parsers/keystore.ts'
-import { findEnvironmentProblem, findPasswordProblem } from '../../parsers/keystore-password.ts'
-import type { FileFacts, KeyFiles } from '../../sources/key-files.ts'
-import type { ReadPrefix } from '../../sources/prefix.ts'
+import {
+  findBackupProblem,
+  findKeystoreProblem,
+  findEnvironmentProblem,
+  findPasswordProblem,
+} from '../../parsers/keystore.ts'
+import { type FileFacts, type KeyFiles } from '../../sources/key-files.ts'
+import { type ReadPrefix } from '../../sources/prefix.ts'
 import { z } from 'zod'
 import { ParseError } from '../../core/errors.ts'
-import type { ReadReport } from '../../sources/reports.ts'
+import { type ReadReport } from '../../sources/reports.ts'
 
 /** The state of one secret file, without its path and content: it is exported. */
 export interface KeyFile {

@@ -1,8 +1,14 @@
-import type { Fork, Forks } from '../../config/forks.ts'
+import { type Fork, type Forks } from '../../config/forks.ts'
 import { second } from '../../core/units.ts'
 import { definition, type FORK_CHECKS } from './definition.ts'
 import { createSampleIndex, type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { compareVersions, isDifferentVersion, versionIn } from '../../parsers/version-number.ts'
+import {
+  compareVersions,
+  isDifferentVersion,
+  versionIn,
+  type PackageVersion,
+  type NodeVersion,
+} from '../../parsers/version.ts'
 import {
   chainIdOf,
   hasPageTimeline,
@@ -13,13 +19,11 @@ import {
   type VersionResult,
 } from './versions.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import type { Context } from '../../core/clock.ts'
+import { type Context } from '../../core/clock.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
-import type { PackageVersion } from '../../parsers/dpkg.ts'
-import type { NodeVersion } from '../../parsers/node-version.ts'
-import type { Exec } from '../../sources/exec.ts'
-import type { ReadPrefix } from '../../sources/prefix.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import { type Exec } from '../../sources/exec.ts'
+import { type ReadPrefix } from '../../sources/prefix.ts'
+import { type OfferCollector } from '../dependencies.ts'
 
 /** The properties of a node that forks may require; null is unknown. */
 export interface NodeProperties {

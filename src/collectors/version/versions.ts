@@ -1,11 +1,15 @@
 import { type Context, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError } from '../../core/errors.ts'
-import type { Recorder, SampleIndex } from '../../core/metric.ts'
-import { type PackageVersion, parseInstalledPackage } from '../../parsers/dpkg.ts'
-import { type NodeVersion, parseNodeVersion } from '../../parsers/node-version.ts'
-import { versionIn } from '../../parsers/version-number.ts'
-import type { RUNNING_SOURCES } from './definition.ts'
-import type { Exec } from '../../sources/exec.ts'
+import { type Recorder, type SampleIndex } from '../../core/metric.ts'
+import {
+  type PackageVersion,
+  parseInstalledPackage,
+  type NodeVersion,
+  parseNodeVersion,
+  versionIn,
+} from '../../parsers/version.ts'
+import { type RUNNING_SOURCES } from './definition.ts'
+import { type Exec } from '../../sources/exec.ts'
 
 /** The version of a program or package, or the error. */
 export type VersionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error }

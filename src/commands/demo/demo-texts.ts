@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { shellQuote } from '../../core/format.ts'
-import { TOKENS } from '../../simulator/chain/token-events.ts'
+import { TOKENS } from '../../simulator/rpc/blocks.ts'
 
 /** The line that `simulate --json` prints: URLs and paths of the simulated node. */
 export const nodeInfoSchema = z.object({

@@ -1,11 +1,17 @@
 import { linkAbort } from '../../core/clock.ts'
-import { assertSameKey, compareKeys, type Comparison, describeMismatch, type KnownKeys } from '../../keys/identity.ts'
+import {
+  assertSameKey,
+  compareKeys,
+  type Comparison,
+  describeMismatch,
+  type KnownKeys,
+  readNodePassword,
+} from '../../keys/key-context.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { asJson, type KeyFailure, page, runKeyCommand, warnOfExposure, writeError } from './key-command.ts'
 import { asError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
-import { readNodePassword } from '../../keys/key-context.ts'
 import {
   planRestore,
   type PreparedKeystore,
@@ -15,10 +21,10 @@ import {
   type RestorePlan,
   type RestoreResult,
 } from '../../keys/restore.ts'
-import type { KeySession } from './session.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
+import { type KeySession } from './session.ts'
+import { type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, UsageError, type ActionContext } from '../../cli/io.ts'
-import type { Progress } from '../../cli/terminal/progress.ts'
+import { type Progress } from '../../cli/terminal/progress.ts'
 import { createInterface } from 'node:readline/promises'
 
 export interface RestoreOptions extends ConfigOptions {

@@ -1,4 +1,4 @@
-import { compareKeys, type Comparison, describeMismatch } from '../../keys/identity.ts'
+import { compareKeys, type Comparison, describeMismatch } from '../../keys/key-context.ts'
 import { verify, type VerifyResult } from '../../keys/verify.ts'
 import { wrap, createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
 import { LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { parseInstalledPackage } from '../../parsers/dpkg.ts'
+import { parseInstalledPackage } from '../../parsers/version.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { openRecording, type Recording } from '../../sources/journal-range.ts'
 import { createFold } from './fold.ts'

@@ -11,7 +11,7 @@ import { createReplayJournal } from './replay-journal.ts'
 import { createServiceRuns } from './service-runs.ts'
 import { isRecordingMissing } from './gap-detection.ts'
 import type { PastSource } from './past-source.ts'
-import { createVirtualClock } from './virtual-clock.ts'
+import { createVirtualClock, settle } from '../../core/virtual-clock.ts'
 import { createReplayCollectors } from './collectors.ts'
 import { createBootTracker } from './boot-tracker.ts'
 
@@ -70,7 +70,7 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   })
   const context = { clock, signal: ending.signal }
   const running = collectors.map((collector) => supervise(collector, board, context))
-  await clock.settle()
+  await settle()
   const listeners = journal.listeners()
   const reader = source.open(listeners.map(({ match }) => match))
   let unreadable = 0
@@ -88,7 +88,7 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
       listener.receive(batch)
     }
     // First the collectors that read, then those that wake up and derive from them.
-    await clock.settle()
+    await settle()
     await clock.wake()
     counters.mark(to)
     known = createSampleIndex(board.samples())

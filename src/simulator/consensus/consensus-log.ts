@@ -1,69 +1,44 @@
-import type { Block, Chain, RoundOutcome, Validator } from '../chain/chain.ts'
+import * as lines from './log-lines.ts'
+import { type Block, type Chain, FINAL_AFTER, type RoundOutcome, type Timeout, type Validator } from '../chain.ts'
 import { drift } from '../format-drift.ts'
-import type { Heights } from '../heights.ts'
+import type { NodeSubject } from '../node.ts'
 import { createSteadyLines } from '../injected-lines.ts'
-import type { Draft } from '../journal/journal.ts'
-import { createRateLimit, serviceEntry, suppressedEntry } from '../journal/journald.ts'
-import { isVoting } from '../native/native.ts'
-import { bareDirective, blocks, type Directive, directive } from '../scenario/directives.ts'
-import type { Condition, Timeline } from '../scenario/timeline.ts'
+import { createRateLimit, type Draft, serviceEntry, suppressedEntry } from '../journal/journal.ts'
+import { isVoting } from '../native.ts'
+import { blocks, directive, type Directive, set, taking } from '../scenario/directives.ts'
+import type { Condition } from '../scenario/timeline.ts'
 import { unitOf } from '../services/service.ts'
 import { installedVersion } from '../versions.ts'
-import * as lines from './consensus-lines.ts'
-import { type LogLine, renderLogLine } from './consensus-lines.ts'
-import { createLogFlood, noiseLine } from './log-noise.ts'
+import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
 import { createStatesyncLog, isSyncing } from './statesync.ts'
 
 export const consensusDirectives: readonly Directive[] = [
   directive(
-    {
-      subject: 'node',
-      verb: 'behind',
-      meaning: 'the node follows the network that number of blocks behind',
-    },
-    blocks,
-    (behind) => (condition) => ({ ...condition, behind }),
+    'node behind',
+    'the node follows the network that number of blocks behind',
+    taking(blocks, (behind) => set({ behind })),
   ),
-  bareDirective(
-    {
-      subject: 'node',
-      verb: 'misses',
-      meaning: 'the node is the leader of every round that times out: four a minute',
-    },
-    (condition) => ({ ...condition, leads: 'badly' }),
+  directive(
+    'node misses',
+    'the node is the leader of every round that times out: four a minute',
+    set({ leads: 'badly' }),
   ),
-  bareDirective(
-    {
-      subject: 'node',
-      verb: 'idles',
-      meaning: 'the same, and the node is not the leader of any round with a block',
-    },
-    (condition) => ({ ...condition, leads: 'never' }),
+  directive(
+    'node idles',
+    'the same, and the node is not the leader of any round with a block',
+    set({ leads: 'never' }),
   ),
-  bareDirective(
-    {
-      subject: 'node',
-      verb: 'leads',
-      meaning: 'the node leads rounds as usual; rounds of other leaders time out',
-    },
-    (condition) => ({ ...condition, leads: 'well' }),
+  directive('node leads', 'the node leads rounds as usual; rounds of other leaders time out', set({ leads: 'well' })),
+  directive(
+    'consensus stops',
+    'consensus is stalled: no new block, though every process runs',
+    set({ consensusRuns: false }),
   ),
-  bareDirective(
-    {
-      subject: 'consensus',
-      verb: 'stops',
-      meaning: 'consensus is stalled: no new block, though every process runs',
-    },
-    (condition) => ({ ...condition, consensusRuns: false }),
-  ),
-  bareDirective(
-    { subject: 'consensus', verb: 'resumes', meaning: 'the node catches up with the network' },
-    (condition) => ({ ...condition, consensusRuns: true }),
-  ),
+  directive('consensus resumes', 'the node catches up with the network', set({ consensusRuns: true })),
 ]
 
 /** The round with the leader that the scenario requires for this node; the network itself is not affected. */
-export const leaderOf = <Round extends RoundOutcome>(
+const leaderOf = <Round extends RoundOutcome>(
   round: Round,
   { chain, own }: { readonly chain: Chain; readonly own: Validator },
   { leads }: Condition,
@@ -72,13 +47,6 @@ export const leaderOf = <Round extends RoundOutcome>(
   if (leads !== 'never' || round.leader !== own) return round
   const other = chain.validators.find((validator) => validator !== own)
   return other ? { ...round, leader: other } : round
-}
-
-interface ConsensusSubject {
-  readonly chain: Chain
-  readonly own: Validator
-  readonly timeline: Timeline
-  readonly heights: Heights
 }
 
 /** The most blocks that a node logs while it catches up. */
@@ -90,17 +58,14 @@ const STUCK_EVERY = 3n
  * The log lines of consensus for each round. The function that it returns must be called with consecutive time ranges;
  * it keeps the number of the last block.
  */
-const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject) => {
+const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
   let reported: bigint | undefined
 
   /** Blocks that the node did not receive when they were proposed. */
   function* catchUp(upto: bigint, atMs: number): Generator<LogLine> {
     if (reported === undefined || reported >= upto) return
     if (upto - reported > 1n) {
-      const fields = {
-        requester: 'Consensus',
-        block_range: `BlockRange { num_blocks: ${upto - reported} }`,
-      }
+      const fields = { requester: 'Consensus', block_range: `BlockRange { num_blocks: ${upto - reported} }` }
       const message = 'blocksync: self request'
       yield { atMs, level: 'DEBUG', target: 'blocksync::blocksync', message, fields }
     }
@@ -160,13 +125,8 @@ const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject)
   }
 }
 
-interface JournalSubject extends ConsensusSubject {
-  readonly node: string
-  readonly prefix: string
-}
-
 /** The journal entries of the consensus process, within the rate limit of journald. */
-export const createConsensusEntries = (subject: JournalSubject) => {
+export const createConsensusEntries = (subject: NodeSubject) => {
   const { prefix, chain, timeline } = subject
   const sources = [
     createStatesyncLog(chain, timeline),
@@ -207,7 +167,7 @@ export const createConsensusEntries = (subject: JournalSubject) => {
   }
 }
 
-const starts = ({ timeline, prefix }: JournalSubject): readonly LogLine[] =>
+const starts = ({ timeline, prefix }: NodeSubject): readonly LogLine[] =>
   timeline.changes
     .filter(({ before, after }) => before.services.bft.generation !== after.services.bft.generation)
     .map(({ atMs, after }) => ({
@@ -222,3 +182,99 @@ const PANIC = [
   'high qc too far ahead of block tree root, restart client and statesync. highqc: QC { .. }, block-tree root RootInfo { .. }',
   'note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace',
 ]
+
+interface Line {
+  readonly atMs: number
+  readonly text: string
+}
+
+/** How many rounds ledger-tail prints again when it starts or when the node catches up. */
+const REPLAY = 100n
+
+/**
+ * The output of ledger-tail. The function that it returns must be called with consecutive time ranges; it keeps the
+ * last reported round. The lengths of the ranges do not change the output.
+ */
+export const createLedgerTail = ({ chain, own: self, timeline, heights }: NodeSubject) => {
+  const seen = <Round extends RoundOutcome>(round: Round, atMs: number): Round =>
+    leaderOf(round, { chain, own: self }, timeline.conditionAt(atMs))
+  let reported: bigint | undefined
+  let generation: number | undefined
+
+  function* report(upto: bigint, atMs: number, replay: boolean): Generator<Line> {
+    const oldest = upto - REPLAY + 1n
+    const first = reported === undefined || replay || reported + 1n < oldest ? oldest : reported + 1n
+    for (let number = first; number <= upto; number += 1n) {
+      const round = chain.round(number)
+      if (round?.kind === 'timeout' && !replay) {
+        yield { atMs, text: renderTimeout(seen(round, atMs), atMs) }
+      }
+      if (round?.kind !== 'block') continue
+      yield { atMs, text: renderProposed(seen(round, round.seenMs), atMs) }
+      const final = chain.block(round.seqNum - FINAL_AFTER)
+      if (final && !replay) yield { atMs, text: renderFinalized(seen(final, final.seenMs), atMs) }
+    }
+    reported = upto
+  }
+
+  return function* (fromMs: number, toMs: number): Generator<Line> {
+    for (const outcome of chain.between(fromMs, toMs)) {
+      const atMs = outcome.seenMs
+      const service = timeline.conditionAt(atMs).services['ledger-tail']
+      if (service.state !== 'active') continue
+      const head = chain.headAt(atMs)
+      const own = heights.consensus(atMs)
+      // At the head of the network a node follows rounds, behind it blocks.
+      const upto = own === head.seqNum ? outcome.round : chain.block(own)?.round
+      const replay = generation !== undefined && generation !== service.generation
+      generation = service.generation
+      if (upto !== undefined && (replay || reported === undefined || upto > reported)) {
+        yield* report(upto, atMs, replay)
+      }
+    }
+  }
+}
+
+/** The line of ledger-tail for a proposed block. Every field is a string, including numbers. */
+const renderProposed = (block: Block, nowMs: number): string =>
+  renderLine(nowMs, {
+    message: 'proposed_block',
+    ...place(block),
+    num_tx: String(block.transactions),
+    ...author(block, nowMs),
+  })
+
+/** The line for a final block: without the number of transactions. */
+const renderFinalized = (block: Block, nowMs: number): string =>
+  renderLine(nowMs, { message: 'finalized_block', ...place(block), ...author(block, nowMs) })
+
+/** The line for a round without a block: it has neither epoch nor sequence number. */
+const renderTimeout = ({ round, leader }: Timeout, nowMs: number): string =>
+  renderLine(nowMs, {
+    message: 'timeout',
+    round: String(round),
+    author: leader.publicKey,
+    now_ts_ms: String(nowMs),
+    author_address: leader.address,
+  })
+
+type Fields = Readonly<Record<string, string>>
+
+const place = ({ round, parentRound, epoch, seqNum }: Block): Fields => ({
+  round: String(round),
+  parent_round: String(parentRound),
+  epoch: String(epoch),
+  seq_num: String(seqNum),
+})
+
+const author = ({ leader, timeMs }: Block, nowMs: number): Fields => ({
+  author: leader.publicKey,
+  block_ts_ms: String(timeMs),
+  now_ts_ms: String(nowMs),
+  author_address: leader.address,
+})
+
+const renderLine = (nowMs: number, fields: Fields): string => {
+  const timestamp = new Date(nowMs).toISOString().replace('Z', '000Z')
+  return JSON.stringify({ timestamp, level: 'INFO', fields, target: 'ledger_tail' })
+}

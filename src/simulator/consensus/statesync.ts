@@ -1,8 +1,8 @@
-import type { Block, Chain } from '../chain/chain.ts'
-import { bareDirective, directive, type Directive, duration, type Effect } from '../scenario/directives.ts'
+import type { Block, Chain } from '../chain.ts'
+import { directive, type Directive, duration, type Effect, taking } from '../scenario/directives.ts'
 import type { Condition, Timeline } from '../scenario/timeline.ts'
-import { restartService } from '../services/service.ts'
-import { certificateOf, type LogLine, short } from './consensus-lines.ts'
+import { NODE_ROLES, restartAll } from '../services/service.ts'
+import { certificateOf, type LogLine, short } from './log-lines.ts'
 
 /** A period in which the node fetches the state of the chain instead of following it. */
 export interface Statesync {
@@ -47,19 +47,11 @@ export const progressAt = (chain: Chain, statesync: Statesync | undefined, ms: n
 /** Restarts the services of the node, with a database too old to resume from. */
 const startStatesync =
   (lastsMs: number): Effect =>
-  (condition, atMs) => {
-    const { bft, execution, rpc, ...others } = condition.services
-    const started = {
-      bft: restartService(bft, atMs),
-      execution: restartService(execution, atMs),
-      rpc: restartService(rpc, atMs),
-    }
-    return {
-      ...condition,
-      statesync: { fromMs: atMs, lastsMs, untilMs: atMs + lastsMs, leftMs: undefined },
-      services: { ...others, ...started },
-    }
-  }
+  (condition, atMs) => ({
+    ...condition,
+    statesync: { fromMs: atMs, lastsMs, untilMs: atMs + lastsMs, leftMs: undefined },
+    services: restartAll(condition.services, NODE_ROLES, atMs),
+  })
 
 const running =
   (change: (statesync: Statesync, atMs: number) => Statesync): Effect =>
@@ -72,24 +64,22 @@ const running =
 /** Directives for statesync; `stalls` and `goes` have no effect while there is none. */
 export const statesyncDirectives: readonly Directive[] = [
   directive(
-    {
-      subject: 'node',
-      verb: 'syncs',
-      meaning: 'the node restarts and needs statesync for that time: no RPC, no blocks',
-    },
-    duration,
-    startStatesync,
+    'node syncs',
+    'the node restarts and needs statesync for that time: no RPC, no blocks',
+    taking(duration, startStatesync),
   ),
-  bareDirective(
-    { subject: 'statesync', verb: 'stalls', meaning: 'statesync is stalled: no peer responds' },
+  directive(
+    'statesync stalls',
+    'statesync is stalled: no peer responds',
     running((statesync, atMs) =>
       statesync.leftMs === undefined
         ? { ...statesync, untilMs: Infinity, leftMs: statesync.untilMs - atMs }
         : statesync,
     ),
   ),
-  bareDirective(
-    { subject: 'statesync', verb: 'goes', meaning: 'statesync resumes where it stalled' },
+  directive(
+    'statesync goes',
+    'statesync resumes where it stalled',
     running((statesync, atMs) =>
       statesync.leftMs === undefined
         ? statesync
@@ -137,10 +127,7 @@ function* linesOf(chain: Chain, statesync: Statesync, second: number): Generator
     fields,
   })
   if (second === 1) {
-    yield info('starting up, syncing', {
-      root: short(root.id),
-      high_certificate: certificateOf(root),
-    })
+    yield info('starting up, syncing', { root: short(root.id), high_certificate: certificateOf(root) })
     yield {
       ...info('local tip over 30000 blocks older than root. consider restoring from snapshot first', {
         latest_finalized_block: String(heightBefore(chain, statesync)),

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import type { SimulatedNode } from '../node.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { CPUS, hostFiles, openFilesOf, type Ticks } from './host-files.ts'
-import { walMegabytesAt } from './host.ts'
+import { driveFiles, type Host, walMegabytesAt } from './host.ts'
+import { pidOf, ROLES } from '../services/service.ts'
 
 /** Paths of the simulated host. */
 export interface HostPlaces {
@@ -24,14 +24,6 @@ interface HostTreeOptions {
   readonly pace?: Pace
 }
 
-interface HostTree {
-  readonly places: HostPlaces
-  /** Writes the files that have changed. */
-  settle(): Promise<void>
-  /** Keeps writing the files that change, until the signal aborts. */
-  keep(signal: AbortSignal): Promise<void>
-}
-
 /** The health of drives is written again in this interval, even if unchanged. */
 const HEALTH_MS = 30_000
 
@@ -39,7 +31,7 @@ const HEALTH_MS = 30_000
 export const createHostTree = async (
   node: SimulatedNode,
   { clock, directory, nodeDirectory, pace = LIVELY }: HostTreeOptions,
-): Promise<HostTree> => {
+) => {
   const root = join(directory, 'host')
   const places: HostPlaces = {
     procfs: join(root, 'proc'),
@@ -73,8 +65,10 @@ export const createHostTree = async (
   await settle()
   return {
     places,
+    /** Writes the files that have changed. */
     settle,
-    keep: async (signal) => {
+    /** Keeps writing the files that change, until the signal aborts. */
+    keep: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
         await clock.sleep(pace.hostMs, signal)
         // The directory may have been removed; the node continues without it.
@@ -194,3 +188,115 @@ const exists = async (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+/** The files of kernel and drives, by path below the directory of the host. */
+const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, string> => {
+  const { host, services } = node.condition()
+  const throttles =
+    17 + (host.throttledFromMs === undefined ? 0 : Math.floor((node.now() - host.throttledFromMs) / 500))
+  const cpu = (at: number): Entries => ({
+    [`sys/devices/system/cpu/cpu${at}/cpufreq/scaling_governor`]: `${host.governor}\n`,
+    [`sys/devices/system/cpu/cpu${at}/thermal_throttle/package_throttle_count`]: `${throttles}\n`,
+    [`sys/devices/system/cpu/cpu${at}/topology/physical_package_id`]: '0\n',
+  })
+  const pages = (size: string, total: number, free: number): Entries => ({
+    [`sys/kernel/mm/hugepages/hugepages-${size}/nr_hugepages`]: `${total}\n`,
+    [`sys/kernel/mm/hugepages/hugepages-${size}/free_hugepages`]: `${free}\n`,
+  })
+  const running = ROLES.map((role) => services[role]).filter(({ state }) => state === 'active')
+  return new Map(
+    [
+      {
+        'proc/stat': renderStat(ticks, host),
+        'proc/net/tcp': renderSockets(host),
+        'proc/net/tcp6': renderSockets6(),
+        'proc/sys/kernel/osrelease': `${host.kernel}\n`,
+        'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
+        [`boot/vmlinuz-${host.kernel}`]: '',
+        [`boot/vmlinuz-${host.pendingKernel}`]: '',
+      },
+      ...Array.from({ length: CPUS }, (_, at) => cpu(at)),
+      pages('2048kB', 2048, host.hugePagesFree),
+      pages('1048576kB', 4, 0),
+      ...running.map((service) => ({ [`proc/${pidOf(service)}/limits`]: renderLimits(host) })),
+      driveFiles(node),
+    ].flatMap((entries: Entries) => Object.entries(entries)),
+  )
+}
+
+type Entries = Readonly<Record<string, string>>
+
+/** The number of open files of each running service, by PID; that of consensus is set by the scenario. */
+const openFilesOf = (node: SimulatedNode): ReadonlyMap<number, number> => {
+  const { host, services } = node.condition()
+  return new Map(
+    ROLES.map((role) => services[role])
+      .filter(({ state }) => state === 'active')
+      .map((service) => [pidOf(service), service.role === 'bft' ? host.openFiles : 12]),
+  )
+}
+
+/** Hundredths of a second, the unit of CPU time in the kernel. */
+interface Ticks {
+  readonly busy: number
+  readonly idle: number
+}
+
+const CPUS = 8
+
+/** `/proc/stat`, without interrupts. */
+const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
+  const line = (name: string, parts: number): string => {
+    const [user, system] = [Math.round((busy * 0.8) / parts), Math.round((busy * 0.2) / parts)]
+    return `${name} ${user} 0 ${system} ${Math.round(idle / parts)} 0 0 0 0 0 0`
+  }
+  return [
+    `cpu ${line('', 1)}`,
+    ...Array.from({ length: CPUS }, (_, cpu) => line(`cpu${cpu}`, CPUS)),
+    `btime ${Math.floor(bootedMs / 1000)}`,
+    'processes 48211',
+    '',
+  ].join('\n')
+}
+
+/** `/proc/PID/limits`: three of its sixteen lines. */
+const renderLimits = ({ maxOpenFiles }: Host): string => {
+  const row = (name: string, values: readonly string[]): string =>
+    `${name.padEnd(26)}${values.map((value) => value.padEnd(21)).join('')}\n`
+  const hard = String(Math.max(maxOpenFiles, 524_288))
+  return [
+    row('Limit', ['Soft Limit', 'Hard Limit', 'Units']),
+    row('Max cpu time', ['unlimited', 'unlimited', 'seconds']),
+    row('Max open files', [String(maxOpenFiles), hard, 'files']),
+    row('Max locked memory', ['unlimited', 'unlimited', 'bytes']),
+  ].join('')
+}
+
+/** Ports of a node: RPC, WebSocket and two metrics endpoints. */
+const OWN_PORTS = [8080, 8081, 8889, 9143]
+const SSH = 22
+const LOOPBACK = '0100007F'
+const ANY = '00000000'
+
+/** `/proc/net/tcp`: the listening sockets, then one connection. */
+const renderSockets = ({ exposedPorts }: Host): string => {
+  const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0')
+  const listening = [
+    ...OWN_PORTS.filter((port) => !exposedPorts.includes(port)).map((port) => `${LOOPBACK}:${hex(port)}`),
+    ...[SSH, ...exposedPorts].map((port) => `${ANY}:${hex(port)}`),
+  ].map((local) => ({ local, remote: `${ANY}:0000`, state: '0A' }))
+  const connection = { local: `${LOOPBACK}:${hex(8080)}`, remote: `${LOOPBACK}:D2F4`, state: '01' }
+  const rows = [...listening, connection].map(
+    ({ local, remote, state }, at) =>
+      `${String(at).padStart(4)}: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000     0        0 ${20_000 + at} 1 0000000000000000 100 0 0 10 0\n`,
+  )
+  return `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n${rows.join('')}`
+}
+
+/** `/proc/net/tcp6`: the OpenTelemetry collector, on an IPv4-mapped loopback address. */
+const renderSockets6 = (): string =>
+  [
+    '  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+    `   0: 0000000000000000FFFF00000100007F:10DD ${'0'.repeat(32)}:0000 0A 00000000:00000000 00:00000000 00000000     0        0 20100 1 0000000000000000 100 0 0 10 0`,
+    '',
+  ].join('\n')

@@ -1,16 +1,17 @@
 import type { SimulatedNode } from '../node.ts'
 import {
   type Argument,
-  bareDirective,
-  type Directive,
   directive,
+  type Directive,
   duration,
   type Effect,
   oneOf,
   percent,
+  setIn,
+  taking,
   wholeNumber,
 } from '../scenario/directives.ts'
-import { restartService } from '../services/service.ts'
+import { restartAll, ROLES } from '../services/service.ts'
 import type { Tool } from '../tools/tools.ts'
 
 export const GOVERNORS = ['performance', 'powersave', 'schedutil'] as const
@@ -72,13 +73,7 @@ export const usualHost = (beginMs: number): Host => ({
   exposedPorts: [],
   drive: { is: 'well', fromMs: beginMs },
   forkpointMs: undefined,
-  wal: {
-    isThere: true,
-    fromMs: beginMs,
-    overMs: 0,
-    fromMegabytes: WAL_MEGABYTES,
-    toMegabytes: WAL_MEGABYTES,
-  },
+  wal: { isThere: true, fromMs: beginMs, overMs: 0, fromMegabytes: WAL_MEGABYTES, toMegabytes: WAL_MEGABYTES },
 })
 
 export const walMegabytesAt = (wal: Wal, ms: number): number => {
@@ -116,139 +111,99 @@ const megabytesInTime: Argument<{ readonly megabytes: number; readonly ms: numbe
   },
 }
 
-const changeHost =
-  (change: (host: Host, atMs: number) => Partial<Host>): Effect =>
-  (condition, atMs) => ({
-    ...condition,
-    host: { ...condition.host, ...change(condition.host, atMs) },
-  })
+const changeHost = setIn('host')
 
 /** Every service ends and starts again, with a new process. */
 const reboot: Effect = (condition, atMs) => {
-  const { services } = condition
+  const { host, services } = condition
   return {
     ...condition,
-    host: {
-      ...condition.host,
-      bootedMs: atMs,
-      kernel: condition.host.pendingKernel,
-      throttledFromMs: undefined,
-    },
-    services: {
-      ...services,
-      bft: restartService(services.bft, atMs),
-      execution: restartService(services.execution, atMs),
-      rpc: restartService(services.rpc, atMs),
-      'ledger-tail': restartService(services['ledger-tail'], atMs),
-      otelcol: restartService(services.otelcol, atMs),
-    },
+    host: { ...host, bootedMs: atMs, kernel: host.pendingKernel, throttledFromMs: undefined },
+    services: restartAll(services, ROLES, atMs),
   }
 }
 
-const subject = 'host'
-
 /** Directives for the host of the node. */
 export const hostDirectives: readonly Directive[] = [
-  bareDirective(
-    {
-      subject,
-      verb: 'reboots',
-      meaning: 'the host reboots with the pending kernel; all services restart',
-    },
-    reboot,
+  directive('host reboots', 'the host reboots with the pending kernel; all services restart', reboot),
+  directive(
+    'host clock',
+    'the offset of the clock, which chrony reports',
+    taking(offset, (clockAheadMs) => changeHost({ clockAheadMs })),
+  ),
+  directive('host unsynchronized', 'chrony has no server', changeHost({ clockAheadMs: undefined })),
+  directive(
+    'host kernel',
+    'the running kernel',
+    taking(kernel, (release) => changeHost({ kernel: release })),
   ),
   directive(
-    { subject, verb: 'clock', meaning: 'the offset of the clock, which chrony reports' },
-    offset,
-    (clockAheadMs) => changeHost(() => ({ clockAheadMs })),
-  ),
-  bareDirective(
-    { subject, verb: 'unsynchronized', meaning: 'chrony has no server' },
-    changeHost(() => ({ clockAheadMs: undefined })),
-  ),
-  directive({ subject, verb: 'kernel', meaning: 'the running kernel' }, kernel, (release) =>
-    changeHost(() => ({ kernel: release })),
+    'host pending',
+    'the installed kernel, which the next boot starts',
+    taking(kernel, (pendingKernel) => changeHost({ pendingKernel })),
   ),
   directive(
-    {
-      subject,
-      verb: 'pending',
-      meaning: 'the installed kernel, which the next boot starts',
-    },
-    kernel,
-    (pendingKernel) => changeHost(() => ({ pendingKernel })),
+    'host smt',
+    'simultaneous multithreading is on or off',
+    taking(oneOf(['on', 'off']), (word) => changeHost({ multithreading: word === 'on' })),
   ),
   directive(
-    { subject, verb: 'smt', meaning: 'simultaneous multithreading is on or off' },
-    oneOf(['on', 'off']),
-    (word) => changeHost(() => ({ multithreading: word === 'on' })),
+    'host governor',
+    'the frequency governor of all CPUs',
+    taking(oneOf(GOVERNORS), (governor) => changeHost({ governor })),
   ),
   directive(
-    { subject, verb: 'governor', meaning: 'the frequency governor of all CPUs' },
-    oneOf(GOVERNORS),
-    (governor) => changeHost(() => ({ governor })),
-  ),
-  bareDirective(
-    {
-      subject,
-      verb: 'throttles',
-      meaning: 'the CPUs are too hot and are throttled twice a second',
-    },
+    'host throttles',
+    'the CPUs are too hot and are throttled twice a second',
     changeHost((_, atMs) => ({ throttledFromMs: atMs })),
   ),
-  directive({ subject, verb: 'busy', meaning: 'CPU use' }, percent, (busyPercent) =>
-    changeHost(() => ({ busyPercent })),
-  ),
-  directive({ subject, verb: 'hugepages', meaning: 'the number of free huge pages of 2 MiB' }, pages, (hugePagesFree) =>
-    changeHost(() => ({ hugePagesFree })),
-  ),
-  directive({ subject, verb: 'fdlimit', meaning: 'the limit of open files of the services' }, files, (maxOpenFiles) =>
-    changeHost(() => ({ maxOpenFiles })),
-  ),
-  directive({ subject, verb: 'openfiles', meaning: 'the number of open files of consensus' }, openFiles, (count) =>
-    changeHost(() => ({ openFiles: count })),
-  ),
-  directive({ subject, verb: 'exposes', meaning: 'a process listens on the port on every interface' }, port, (number) =>
-    changeHost(({ exposedPorts }) => ({ exposedPorts: [...exposedPorts, number] })),
+  directive(
+    'host busy',
+    'CPU use',
+    taking(percent, (busyPercent) => changeHost({ busyPercent })),
   ),
   directive(
-    { subject, verb: 'hides', meaning: 'the port is reachable on the loopback interface only' },
-    port,
-    (number) =>
-      changeHost(({ exposedPorts }) => ({
-        exposedPorts: exposedPorts.filter((one) => one !== number),
-      })),
+    'host hugepages',
+    'the number of free huge pages of 2 MiB',
+    taking(pages, (hugePagesFree) => changeHost({ hugePagesFree })),
   ),
   directive(
-    {
-      subject,
-      verb: 'nvme',
-      meaning: 'the drive of the database is healthy, too hot, failing, or off the bus',
-    },
-    oneOf(DRIVES),
-    (is) => changeHost((_, fromMs) => ({ drive: { is, fromMs } })),
+    'host fdlimit',
+    'the limit of open files of the services',
+    taking(files, (maxOpenFiles) => changeHost({ maxOpenFiles })),
   ),
   directive(
-    {
-      subject: 'forkpoint',
-      verb: 'ages',
-      meaning: 'its file is that old and no longer written',
-    },
-    duration,
-    (ageMs) => changeHost((_, atMs) => ({ forkpointMs: atMs - ageMs })),
-  ),
-  bareDirective(
-    { subject: 'forkpoint', verb: 'renews', meaning: 'its file is written continuously again' },
-    changeHost(() => ({ forkpointMs: undefined })),
+    'host openfiles',
+    'the number of open files of consensus',
+    taking(openFiles, (count) => changeHost({ openFiles: count })),
   ),
   directive(
-    {
-      subject: 'wal',
-      verb: 'grows',
-      meaning: 'the write-ahead log grows linearly to that size',
-    },
-    megabytesInTime,
-    ({ megabytes, ms }) =>
+    'host exposes',
+    'a process listens on the port on every interface',
+    taking(port, (number) => changeHost(({ exposedPorts }) => ({ exposedPorts: [...exposedPorts, number] }))),
+  ),
+  directive(
+    'host hides',
+    'the port is reachable on the loopback interface only',
+    taking(port, (number) =>
+      changeHost(({ exposedPorts }) => ({ exposedPorts: exposedPorts.filter((one) => one !== number) })),
+    ),
+  ),
+  directive(
+    'host nvme',
+    'the drive of the database is healthy, too hot, failing, or off the bus',
+    taking(oneOf(DRIVES), (is) => changeHost((_, fromMs) => ({ drive: { is, fromMs } }))),
+  ),
+  directive(
+    'forkpoint ages',
+    'its file is that old and no longer written',
+    taking(duration, (ageMs) => changeHost((_, atMs) => ({ forkpointMs: atMs - ageMs }))),
+  ),
+  directive('forkpoint renews', 'its file is written continuously again', changeHost({ forkpointMs: undefined })),
+  directive(
+    'wal grows',
+    'the write-ahead log grows linearly to that size',
+    taking(megabytesInTime, ({ megabytes, ms }) =>
       changeHost(({ wal }, atMs) => ({
         wal: {
           isThere: true,
@@ -258,13 +213,16 @@ export const hostDirectives: readonly Directive[] = [
           toMegabytes: megabytes,
         },
       })),
+    ),
   ),
-  bareDirective(
-    { subject: 'wal', verb: 'vanishes', meaning: 'its file system is no longer mounted' },
+  directive(
+    'wal vanishes',
+    'its file system is no longer mounted',
     changeHost(({ wal }) => ({ wal: { ...wal, isThere: false } })),
   ),
-  bareDirective(
-    { subject: 'wal', verb: 'returns', meaning: 'its file system is mounted again' },
+  directive(
+    'wal returns',
+    'its file system is mounted again',
     changeHost(({ wal }) => ({ wal: { ...wal, isThere: true } })),
   ),
 ]
@@ -285,3 +243,68 @@ export const createChronyc =
         : `C0000207,192.0.2.7,3,${at},${(-clockAheadMs / 1000).toFixed(9)},0.000031400,0.000120000,-11.732,0.004,0.091,0.008213000,0.001100000,64.4,Normal`
     return [{ stdout: `${line}\n` }, { exit: 0 }]
   }
+
+/** The files of the drive of the database, by path below the directory of the host. */
+export const driveFiles = (node: SimulatedNode): Readonly<Record<string, string>> => {
+  const found = driveAt(node.condition().host, node.now())
+  if (!found) return {}
+  return {
+    'sys/class/nvme/nvme0/model': `${MODEL.padEnd(40)}\n`,
+    'sys/class/nvme/nvme0/firmware_rev': `${FIRMWARE}\n`,
+    'sys/class/nvme/nvme0/hwmon2/temp1_input': `${found.celsius * 1000 + 850}\n`,
+    'smart/nvme0.json': renderHealth(found),
+  }
+}
+
+interface Drive {
+  readonly celsius: number
+  readonly criticalWarning: number
+  readonly mediaErrors: number
+  readonly usedPercent: number
+}
+
+/** A failing drive has one more media error in this interval. */
+const MEDIA_ERROR_MS = 5000
+
+/** Undefined if the drive is not on the bus. */
+const driveAt = ({ drive }: Host, nowMs: number): Drive | undefined => {
+  const variation = Math.floor(nowMs / 10_000) % 3
+  const healthy = { celsius: 44 + variation, criticalWarning: 0, mediaErrors: 0, usedPercent: 7 }
+  switch (drive.is) {
+    case 'well':
+      return healthy
+    case 'hot':
+      return { ...healthy, celsius: 79 + variation, criticalWarning: 2 }
+    case 'failing': {
+      const mediaErrors = 1 + Math.floor((nowMs - drive.fromMs) / MEDIA_ERROR_MS)
+      return { ...healthy, criticalWarning: 4, mediaErrors, usedPercent: 98 }
+    }
+    case 'gone':
+      return undefined
+  }
+}
+
+const MODEL = 'SIMULATED NVME 3840G'
+const FIRMWARE = 'SIM1A2Q3'
+
+/** The output of `smartctl -j -a /dev/nvme0`. */
+const renderHealth = (drive: Drive): string =>
+  `${JSON.stringify(
+    {
+      json_format_version: [1, 0],
+      smartctl: { version: [7, 4], exit_status: drive.criticalWarning === 0 ? 0 : 8 },
+      device: { name: '/dev/nvme0', type: 'nvme', protocol: 'NVMe' },
+      model_name: MODEL,
+      firmware_version: FIRMWARE,
+      smart_status: { passed: drive.criticalWarning === 0 },
+      nvme_smart_health_information_log: {
+        critical_warning: drive.criticalWarning,
+        temperature: drive.celsius,
+        available_spare: 100,
+        percentage_used: drive.usedPercent,
+        media_errors: drive.mediaErrors,
+      },
+    },
+    null,
+    2,
+  )}\n`

@@ -1,5 +1,7 @@
-import { digest } from '../chain/random.ts'
-import { bareDirective, type Directive, directive, duration, type Effect } from '../scenario/directives.ts'
+import { digest } from '../chain.ts'
+import type { NodeSubject } from '../node.ts'
+import { directive, type Directive, duration, setIn, taking } from '../scenario/directives.ts'
+import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
 
 /** Whether and how far back the journal can be read. */
 export interface JournalState {
@@ -11,41 +13,25 @@ export interface JournalState {
 
 export const usualJournal: JournalState = { access: 'open', keptMs: undefined }
 
-const changeJournal =
-  (change: Partial<JournalState>): Effect =>
-  (condition) => ({ ...condition, journal: { ...condition.journal, ...change } })
+const changeJournal = setIn('journal')
 
 export const journalDirectives: readonly Directive[] = [
-  bareDirective(
-    {
-      subject: 'journal',
-      verb: 'freezes',
-      meaning: 'readers of the journal receive no more entries and wait; the node keeps writing',
-    },
+  directive(
+    'journal freezes',
+    'readers of the journal receive no more entries and wait; the node keeps writing',
     changeJournal({ access: 'frozen' }),
   ),
-  bareDirective(
-    {
-      subject: 'journal',
-      verb: 'thaws',
-      meaning: 'readers receive the entries written in the meantime',
-    },
-    changeJournal({ access: 'open' }),
-  ),
-  bareDirective(
-    {
-      subject: 'journal',
-      verb: 'forbids',
-      meaning: 'journalctl fails, as for a user outside of its group',
-    },
+  directive('journal thaws', 'readers receive the entries written in the meantime', changeJournal({ access: 'open' })),
+  directive(
+    'journal forbids',
+    'journalctl fails, as for a user outside of its group',
     changeJournal({ access: 'forbidden' }),
   ),
-  bareDirective(
-    { subject: 'journal', verb: 'allows', meaning: 'journalctl can read again' },
-    changeJournal({ access: 'open' }),
-  ),
-  directive({ subject: 'journal', verb: 'keeps', meaning: 'entries older than that are removed' }, duration, (keptMs) =>
-    changeJournal({ keptMs }),
+  directive('journal allows', 'journalctl can read again', changeJournal({ access: 'open' })),
+  directive(
+    'journal keeps',
+    'entries older than that are removed',
+    taking(duration, (keptMs) => changeJournal({ keptMs })),
   ),
 ]
 
@@ -67,7 +53,7 @@ export interface Entry {
 export interface Journal {
   readonly bootId: string
   /** Whether it can be read now: readers wait while `frozen` and fail while `forbidden`. */
-  access(): 'open' | 'frozen' | 'forbidden'
+  access(): JournalState['access']
   /** The current entries with a number of at least `from`, oldest first. */
   read(from: number): readonly Entry[]
   /** Some entries of each unit from days before; the time in between is not kept. */
@@ -87,11 +73,7 @@ interface JournalOptions {
   readonly produceOld: () => readonly Draft[]
   /** How many entries are kept, in addition to those from days before. */
   readonly keep: number
-  readonly state: () => {
-    readonly access: 'open' | 'frozen' | 'forbidden'
-    /** How much of the past is kept, in milliseconds; undefined for no limit. */
-    readonly keptMs: number | undefined
-  }
+  readonly state: () => JournalState
 }
 
 export const createJournal = (options: JournalOptions): Journal => {
@@ -170,3 +152,97 @@ const OLD_ENTRY_NUMBERS = 1000
 const UPTIME_MS = 13 * 24 * 3_600_000
 
 const hex = (number: number): string => number.toString(16)
+
+interface OutputLine {
+  readonly atMs: number
+  readonly text: string
+  readonly program: string
+}
+
+/** The journal entry for a line that a service writes to standard output or error. */
+export const serviceEntry = (
+  { node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>,
+  service: Service,
+  line: OutputLine,
+): Draft => runEntry(runOf({ node, prefix }, service), line)
+
+interface Run {
+  readonly unit: string
+  readonly pid: number
+  readonly invocation: string
+}
+
+/** Cached per run of a service: the digests cost more than the lines. Nodes do not share Service objects. */
+const runs = new WeakMap<Service, Run>()
+
+const runOf = ({ node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>, service: Service): Run => {
+  const known = runs.get(service)
+  if (known) return known
+  const run = { unit: unitOf(prefix, service.role), pid: pidOf(service), invocation: invocationOf(node, service) }
+  runs.set(service, run)
+  return run
+}
+
+/** The journal entry for a line of any run of any unit. */
+export const runEntry = ({ unit, pid, invocation }: Run, { atMs, text, program }: OutputLine): Draft => ({
+  atMs,
+  fields: {
+    MESSAGE: text,
+    PRIORITY: '6',
+    SYSLOG_IDENTIFIER: program,
+    SYSLOG_FACILITY: '3',
+    _PID: String(pid),
+    _COMM: program.slice(0, 15),
+    _SYSTEMD_UNIT: unit,
+    _SYSTEMD_INVOCATION_ID: invocation,
+    _TRANSPORT: 'stdout',
+  },
+})
+
+/** The entry of journald itself when it accepts messages of the unit again. */
+export const suppressedEntry = (unit: string, atMs: number, dropped: number): Draft => ({
+  atMs,
+  fields: {
+    MESSAGE: `Suppressed ${dropped} messages from ${unit}`,
+    MESSAGE_ID: 'a596d6fe7bfa4994828e72309e95d61e',
+    PRIORITY: '6',
+    N_DROPPED: String(dropped),
+    OBJECT_SYSTEMD_UNIT: unit,
+    SYSLOG_IDENTIFIER: 'systemd-journald',
+    SYSLOG_FACILITY: '3',
+    _PID: '412',
+    _UID: '0',
+    _COMM: 'systemd-journal',
+    _SYSTEMD_UNIT: 'systemd-journald.service',
+    _TRANSPORT: 'driver',
+  },
+})
+
+/** journald's defaults are 10,000 messages in 30 s, times six where a terabyte of disk is free. */
+const BURST = 60_000
+const INTERVAL_MS = 30_000
+
+/** Returns the number of messages dropped before this one; undefined if this one is dropped, too. */
+type RateLimit = (atMs: number) => number | undefined
+
+/** The rate limit of journald for one service. */
+export const createRateLimit = (): RateLimit => {
+  let beganMs = -Infinity
+  let taken = 0
+  let dropped = 0
+  return (atMs) => {
+    if (atMs - beganMs >= INTERVAL_MS) {
+      const before = dropped
+      beganMs = atMs
+      taken = 1
+      dropped = 0
+      return before
+    }
+    if (taken < BURST) {
+      taken += 1
+      return 0
+    }
+    dropped += 1
+    return undefined
+  }
+}

@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { type Grammar, parseArguments, type ParsedArguments } from '../tools/getopt.ts'
-import type { Frame, Tool } from '../tools/tools.ts'
+import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 import type { Entry, Journal } from './journal.ts'
 
 /** The text of version 252. */
@@ -122,41 +121,10 @@ function* print(entries: readonly Entry[], render: (entry: Entry) => string): Ge
   }
 }
 
-const flag = (name: string) => ({ name, value: 'none' }) as const
-const valued = (name: string) => ({ name, value: 'needed' }) as const
-
-const GRAMMAR: Grammar = {
-  f: flag('follow'),
-  follow: flag('follow'),
-  m: flag('merge'),
-  merge: flag('merge'),
-  a: flag('all'),
-  all: flag('all'),
-  q: flag('quiet'),
-  quiet: flag('quiet'),
-  e: flag('pager-end'),
-  'pager-end': flag('pager-end'),
-  'no-pager': flag('no-pager'),
-  'no-tail': flag('no-tail'),
-  o: valued('output'),
-  output: valued('output'),
-  'output-fields': valued('output-fields'),
-  n: { name: 'lines', value: 'optional' },
-  lines: { name: 'lines', value: 'optional' },
-  u: valued('unit'),
-  unit: valued('unit'),
-  S: valued('since'),
-  since: valued('since'),
-  r: flag('reverse'),
-  reverse: flag('reverse'),
-  U: valued('until'),
-  until: valued('until'),
-  g: valued('grep'),
-  grep: valued('grep'),
-  'case-sensitive': { name: 'case-sensitive', value: 'optional' },
-  cursor: valued('cursor'),
-  'after-cursor': valued('after-cursor'),
-}
+const GRAMMAR = createGrammar(
+  'f,follow m,merge a,all q,quiet e,pager-end no-pager no-tail o,output= output-fields= n,lines? u,unit= S,since= ' +
+    'r,reverse U,until= g,grep= case-sensitive? cursor= after-cursor=',
+)
 
 type Filter = (entry: Entry) => boolean
 
@@ -197,12 +165,7 @@ const createGrep = ({ grep, caseSensitive }: GrepOptions): Filter | string => {
   }
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Selects entries from `--since` on: `-2m`, `2m ago`, `@1700000000` or a date in UTC; returns an error message otherwise. */
 const createSince = (since: string | undefined, nowMs: number): Filter | string =>

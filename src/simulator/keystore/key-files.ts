@@ -1,10 +1,10 @@
 import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
-import type { Validator } from '../chain/chain.ts'
+import type { Validator } from '../chain.ts'
 import type { SimulatedNode } from '../node.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { type Directive, directive, oneOf } from '../scenario/directives.ts'
+import { directive, type Directive, oneOf, taking } from '../scenario/directives.ts'
 import { keyPairOf, type KeyType, sealKeystore } from './keystore-file.ts'
 import { toolReleaseOf } from './keystore-tool.ts'
 
@@ -67,22 +67,13 @@ const changeKeyFile = (
     case 'leaks':
       return { ...file, mode: READABLE }
     case 'rotates':
-      return {
-        ...file,
-        content: 'complete',
-        writtenMs: atMs,
-        rotated: [...file.rotated, rotatedCopy(file, atMs)],
-      }
+      return { ...file, content: 'complete', writtenMs: atMs, rotated: [...file.rotated, rotatedCopy(file, atMs)] }
     case 'returns':
       return { ...file, content: 'complete', mode: PRIVATE, writtenMs: atMs }
   }
 }
 
-const rotatedCopy = ({ mode, writtenMs }: KeyFileState, atMs: number): Rotated => ({
-  mode,
-  writtenMs,
-  atMs,
-})
+const rotatedCopy = ({ mode, writtenMs }: KeyFileState, atMs: number): Rotated => ({ mode, writtenMs, atMs })
 
 const MEANINGS: Readonly<Record<KeyFileName, string>> = {
   secp: 'the file of the secp keystore is removed, emptied, truncated, made world-readable, renamed and written again, or restored',
@@ -94,15 +85,16 @@ const MEANINGS: Readonly<Record<KeyFileName, string>> = {
 }
 
 export const keyDirectives: readonly Directive[] = KEY_FILES.map((name) =>
-  directive({ subject: 'key', verb: name, meaning: MEANINGS[name] }, oneOf(KEY_FILE_CHANGES), (keyFileChange) => {
-    return (condition, atMs) => ({
-      ...condition,
-      keys: {
-        ...condition.keys,
-        [name]: changeKeyFile(condition.keys[name], keyFileChange, atMs),
-      },
-    })
-  }),
+  directive(
+    `key ${name}`,
+    MEANINGS[name],
+    taking(oneOf(KEY_FILE_CHANGES), (keyFileChange) => {
+      return (condition, atMs) => ({
+        ...condition,
+        keys: { ...condition.keys, [name]: changeKeyFile(condition.keys[name], keyFileChange, atMs) },
+      })
+    }),
+  ),
 )
 
 /** Salt and IV are fixed: a keystore has the same content in every run. */
@@ -168,13 +160,7 @@ export interface NodePlaces {
 interface KeyFileKeeper {
   readonly places: NodePlaces
   /** Updates the files as the scenario requires, until the signal aborts. */
-  keep(run: KeepOptions): Promise<void>
-}
-
-interface KeepOptions {
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  readonly pace?: Pace
+  keep(run: { readonly clock: Clock; readonly signal: AbortSignal; readonly pace?: Pace }): Promise<void>
 }
 
 /** Writes the key files of the node under `directory`; all of them exist when the promise resolves. */

@@ -1,44 +1,27 @@
 import { tryJson } from '../../core/json.ts'
-import { type Block, type Chain, FINAL_AFTER } from '../chain/chain.ts'
+import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import type { HttpRequest, HttpResponse } from '../endpoints.ts'
-import { bareDirective, type Directive } from '../scenario/directives.ts'
-import { blockOfHash, hex, renderBlock, type RenderedLog, renderLogs, renderReceipts } from './blocks.ts'
-import { answerQuery } from './query-service.ts'
+import { directive, type Directive, set } from '../scenario/directives.ts'
+import {
+  blockOfHash,
+  hex,
+  renderBlock,
+  type RenderedLog,
+  renderLogs,
+  renderReceipts,
+  tokenEventsIn,
+  TOKENS,
+  TRANSFER,
+} from './blocks.ts'
 
 /** Directives for the RPC of the node and for the references: other views of the chain. */
 export const rpcDirectives: readonly Directive[] = [
-  bareDirective(
-    {
-      subject: 'rpc',
-      verb: 'frozen',
-      meaning: 'the RPC still responds, always with its current height',
-    },
-    (condition) => ({ ...condition, rpcFrozen: true }),
-  ),
-  bareDirective(
-    { subject: 'rpc', verb: 'thaws', meaning: 'the RPC reports the height of the node again' },
-    (condition) => ({ ...condition, rpcFrozen: false }),
-  ),
-  bareDirective(
-    {
-      subject: 'rpc',
-      verb: 'fails',
-      meaning: 'the RPC refuses connections, though its process runs',
-    },
-    (condition) => ({ ...condition, rpcAnswers: false }),
-  ),
-  bareDirective({ subject: 'rpc', verb: 'answers', meaning: 'the RPC responds again' }, (condition) => ({
-    ...condition,
-    rpcAnswers: true,
-  })),
-  bareDirective({ subject: 'reference', verb: 'fails', meaning: 'the references refuse connections' }, (condition) => ({
-    ...condition,
-    referenceAnswers: false,
-  })),
-  bareDirective({ subject: 'reference', verb: 'answers', meaning: 'the references respond again' }, (condition) => ({
-    ...condition,
-    referenceAnswers: true,
-  })),
+  directive('rpc frozen', 'the RPC still responds, always with its current height', set({ rpcFrozen: true })),
+  directive('rpc thaws', 'the RPC reports the height of the node again', set({ rpcFrozen: false })),
+  directive('rpc fails', 'the RPC refuses connections, though its process runs', set({ rpcAnswers: false })),
+  directive('rpc answers', 'the RPC responds again', set({ rpcAnswers: true })),
+  directive('reference fails', 'the references refuse connections', set({ referenceAnswers: false })),
+  directive('reference answers', 'the references respond again', set({ referenceAnswers: true })),
 ]
 
 interface RpcEndpointOptions {
@@ -69,11 +52,7 @@ export const createRpcAnswer =
     return json(path === '/' ? 405 : 404, '')
   }
 
-const json = (status: number, text: string): HttpResponse => ({
-  status,
-  type: 'application/json',
-  text,
-})
+const json = (status: number, text: string): HttpResponse => ({ status, type: 'application/json', text })
 
 type AnswerMethod = (method: string, params: readonly unknown[]) => Reply
 
@@ -108,11 +87,7 @@ interface RpcCall {
 const isId = (id: unknown): boolean =>
   id === null || typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id))
 
-const PARSE_ERROR = {
-  jsonrpc: '2.0',
-  error: { code: -32601, message: 'Parse error' },
-  id: null,
-} as const
+const PARSE_ERROR = { jsonrpc: '2.0', error: { code: -32601, message: 'Parse error' }, id: null } as const
 
 /** The chain as one RPC endpoint reports it. */
 interface View {
@@ -157,13 +132,7 @@ const atBlock = ({ chain, latest }: View, tag: unknown, render: (chain: Chain, b
 const numberOf = (tag: unknown, latest: bigint): bigint | undefined => {
   if (typeof tag !== 'string') return undefined
   if (/^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/i.test(tag)) return BigInt(tag)
-  return {
-    latest,
-    pending: latest,
-    safe: latest - 1n,
-    finalized: latest - FINAL_AFTER,
-    earliest: 0n,
-  }[tag]
+  return { latest, pending: latest, safe: latest - 1n, finalized: latest - FINAL_AFTER, earliest: 0n }[tag]
 }
 
 /** The node's default: `toBlock` may be at most this many blocks after `fromBlock`. */
@@ -203,14 +172,9 @@ const getLogs = (
 const rpcError = (message: string): Reply => ({ error: { code: -32602, message } })
 const INVALID_PARAMS = rpcError('Invalid params')
 
-interface RangeContext {
-  readonly seed: number
-  readonly resolveBlock: (tag: unknown) => bigint | undefined
-}
-
 const readRange = (
   { blockHash, fromBlock = 'latest', toBlock = 'latest' }: LogFilter,
-  { seed, resolveBlock }: RangeContext,
+  { seed, resolveBlock }: { readonly seed: number; readonly resolveBlock: (tag: unknown) => bigint | undefined },
 ): readonly [bigint, bigint] | undefined => {
   if (blockHash !== undefined) {
     const block = typeof blockHash === 'string' ? blockOfHash(seed, blockHash) : undefined
@@ -242,3 +206,62 @@ const readValues = (given: unknown): readonly string[] | undefined => {
   const texts = values.filter((value) => typeof value === 'string')
   return texts.length === values.length ? texts.map((text) => text.toLowerCase()) : undefined
 }
+
+interface ServiceRange {
+  /** The newest block that the service has. */
+  readonly height: bigint
+  /** The first block that the service has logs of. */
+  readonly since: bigint
+}
+
+/** The ERC-20 logs that a query service returns for POST /query: one page, so without `next_block`. Undefined if the query is invalid. */
+const answerQuery = (body: string, { height, since }: ServiceRange): string | undefined => {
+  const query = readBody(body)
+  if (!query) return undefined
+  const first = query.from > since ? query.from : since
+  const last = query.to < height ? query.to : height
+  const logs: unknown[] = []
+  for (let block = first; query.wantsToken && block <= last; block += 1n) logs.push(...logsOf(block))
+  return JSON.stringify({ data: [{ logs }], archive_height: Number(height) })
+}
+
+const logsOf = (block: bigint) =>
+  tokenEventsIn(block).flatMap(({ address, topics, data }, index) =>
+    address === TOKENS.erc20
+      ? [
+          {
+            block_number: Number(block),
+            log_index: index,
+            address,
+            topic0: topics[0],
+            topic1: topics[1],
+            topic2: topics[2],
+            topic3: null,
+            data,
+          },
+        ]
+      : [],
+  )
+
+interface Body {
+  readonly from_block?: unknown
+  readonly to_block?: unknown
+  readonly logs?: unknown
+}
+
+const readBody = (text: string) => {
+  const body = tryJson(text)
+  if (typeof body !== 'object' || body === null) return undefined
+  const { from_block: from, to_block: to, logs }: Body = body
+  if (!isBlock(from) || !(to === undefined || to === null || isBlock(to)) || !Array.isArray(logs)) {
+    return undefined
+  }
+  return {
+    from: BigInt(from),
+    to: isBlock(to) ? BigInt(to) : 2n ** 53n,
+    wantsToken: JSON.stringify(logs).includes(TOKENS.erc20) && JSON.stringify(logs).includes(TRANSFER),
+  }
+}
+
+const isBlock = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

@@ -5,6 +5,22 @@ import type { Condition } from './timeline.ts'
 /** How a line of a scenario changes the node, at its time. */
 export type Effect = (condition: Condition, atMs: number) => Condition
 
+/** Sets values of the condition. */
+export const set =
+  (change: Partial<Condition>): Effect =>
+  (condition) => ({ ...condition, ...change })
+
+type Part = 'cleanup' | 'execution' | 'host' | 'injectedLines' | 'journal' | 'log' | 'native' | 'storage' | 'versions'
+
+/** Sets values of one part of the condition, which may depend on its values before and on the time. */
+export const setIn =
+  <K extends Part>(part: K) =>
+  (change: Partial<Condition[K]> | ((before: Condition[K], atMs: number) => Partial<Condition[K]>)): Effect =>
+  (condition, atMs) => ({
+    ...condition,
+    [part]: { ...condition[part], ...(typeof change === 'function' ? change(condition[part], atMs) : change) },
+  })
+
 /** One kind of line in a scenario. */
 export interface Directive {
   readonly subject: string
@@ -16,21 +32,21 @@ export interface Directive {
   read(argument: string): Effect | undefined
 }
 
-type Head = Pick<Directive, 'subject' | 'verb' | 'meaning'>
+type Read = Pick<Directive, 'argument' | 'read'>
 
-export const directive = <T>(head: Head, { expected, read }: Argument<T>, effect: (value: T) => Effect): Directive => ({
-  ...head,
+/** `name` is subject and verb. */
+export const directive = (name: `${string} ${string}`, meaning: string, effect: Effect | Read): Directive => {
+  const [subject = '', verb = ''] = name.split(' ')
+  return { subject, verb, meaning, ...('read' in effect ? effect : { argument: undefined, read: () => effect }) }
+}
+
+/** The effect of a directive with an argument. */
+export const taking = <T>({ expected, read }: Argument<T>, effect: (value: T) => Effect): Read => ({
   argument: expected,
   read: (text) => {
     const value = read(text)
     return value === undefined ? undefined : effect(value)
   },
-})
-
-export const bareDirective = (head: Head, effect: Effect): Directive => ({
-  ...head,
-  argument: undefined,
-  read: () => effect,
 })
 
 /** Parses what follows the verb; undefined if the text is invalid. */
@@ -56,15 +72,12 @@ export const blocks: Argument<bigint> = {
 }
 
 export const exitCode = wholeNumber('an exit code from 0 to 255', { from: 0, to: 255 })
-export const devices = wholeNumber('a number of devices from 1 to 9', { from: 1, to: 9 })
+export const deviceCount = wholeNumber('a number of devices from 1 to 9', { from: 1, to: 9 })
 export const percent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
 export const peerCount = wholeNumber('a number of peers up to 1000', { from: 0, to: 1000 })
 export const basisPoints = wholeNumber('basis points, from 0 to 10000', { from: 0, to: 10_000 })
 export const linesPerBlock = wholeNumber('a number of lines up to 100', { from: 0, to: 100 })
-export const linesPerSecond = wholeNumber('a number of lines from 1 to 10000', {
-  from: 1,
-  to: 10_000,
-})
+export const linesPerSecond = wholeNumber('a number of lines from 1 to 10000', { from: 1, to: 10_000 })
 
 const DAY_MS = 86_400_000
 

@@ -5,7 +5,7 @@ import { ConfigError, excerpt } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { parseDuration } from '../../core/units.ts'
 import { consensusDirectives } from '../consensus/consensus-log.ts'
-import { logVolumeDirectives } from '../consensus/log-noise.ts'
+import { logVolumeDirectives } from '../consensus/log-lines.ts'
 import { statesyncDirectives } from '../consensus/statesync.ts'
 import { executionDirectives } from '../execution.ts'
 import { formatDirectives } from '../format-drift.ts'
@@ -13,13 +13,13 @@ import { hostDirectives } from '../host/host.ts'
 import { injectedLineDirectives } from '../injected-lines.ts'
 import { journalDirectives } from '../journal/journal.ts'
 import { keyDirectives } from '../keystore/key-files.ts'
-import { nativeDirectives } from '../native/native.ts'
+import { nativeDirectives } from '../native.ts'
 import { rpcDirectives } from '../rpc/rpc.ts'
-import { cleanupDirectives } from '../services/cleanup.ts'
+import { cleanupDirectives } from '../services/units.ts'
 import { panics, ROLES, serviceDirectives } from '../services/service.ts'
-import { storageDirectives } from '../storage/storage.ts'
-import { statusDirectives } from '../tools/status-report.ts'
-import { toolFaultDirectives } from '../tools/tool-faults.ts'
+import { storageDirectives } from '../storage.ts'
+import { statusDirectives } from '../status-report.ts'
+import { toolFaultDirectives } from '../tools/tools.ts'
 import { versionDirectives } from '../versions.ts'
 import type { Directive, Effect } from './directives.ts'
 
@@ -80,11 +80,7 @@ export const parseScenario = (name: string, text: string): Scenario => {
     const step = parseStep(line, complain)
     const before = steps.at(-1)
     if (before && before.afterMs > step.afterMs) {
-      throw complain({
-        what: 'goes back in time',
-        came: line,
-        expected: `no earlier than "${before.text}"`,
-      })
+      throw complain({ what: 'goes back in time', came: line, expected: `no earlier than "${before.text}"` })
     }
     steps.push(step)
   }
@@ -123,11 +119,7 @@ const parseStep = (line: string, complain: Complain): Step => {
   const directive = findDirective(subject, verb, complain)
   const argument = rest.join(' ')
   if (directive.argument === undefined && argument !== '') {
-    throw complain({
-      what: 'unexpected argument',
-      came: argument,
-      expected: `nothing after "${subject} ${verb}"`,
-    })
+    throw complain({ what: 'unexpected argument', came: argument, expected: `nothing after "${subject} ${verb}"` })
   }
   const effect = directive.read(argument)
   if (!effect) {

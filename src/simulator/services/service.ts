@@ -1,7 +1,8 @@
 import { constants } from 'node:os'
-import { digest, pick } from '../chain/random.ts'
+import { digest, pick } from '../chain.ts'
+import type { NodeSubject } from '../node.ts'
 import type { Draft } from '../journal/journal.ts'
-import { bareDirective, type Directive, directive, type Effect, exitCode, signal } from '../scenario/directives.ts'
+import { directive, type Directive, type Effect, exitCode, signal, taking } from '../scenario/directives.ts'
 import type { Change } from '../scenario/timeline.ts'
 
 /** The services of a node that a scenario can change. */
@@ -36,13 +37,7 @@ export interface Service {
 
 const HOUR = 3_600_000
 /** All services of the node were restarted together, RPC last; the OpenTelemetry collector runs longer. */
-const UPTIME_HOURS = {
-  bft: 53.2,
-  execution: 53.2,
-  rpc: 53.1,
-  'ledger-tail': 53,
-  otelcol: 311,
-} as const
+const UPTIME_HOURS = { bft: 53.2, execution: 53.2, rpc: 53.1, 'ledger-tail': 53, otelcol: 311 } as const
 
 /** A service that was started days before the simulation began. */
 export const createService = (role: Role, beginMs: number): Service => {
@@ -75,8 +70,21 @@ const startService = (service: Service, atMs: number): Service =>
       }
 
 /** Stops the service if it runs and starts a new invocation. */
-export const restartService = (service: Service, atMs: number): Service =>
+const restartService = (service: Service, atMs: number): Service =>
   startService(endService(service, { atMs, code: 'exited', status: 0, requested: true }), atMs)
+
+/** Restarts these services together. */
+export const restartAll = (
+  services: Readonly<Record<Role, Service>>,
+  roles: readonly Role[],
+  atMs: number,
+): Readonly<Record<Role, Service>> => ({
+  ...services,
+  ...Object.fromEntries(roles.map((role) => [role, restartService(services[role], atMs)])),
+})
+
+/** The services of the node itself. */
+export const NODE_ROLES = ['bft', 'execution', 'rpc'] as const
 
 /** Ends the running invocation; no effect if none runs. */
 export const endService = (service: Service, exit: Exit): Service => {
@@ -125,42 +133,33 @@ const SIGABRT = 6
 /** Directives for one service. */
 export const serviceDirectives = (subject: Role): readonly Directive[] => [
   directive(
-    {
-      subject,
-      verb: 'crashes',
-      meaning: 'a signal ends the process; systemd leaves the unit failed',
-    },
-    signal,
-    ({ number, dumpsCore }) =>
+    `${subject} crashes`,
+    'a signal ends the process; systemd leaves the unit failed',
+    taking(signal, ({ number, dumpsCore }) =>
       endBy(subject, { code: dumpsCore ? 'dumped' : 'killed', status: number, requested: false }),
+    ),
   ),
-  directive({ subject, verb: 'exits', meaning: 'the process exits with that code' }, exitCode, (status) =>
-    endBy(subject, { code: 'exited', status, requested: false }),
+  directive(
+    `${subject} exits`,
+    'the process exits with that code',
+    taking(exitCode, (status) => endBy(subject, { code: 'exited', status, requested: false })),
   ),
-  bareDirective(
-    { subject, verb: 'stops', meaning: 'an operator stops the service' },
+  directive(
+    `${subject} stops`,
+    'an operator stops the service',
     endBy(subject, { code: 'exited', status: 0, requested: true }),
   ),
-  bareDirective(
-    {
-      subject,
-      verb: 'vanishes',
-      meaning: 'the service is stopped and its unit removed, until it starts',
-    },
-    remove(subject),
-  ),
-  bareDirective(
-    { subject, verb: 'starts', meaning: 'an operator starts the service: a new invocation' },
+  directive(`${subject} vanishes`, 'the service is stopped and its unit removed, until it starts', remove(subject)),
+  directive(
+    `${subject} starts`,
+    'an operator starts the service: a new invocation',
     changeService(subject, startService),
   ),
 ]
 
-export const panics: Directive = bareDirective(
-  {
-    subject: 'bft',
-    verb: 'panics',
-    meaning: 'the process writes a panic, which is not JSON, and aborts',
-  },
+export const panics: Directive = directive(
+  'bft panics',
+  'the process writes a panic, which is not JSON, and aborts',
   endBy('bft', { code: 'dumped', status: SIGABRT, requested: false, panicked: true }),
 )
 
@@ -177,7 +176,7 @@ const MESSAGE_ID = {
 
 /** The journal entries of PID 1 when a scenario starts or ends services. */
 export function* lifecycleEntries(
-  { node, prefix }: { readonly node: string; readonly prefix: string },
+  { node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>,
   { atMs, before, after }: Change,
 ): Generator<Draft> {
   for (const role of ROLES) {
@@ -188,10 +187,7 @@ export function* lifecycleEntries(
     }
     if (is.generation !== was.generation) {
       const write = writer(unit, invocationOf(node, is), atMs)
-      yield write(`Started ${titleOf(unit)}.`, MESSAGE_ID.started, {
-        JOB_TYPE: 'start',
-        JOB_RESULT: 'done',
-      })
+      yield write(`Started ${titleOf(unit)}.`, MESSAGE_ID.started, { JOB_TYPE: 'start', JOB_RESULT: 'done' })
     }
   }
 }
@@ -226,16 +222,10 @@ function* endEntries(unit: string, invocation: string, service: Service & { read
       EXIT_CODE: exit.code,
       EXIT_STATUS: String(exit.status),
     })
-    yield write(`${unit}: Failed with result '${result}'.`, MESSAGE_ID.failed, {
-      PRIORITY: '4',
-      UNIT_RESULT: result,
-    })
+    yield write(`${unit}: Failed with result '${result}'.`, MESSAGE_ID.failed, { PRIORITY: '4', UNIT_RESULT: result })
   }
   if (exit.requested) {
-    yield write(`Stopped ${titleOf(unit)}.`, MESSAGE_ID.stopped, {
-      JOB_TYPE: 'stop',
-      JOB_RESULT: 'done',
-    })
+    yield write(`Stopped ${titleOf(unit)}.`, MESSAGE_ID.stopped, { JOB_TYPE: 'stop', JOB_RESULT: 'done' })
   }
 }
 

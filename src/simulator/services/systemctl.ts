@@ -1,6 +1,5 @@
 import type { SimulatedNode } from '../node.ts'
-import { type Grammar, parseArguments, type ParsedArguments } from '../tools/getopt.ts'
-import type { Frame, Tool } from '../tools/tools.ts'
+import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 import { missingUnit, readUnits, renderProperties, timeStyle, type Unit } from './units.ts'
 
 /** The simulated systemctl: read-only commands. */
@@ -21,35 +20,17 @@ interface Call {
   readonly options: ParsedArguments['options']
 }
 
-const GRAMMAR: Grammar = {
-  p: { name: 'property', value: 'needed' },
-  property: { name: 'property', value: 'needed' },
-  P: { name: 'value-of', value: 'needed' },
-  value: { name: 'value', value: 'none' },
-  timestamp: { name: 'timestamp', value: 'needed' },
-  o: { name: 'output', value: 'needed' },
-  output: { name: 'output', value: 'needed' },
-  t: { name: 'type', value: 'needed' },
-  type: { name: 'type', value: 'needed' },
-  a: { name: 'all', value: 'none' },
-  all: { name: 'all', value: 'none' },
-  l: { name: 'full', value: 'none' },
-  full: { name: 'full', value: 'none' },
-  plain: { name: 'plain', value: 'none' },
-  q: { name: 'quiet', value: 'none' },
-  quiet: { name: 'quiet', value: 'none' },
-  system: { name: 'system', value: 'none' },
-  'no-pager': { name: 'no-pager', value: 'none' },
-  'no-legend': { name: 'no-legend', value: 'none' },
-}
+const GRAMMAR = createGrammar(
+  'p,property= P= value timestamp= o,output= t,type= a,all l,full plain q,quiet system no-pager no-legend',
+)
 
 const show = ({ units, names, options }: Call): readonly Frame[] => {
   const style = timeStyle(options.get('timestamp')?.at(-1) ?? 'pretty')
   if (!style) return fail('Failed to parse timestamp style: Invalid argument')
-  const properties = [...(options.get('property') ?? []), ...(options.get('value-of') ?? [])]
+  const properties = [...(options.get('property') ?? []), ...(options.get('P') ?? [])]
     .flatMap((list) => list.split(','))
     .filter((name) => name !== '')
-  const bare = options.has('value') || options.has('value-of')
+  const bare = options.has('value') || options.has('P')
   const blocks = names.map((name) => {
     const id = withSuffix(name)
     return renderProperties(units.get(id) ?? missingUnit(id), style)
@@ -132,13 +113,10 @@ const chosen = ({ units, names, options }: Call): readonly Unit[] => {
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-interface ListOutput {
-  readonly rows: readonly object[]
-  readonly table: readonly string[]
-  readonly what: string
-}
-
-const list = ({ options }: Call, { rows, table, what }: ListOutput): readonly Frame[] => {
+const list = (
+  { options }: Call,
+  { rows, table, what }: { readonly rows: readonly object[]; readonly table: readonly string[]; readonly what: string },
+): readonly Frame[] => {
   const output = options.get('output')?.at(-1) ?? ''
   if (output.startsWith('json')) return [{ stdout: `${JSON.stringify(rows)}\n` }]
   if (options.has('no-legend')) return [{ stdout: lines(table.slice(1)) }]

@@ -1,7 +1,102 @@
-import { digest, pick } from '../chain/random.ts'
-import type { SimulatedNode } from '../node.ts'
-import { lastCleanup } from './cleanup.ts'
-import { descriptionOf, invocationOf, ONESHOT_MS, pidOf, type Role, ROLES, type Service, unitOf } from './service.ts'
+import { digest, pick } from '../chain.ts'
+import type { NodeSubject, SimulatedNode } from '../node.ts'
+import { type Draft, runEntry } from '../journal/journal.ts'
+import { directive, type Directive, setIn } from '../scenario/directives.ts'
+import {
+  descriptionOf,
+  invocationOf,
+  ONESHOT_MS,
+  oneshotEntries,
+  pidOf,
+  type Role,
+  ROLES,
+  type Service,
+  unitOf,
+} from './service.ts'
+
+/** The clean-up of old files, which a timer runs each hour. */
+export interface Cleanup {
+  /** Whether it finds no new file, whatever the node does. */
+  readonly skips: boolean
+  /** When an operator last started it by hand. */
+  readonly ranMs: number | undefined
+}
+
+export const usualCleanup: Cleanup = { skips: false, ranMs: undefined }
+
+const changeCleanup = setIn('cleanup')
+
+export const cleanupDirectives: readonly Directive[] = [
+  directive('cleanup skips', 'the clean-up finds no new file and deletes nothing', changeCleanup({ skips: true })),
+  directive(
+    'cleanup works',
+    'the clean-up deletes files, unless the node was stalled for 20 minutes',
+    changeCleanup({ skips: false }),
+  ),
+  directive(
+    'cleanup runs',
+    'an operator starts the clean-up, outside of its hour',
+    changeCleanup((_, atMs) => ({ ranMs: atMs })),
+  ),
+]
+
+/** The clean-up does nothing if the ledger has no new file for this time. */
+const STALE_MS = 20 * 60_000
+
+/** One run of the clean-up, started by its timer or by hand. */
+type CleanupRun = ReturnType<typeof cleanupRunOf>
+
+/** The latest run. */
+const lastCleanup = (node: string, nowMs: number, manualMs: number | undefined): CleanupRun => {
+  const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS
+  return manualMs !== undefined && manualMs > hourMs
+    ? cleanupRunOf(node, manualMs, manualMs)
+    : cleanupRunOf(node, hourMs, hourMs / HOUR_MS)
+}
+
+const cleanupRunOf = (node: string, startedMs: number, number: number) => ({
+  startedMs,
+  invocation: digest(node, 'invocation', 'cruft', number).slice(0, 32),
+  pid: 1200 + pick(28_000, 'pid', 'cruft', number),
+})
+
+/** The journal entries of systemd and the script for each run of the clean-up. */
+export const createCleanupEntries = ({ node, prefix, chain, timeline, heights }: NodeSubject) => {
+  const unit = `${prefix}-cruft.service`
+  const program = 'clear-old-artifacts.sh'
+  const manualRuns = timeline.changes.flatMap(({ before, after }) => {
+    const { ranMs } = after.cleanup
+    return ranMs === undefined || ranMs === before.cleanup.ranMs ? [] : [cleanupRunOf(node, ranMs, ranMs)]
+  })
+
+  const runs = function* (fromMs: number, toMs: number): Generator<CleanupRun> {
+    // The hours whose run, which takes ONESHOT_MS, reaches into the time range.
+    const firstHour = Math.floor((fromMs - ONESHOT_MS) / HOUR_MS)
+    for (let hour = firstHour; hour * HOUR_MS <= toMs; hour += 1) {
+      yield cleanupRunOf(node, hour * HOUR_MS, hour)
+    }
+    yield* manualRuns
+  }
+
+  const textAt = (atMs: number): string => {
+    const newest = chain.block(heights.consensus(atMs))
+    const isStale = newest !== undefined && atMs - newest.seenMs > STALE_MS
+    return timeline.conditionAt(atMs).cleanup.skips || isStale
+      ? 'No new files detected. Skipping deletion'
+      : 'Cleanup completed successfully'
+  }
+
+  return function* (fromMs: number, toMs: number): Generator<Draft> {
+    for (const run of runs(fromMs, toMs)) {
+      const [begins, ...ends] = oneshotEntries(unit, run.invocation, run.startedMs)
+      const atMs = run.startedMs + ONESHOT_MS - 1
+      const output = runEntry({ unit, ...run }, { atMs, text: textAt(atMs), program })
+      for (const draft of begins ? [begins, output, ...ends] : []) {
+        if (draft.atMs > fromMs && draft.atMs <= toMs) yield draft
+      }
+    }
+  }
+}
 
 /** The properties of a unit in systemd; empty or undefined if not set. Times in ms. */
 export interface Unit {

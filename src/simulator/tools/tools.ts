@@ -6,6 +6,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { asError } from '../../core/errors.ts'
 import { shellQuote } from '../../core/format.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { SimulatedNode } from '../node.ts'
+import { directive, type Directive, type Effect } from '../scenario/directives.ts'
 
 /** A part of the behaviour of a tool. The last one is its exit status. */
 export type Frame =
@@ -18,21 +21,21 @@ export type Frame =
 /** A command as a function. A command that follows something runs until the signal aborts. */
 export type Tool = (argv: readonly string[], signal: AbortSignal) => Iterable<Frame> | AsyncIterable<Frame>
 
-interface Options {
+interface ToolServerOptions {
   readonly directory: string
   readonly tools: Readonly<Record<string, Tool>>
   /** The compiled `tool.js`; by default that of the build. */
   readonly client?: string | undefined
 }
 
-interface Tools {
+interface ToolServer {
   /** To be added to PATH. */
   readonly binDirectory: string
   close(): Promise<void>
 }
 
 /** Writes the commands to `directory/bin`; each call is handled here, over a socket. */
-export const serveTools = async ({ directory, tools, client = built }: Options): Promise<Tools> => {
+export const serveTools = async ({ directory, tools, client = built }: ToolServerOptions): Promise<ToolServer> => {
   const binDirectory = join(directory, 'bin')
   const path = join(directory, 'tools.sock')
   await mkdir(binDirectory, { recursive: true })
@@ -66,7 +69,7 @@ export const serveTools = async ({ directory, tools, client = built }: Options):
 /** The same path from the sources and from the build. */
 const built = fileURLToPath(new URL('../../../dist/simulator/tools/tool.js', import.meta.url))
 
-const converse = async (socket: Socket, tools: Options['tools']): Promise<void> => {
+const converse = async (socket: Socket, tools: ToolServerOptions['tools']): Promise<void> => {
   const gone = new AbortController()
   socket.on('close', () => gone.abort())
   const send = async (frame: Frame): Promise<void> => {
@@ -108,3 +111,125 @@ const isCall = (value: unknown): value is Call =>
   'argv' in value &&
   Array.isArray(value.argv) &&
   value.argv.every((word) => typeof word === 'string')
+
+/** What one of the node's own tools does when it is called. */
+export type ToolState = 'answers' | 'hangs' | 'aborts'
+
+const setTool =
+  (name: 'mpt' | 'status', state: ToolState): Effect =>
+  (condition) => ({ ...condition, tools: { ...condition.tools, [name]: state } })
+
+const hangAndRecover = (subject: 'mpt' | 'status'): readonly Directive[] => [
+  directive(`${subject} hangs`, 'the tool does not end and ignores SIGTERM', setTool(subject, 'hangs')),
+  directive(`${subject} answers`, 'the tool works again; calls that still hang end', setTool(subject, 'answers')),
+]
+
+export const toolFaultDirectives: readonly Directive[] = [
+  ...hangAndRecover('status'),
+  ...hangAndRecover('mpt'),
+  directive(
+    'mpt aborts',
+    'the tool writes a backtrace with an assertion and is killed by SIGABRT',
+    setTool('mpt', 'aborts'),
+  ),
+]
+
+const POLL_MS = 100
+
+/** A tool of the node that hangs or aborts when the scenario requires it. */
+export const withFaults = (
+  { node, clock, name }: { readonly node: SimulatedNode; readonly clock: Clock; readonly name: 'mpt' | 'status' },
+  tool: Tool,
+): Tool =>
+  async function* (argv, signal) {
+    const isState = (state: string): boolean => node.condition().tools[name] === state
+    const hangs = isState('hangs')
+    const aborts = name === 'mpt' && (hangs || isState('aborts'))
+    if (hangs) yield { ignores: 'SIGTERM' }
+    // The storage tool hangs in the backtrace of an abort, where its output says that it may.
+    if (aborts) yield { stderr: BACKTRACE }
+    else if (hangs) yield { stderr: 'waiting for the control panel\n' }
+    while (isState('hangs') && !signal.aborted) await clock.sleep(POLL_MS, signal)
+    if (!aborts) yield* tool(argv, signal)
+    else yield* [{ stderr: assertion(node.prefix) }, { signal: 'SIGABRT' }] satisfies Frame[]
+  }
+
+const ADDRESSES = ['0x5581b3e0c4d1', '0x5581b3dfa2e8', '0x5581b3df7c40'] as const
+
+const BACKTRACE = `
+${ADDRESSES.map((address) => `      ${address}\n`).join('')}
+   Attempting async signal unsafe human readable stacktrace (this may hang):
+`
+
+/** The backtrace with names, then the assertion and its message. */
+const assertion = (prefix: string): string => {
+  const place = `/usr/src/${prefix}-execution/category/mpt/db_metadata_context.cpp:318`
+  const context = `${prefix}::mpt::DbMetadataContext::DbMetadataContext`
+  return [
+    `      ${ADDRESSES[0]}: ${prefix}_assertion_failed`,
+    `      ${ADDRESSES[1]}: ${context}(${prefix}::async::AsyncIO&)`,
+    `                      [${place}]`,
+    `      ${ADDRESSES[2]}: main`,
+    `${prefix}-mpt: ${place}: ${context}(${prefix}::async::AsyncIO &): Assertion '!is_dirty || can_write' failed.`,
+    'DB metadata was closed dirty, but not opened for healing',
+    '',
+  ].join('\n')
+}
+
+/** The arguments of a tool, parsed as by getopt_long. */
+export interface ParsedArguments {
+  /** Every value of an option, in order; an empty string if it takes none. */
+  readonly options: ReadonlyMap<string, readonly string[]>
+  readonly operands: readonly string[]
+}
+
+type Grammar = ReadonlyMap<string, { readonly name: string; readonly value: string }>
+
+/** The options of a tool: `f,follow` is a flag, `o,output=` needs a value, and that of `n,lines?` is optional. */
+export const createGrammar = (options: string): Grammar =>
+  new Map(
+    options.split(/\s+/).flatMap((option) => {
+      const [, list = '', value = ''] = /^(.*?)([=?]?)$/.exec(option) ?? []
+      const names = list.split(',')
+      return names.map((name) => [name, { name: names.at(-1) ?? name, value }] as const)
+    }),
+  )
+
+/** Parses arguments, or returns getopt's error message. */
+export const parseArguments = (grammar: Grammar, argv: readonly string[]): ParsedArguments | string => {
+  const options = new Map<string, readonly string[]>()
+  const operands: string[] = []
+  const rest = [...argv]
+  const add = (name: string, value: string): void => {
+    options.set(name, [...(options.get(name) ?? []), value])
+  }
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const long = /^--([^=]+)(?:=(.*))?$/s.exec(word)
+    const short = /^-([^-])(.*)$/s.exec(word)
+    if (!long && !short) {
+      operands.push(word)
+      continue
+    }
+    const spelled = long?.[1] ?? short?.[1] ?? ''
+    const option = grammar.get(spelled)
+    if (!option) {
+      return long ? `unrecognized option '--${spelled}'` : `invalid option -- '${spelled}'`
+    }
+    const attached = long ? long[2] : short?.[2] || undefined
+    if (option.value === '') {
+      add(option.name, '')
+      // `-fn5`: after an option without a value follows the next option.
+      if (short && attached !== undefined) rest.unshift(`-${attached}`)
+    } else if (attached !== undefined) {
+      add(option.name, attached)
+    } else if (option.value === '=') {
+      const value = rest.shift()
+      if (value === undefined) return `option '${word}' requires an argument`
+      add(option.name, value)
+    } else {
+      // Only a number or `all` can be the detached value of an optional one (`-n 5`, `--lines all`).
+      add(option.name, /^(?:\d+|all)$/.test(rest[0] ?? '') ? (rest.shift() ?? '') : '')
+    }
+  }
+  return { options, operands }
+}

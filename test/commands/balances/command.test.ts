@@ -138,7 +138,7 @@ describe('balances', () => {
 
 describe('--verify', () => {
   it('edge case 17: compares at the last block; a difference exits with 1', async () => {
-    const { url, asked } = await node()
+    const { url, requests } = await node()
     const { code, out, err } = await cli(argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'))
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
@@ -151,7 +151,7 @@ describe('--verify', () => {
       },
     })
     expect(err).toContain('Verified: 1 of 2 match the contract; 1 differ.')
-    expect(JSON.parse(asked[0] ?? '')).toMatchObject({
+    expect(JSON.parse(requests[0] ?? '')).toMatchObject({
       method: 'eth_call',
       // The published selector of balanceOf(address).
       params: [{ to: TOKEN, data: `0x70a08231${'0'.repeat(24)}${ADA.slice(2)}` }, '0x9'],

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../../../src/cli/program.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { cli } from '../../support/cli.ts'
-import { type Said, startContractNode } from '../../support/contract-node.ts'
+import { type ContractResponse, startContractNode } from '../../support/contract-node.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
@@ -28,7 +28,7 @@ const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => 
   return server
 }
 
-const node = async (say: (data: string) => Said) => {
+const node = async (say: (data: string) => ContractResponse) => {
   const started = await startContractNode(say)
   ends.push(started.close)
   return started
@@ -70,7 +70,7 @@ describe('the result is not lost', () => {
     const file = join(directory, 'holders.csv')
     const argv = words(server, 'erc20', '--format', 'csv', '-o', file, '--to-block', '99')
     const verifying = [...argv, '--resume', '--verify', '5', '--rpc', rpc.url]
-    const { code, text } = await ended(verifying, () => rpc.asked.length > 0)
+    const { code, text } = await ended(verifying, () => rpc.requests.length > 0)
     expect(code).toBe(130)
     expect(text).toContain(`the checkpoint is in ${file}.checkpoint`)
     const before = server.seen.length
@@ -187,11 +187,11 @@ describe('notes on standard error, also for CSV', () => {
 })
 
 describe('--verify', () => {
-  const verify = async (server: QueryServer, standard: string, say: (data: string) => Said) => {
+  const verify = async (server: QueryServer, standard: string, say: (data: string) => ContractResponse) => {
     const rpc = await node(say)
     const argv = words(server, standard, '--verify', '9', '--rpc', rpc.url)
     const { code, err } = await cli(argv)
-    return { code, err: err.replaceAll(/\s+/g, ' '), asked: rpc.asked }
+    return { code, err: err.replaceAll(/\s+/g, ' '), asked: rpc.requests }
   }
 
   it('edge case 17: compares the supply, which reveals mints without events', async () => {

@@ -5,7 +5,7 @@ import { createJournalMatch } from '../../../src/commands/replay/past-source.ts'
 import { createServiceRuns } from '../../../src/commands/replay/service-runs.ts'
 import { isRecordingMissing } from '../../../src/commands/replay/gap-detection.ts'
 import { createBufferedEntries } from '../../../src/commands/replay/buffered-entries.ts'
-import { createVirtualClock } from '../../../src/commands/replay/virtual-clock.ts'
+import { createVirtualClock } from '../../../src/core/virtual-clock.ts'
 import { createCounterHistory } from '../../../src/health/incidents/counter-history.ts'
 
 const AT = Date.UTC(2026, 2, 1)

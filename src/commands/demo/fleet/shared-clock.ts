@@ -1,4 +1,5 @@
-import { type Clock, createSleepers } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { createSleepers } from '../../../core/virtual-clock.ts'
 
 /** The shortest sleep in a fleet, in milliseconds. */
 const TICK_MS = 25
@@ -9,17 +10,17 @@ const TICK_MS = 25
  * time.
  */
 export const createSharedClock = (clock: Clock, signal: AbortSignal): Clock => {
-  const sleepers = createSleepers()
+  const { sleep, wake } = createSleepers(() => clock.elapsed())
   const tick = async (): Promise<void> => {
     while (!signal.aborted) {
       await clock.sleep(TICK_MS, signal)
-      sleepers.wake(clock.elapsed())
+      wake()
     }
   }
   void tick()
   return {
     now: () => clock.now(),
     elapsed: () => clock.elapsed(),
-    sleep: (ms, by) => sleepers.sleepUntil(clock.elapsed() + ms, by),
+    sleep,
   }
 }

@@ -1,14 +1,14 @@
-import { digest } from '../chain/random.ts'
-import { isSyncing, type Progress, progressAt, rpcListens } from '../consensus/statesync.ts'
-import { drift } from '../format-drift.ts'
-import { keyPairOf } from '../keystore/keystore-file.ts'
-import type { SimulatedNode } from '../node.ts'
-import { CHAIN_ID } from '../rpc/rpc.ts'
-import { type Directive, directive, oneOf } from '../scenario/directives.ts'
-import { ROLES } from '../services/service.ts'
-import { bytes, percentUsed, storageUse } from '../storage/storage.ts'
-import { capitalised, clientVersionOf, installedVersion } from '../versions.ts'
-import type { Tool } from './tools.ts'
+import { digest } from './chain.ts'
+import { isSyncing, type Progress, progressAt, rpcListens } from './consensus/statesync.ts'
+import { drift } from './format-drift.ts'
+import { keyPairOf } from './keystore/keystore-file.ts'
+import type { SimulatedNode } from './node.ts'
+import { CHAIN_ID } from './rpc/rpc.ts'
+import { directive, type Directive, oneOf, set, taking } from './scenario/directives.ts'
+import { ROLES } from './services/service.ts'
+import { bytes, percentUsed, storageUse } from './storage.ts'
+import { capitalised, clientVersionOf, installedVersion } from './versions.ts'
+import type { Tool } from './tools/tools.ts'
 
 const STATUS_SHAPES = ['older', 'newer'] as const
 
@@ -17,13 +17,9 @@ export type StatusShape = (typeof STATUS_SHAPES)[number]
 
 export const statusDirectives: readonly Directive[] = [
   directive(
-    {
-      subject: 'status',
-      verb: 'speaks',
-      meaning: 'the status report has the shape of that script',
-    },
-    oneOf(STATUS_SHAPES),
-    (statusShape) => (condition) => ({ ...condition, statusShape }),
+    'status speaks',
+    'the status report has the shape of that script',
+    taking(oneOf(STATUS_SHAPES), (statusShape) => set({ statusShape })),
   ),
 ]
 

@@ -1,5 +1,14 @@
-import { type Block, type Chain, FINAL_AFTER, type Timeout } from '../chain/chain.ts'
-import { digest } from '../chain/random.ts'
+import { type Block, type Chain, digest, FINAL_AFTER, type Timeout } from '../chain.ts'
+import {
+  directive,
+  type Directive,
+  linesPerBlock,
+  linesPerSecond,
+  oneOf,
+  setIn,
+  taking,
+} from '../scenario/directives.ts'
+import type { Condition, Timeline } from '../scenario/timeline.ts'
 
 /** A line of the consensus log before rendering: many are never written. */
 export interface LogLine {
@@ -102,3 +111,105 @@ export function* advancedByTimeout({ chain, atMs }: LineContext, { round }: Time
 
 const signaturesOf = (id: string): string =>
   `sigs: BlsSignatureCollection { signers: SignerMap(BitVec<u8, bitvec::order::Lsb0> { head: 000, bits: 20, capacity: 64 } [1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1]), sig: LazyBlsSignature("${digest('signature', id)}") }`
+
+const LOG_LEVELS = ['DEBUG', 'INFO'] as const
+
+/** How much the consensus log contains in addition to the lines about blocks and rounds. */
+export interface ConsensusLogVolume {
+  /** The lowest level that is written. */
+  readonly level: (typeof LOG_LEVELS)[number]
+  /** Lines of DEBUG without meaning, with every block. */
+  readonly noise: number
+  readonly flood: Flood | undefined
+}
+
+interface Flood {
+  readonly fromMs: number
+  readonly linesPerSecond: number
+}
+
+export const usualLogVolume: ConsensusLogVolume = { level: 'DEBUG', noise: 3, flood: undefined }
+
+const changeLog = setIn('log')
+
+export const logVolumeDirectives: readonly Directive[] = [
+  directive(
+    'log speaks',
+    'the lowest level that consensus logs',
+    taking(oneOf(LOG_LEVELS), (level) => changeLog({ level })),
+  ),
+  directive(
+    'log noise',
+    'consensus logs that number of DEBUG lines without meaning with every block',
+    taking(linesPerBlock, (noise) => changeLog({ noise })),
+  ),
+  directive(
+    'log floods',
+    'consensus logs that number of such lines per second; above its rate limit journald drops the rest',
+    taking(linesPerSecond, (rate) => changeLog((_, atMs) => ({ flood: { fromMs: atMs, linesPerSecond: rate } }))),
+  ),
+  directive('log calms', 'the flood is over', changeLog({ flood: undefined })),
+]
+
+/** Lines at a constant rate, from `fromMs` on. */
+export interface Steady {
+  readonly fromMs: number
+  readonly perSecond: number
+}
+
+interface TimeRange {
+  /** Exclusive; `toMs` is inclusive. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** The times, evenly distributed, of what a scenario repeats at a constant rate, each with its number. */
+export function* steadyTimes(
+  { segments }: Timeline,
+  steadyIn: (condition: Condition) => Steady | undefined,
+  { fromMs, toMs }: TimeRange,
+): Generator<{ readonly atMs: number; readonly number: number }> {
+  for (const [index, segment] of segments.entries()) {
+    const steady = steadyIn(segment.condition)
+    const endMs = segments[index + 1]?.fromMs ?? Infinity
+    if (!steady || endMs <= fromMs || segment.fromMs > toMs) continue
+    const msPerLine = 1000 / steady.perSecond
+    const first = Math.max(segment.fromMs, fromMs + 1) - steady.fromMs
+    for (let number = Math.max(0, Math.ceil(first / msPerLine)); ; number += 1) {
+      const atMs = steady.fromMs + Math.floor(number * msPerLine)
+      if (atMs > toMs || atMs >= endMs) break
+      if (atMs > fromMs) yield { atMs, number }
+    }
+  }
+}
+
+/** DEBUG lines of a healthy node. Some mention statesync and blocksync: the node serves other nodes. */
+const NOISE = [
+  { target: 'consensus_state', message: 'vote message' },
+  { target: 'peer_discovery', message: 'handling ping request' },
+  { target: 'blocksync::blocksync', message: 'blocksync: peer headers request' },
+  { target: 'statesync_executor::ipc', message: 'received statesync request' },
+  { target: 'raptorcast', message: 'received raptorcast chunk' },
+  { target: 'statesync_executor::ipc', message: 'sending response' },
+  { target: 'dataplane', message: 'handled datagram' },
+] as const
+
+export const noiseLine = (number: number, atMs: number): LogLine => {
+  const { target, message } = NOISE[number % NOISE.length] ?? NOISE[0]
+  return { atMs, level: 'DEBUG', target, message, fields: { from: `198.51.100.${10 + (number % 20)}` } }
+}
+
+/** The lines of the floods of a scenario, evenly distributed. */
+export const createLogFlood = (timeline: Timeline) =>
+  function* (fromMs: number, toMs: number): Generator<LogLine> {
+    const times = steadyTimes(
+      timeline,
+      ({ log: { flood } }) => flood && { fromMs: flood.fromMs, perSecond: flood.linesPerSecond },
+      { fromMs, toMs },
+    )
+    for (const { atMs, number } of times) {
+      if (timeline.conditionAt(atMs).services.bft.state === 'active') {
+        yield noiseLine(number, atMs)
+      }
+    }
+  }

@@ -1,5 +1,9 @@
+import { z } from 'zod'
+import { ParseError } from '../core/errors.ts'
+import { tryJson } from '../core/json.ts'
+
 /** The order of one version relative to another. */
-export type Order = 'same' | 'older' | 'newer' | 'unknown'
+type Order = 'same' | 'older' | 'newer' | 'unknown'
 
 /** The parts of a version as a tool, a package or an endpoint prints it. */
 interface VersionNumber {
@@ -51,12 +55,7 @@ const readVersion = (text: string | null): VersionNumber | null => {
   const { numbers, suffix = '' } = VERSION.exec(text?.trim() ?? '')?.groups ?? {}
   if (numbers === undefined) return null
   const [, word = '', count = ''] = WORD.exec(suffix.toLowerCase()) ?? []
-  return {
-    numbers: numbers.split('.').map(Number),
-    stage: stageOf(word),
-    word,
-    count: Number(count),
-  }
+  return { numbers: numbers.split('.').map(Number), stage: stageOf(word), word, count: Number(count) }
 }
 
 /**
@@ -123,4 +122,97 @@ const compareParts = (a: string, b: string): number => {
   // A number is newer than a word, and a word is newer than the end.
   if (/^\d/.test(a) !== /^\d/.test(b)) return /^\d/.test(a) ? 1 : -1
   return a < b ? -1 : 1
+}
+
+export interface PackageVersion {
+  /** Null if only the version was queried. */
+  readonly package: string | null
+  /** The Debian version, like `0.12.1~rc`, which sorts before `0.12.1`. */
+  readonly version: string
+}
+
+/**
+ * Columns: desired state, actual state, error; name; version; architecture. If the second letter is not `i`, the
+ * package is not installed.
+ */
+const ROW = /^[uirph]i[R ]? +([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+(\S+)\s+\S+/
+const PAIR = /^(?:([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+)?(\S+)$/
+const PACKAGE_VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
+
+/**
+ * Parses a row of `dpkg -l`, or the output of `dpkg-query` for `${Package} ${Version}` or `${Version}`; of several
+ * packages, the first. Throws a ParseError, also for a package that is not installed.
+ */
+export const parsePackageVersion = (text: string): PackageVersion => {
+  for (const line of text.split('\n').map((one) => one.trim())) {
+    const [, name = null, version = ''] = ROW.exec(line) ?? PAIR.exec(line) ?? []
+    if (PACKAGE_VERSION.test(version)) return { package: name, version }
+  }
+  throw new ParseError('the version of the package', 'an installed package with its version', text)
+}
+
+/**
+ * The second letter: installed, unpacked, half configured, waiting for triggers. In all these states the files are
+ * present.
+ */
+const STATUS = /^[uirph]([a-zA-Z])[R ]? /
+
+/**
+ * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version} …`; null if the
+ * package is not installed or was removed. Throws a ParseError.
+ */
+export const parseInstalledPackage = (text: string): PackageVersion | null => {
+  const row = text.trimStart()
+  const [, status = ''] = STATUS.exec(row) ?? []
+  if (/^[ncH]$/.test(status)) return null
+  return parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row)
+}
+
+/** The version of a node program as it reports it. Null is a value that is missing or empty. */
+export interface NodeVersion {
+  readonly program: string | null
+  /** `0.14.2-rc` of the tag `v0.14.2-rc`. */
+  readonly version: string | null
+  readonly tag: string | null
+  readonly commit: string | null
+  readonly branch: string | null
+  /** Also true in official builds. */
+  readonly modified: boolean | null
+}
+
+const orNull = z
+  .string()
+  .nullish()
+  .transform((value) => value || null)
+const build = z
+  .object({
+    tag: orNull,
+    commit: orNull,
+    branch: orNull,
+    modified: z
+      .boolean()
+      .nullish()
+      .transform((value) => value ?? null),
+  })
+  .refine(({ tag, commit }) => tag !== null || commit !== null)
+
+const JSON_LINE = /^(?:([\w.-]+) )?(\{.*\})$/
+const PLAIN_LINE = /^([\w.-]+) v?(\d+\.\d+\.\d+[\w.+~-]*)$/
+const TAG = /^v?(\d+\.\d+\.\d+[\w.+~-]*)$/
+
+/** Parses the output of `--version` of a node program. Throws a ParseError. */
+export const parseNodeVersion = (text: string): NodeVersion => {
+  for (const line of text.split('\n').map((one) => one.trim())) {
+    const [, program = null, json] = JSON_LINE.exec(line) ?? []
+    const { data } = build.safeParse(tryJson(json ?? ''))
+    if (data) {
+      const [, version = null] = TAG.exec(data.tag ?? '') ?? []
+      return { program, version, ...data }
+    }
+    const [, name, version] = PLAIN_LINE.exec(line) ?? []
+    if (name !== undefined && version !== undefined) {
+      return { program: name, version, tag: null, commit: null, branch: null, modified: null }
+    }
+  }
+  throw new ParseError('the version of the node', 'NAME {"tag":…} or NAME x.y.z', text)
 }

@@ -1,8 +1,150 @@
-import { digest } from '../chain/random.ts'
-import { drift } from '../format-drift.ts'
-import type { SimulatedNode } from '../node.ts'
-import type { Frame, Tool } from '../tools/tools.ts'
-import { bytes, CHUNK, percentUsed, type StorageUse, storageUse, UNUSED } from './storage.ts'
+import type { SimulatedNode } from './node.ts'
+import {
+  deviceCount,
+  directive,
+  type Directive,
+  onceOrWhile,
+  oneOf,
+  percent,
+  percentInTime,
+  setIn,
+  taking,
+} from './scenario/directives.ts'
+import { digest } from './chain.ts'
+import { drift } from './format-drift.ts'
+import type { Frame, Tool } from './tools/tools.ts'
+
+/** The layouts of the storage report, from the oldest to the newest version. */
+const LAYOUTS = ['A', 'B', 'C', 'E'] as const
+
+/** The state of the node's database, and the layout of the report. */
+export interface Storage {
+  readonly layout: (typeof LAYOUTS)[number]
+  /** Before, during and after the migration to page encoding; only layout E shows it. */
+  readonly timelines: 'legacy' | 'dual' | 'single'
+  readonly devices: number
+  readonly sentinel: Sentinel | undefined
+  readonly filling: Filling
+}
+
+/** A period in which every block of the report is "never set"; without an end, it is one report long. */
+interface Sentinel {
+  readonly fromMs: number
+  readonly untilMs: number | undefined
+}
+
+/** The used share changes linearly from one value to another. */
+interface Filling {
+  readonly fromMs: number
+  readonly overMs: number
+  readonly from: number
+  readonly to: number
+}
+
+/** 1599 of 7424 chunks. */
+const USUAL_SHARE = 1599 / 7424
+
+export const usualStorage: Storage = {
+  layout: 'E',
+  timelines: 'single',
+  devices: 1,
+  sentinel: undefined,
+  filling: { fromMs: 0, overMs: 0, from: USUAL_SHARE, to: USUAL_SHARE },
+}
+
+const usedShareAt = ({ filling }: Storage, ms: number): number => {
+  const { fromMs, overMs, from, to } = filling
+  if (ms >= fromMs + overMs) return to
+  return from + (to - from) * Math.max(0, (ms - fromMs) / overMs)
+}
+
+const fillTo = (to: number, overMs: number) => (storage: Storage, atMs: number) => ({
+  filling: { fromMs: atMs, overMs, from: usedShareAt(storage, atMs), to },
+})
+
+const changeStorage = setIn('storage')
+
+export const storageDirectives: readonly Directive[] = [
+  directive(
+    'storage used',
+    'the used share of the database',
+    taking(percent, (share) => changeStorage(fillTo(share / 100, 0))),
+  ),
+  directive(
+    'storage fills',
+    'the used share changes linearly to that value; above 80 % the history shrinks',
+    taking(percentInTime, ({ percent: share, ms }) => changeStorage(fillTo(share / 100, ms))),
+  ),
+  directive(
+    'mpt speaks',
+    'the storage report has that layout: A is the oldest, E the default',
+    taking(oneOf(LAYOUTS), (layout) => changeStorage({ layout })),
+  ),
+  directive(
+    'mpt timelines',
+    'layout E shows the primary timeline, page-encoded (single) or not (legacy), or both',
+    taking(oneOf(['single', 'dual', 'legacy']), (timelines) => changeStorage({ timelines })),
+  ),
+  directive(
+    'mpt devices',
+    'the number of devices of the database',
+    taking(deviceCount, (devices) => changeStorage({ devices })),
+  ),
+  directive(
+    'mpt sentinel',
+    'every block number in the storage report is the value for "never set"',
+    taking(onceOrWhile, ({ ms }) =>
+      changeStorage((_, atMs) => ({ sentinel: { fromMs: atMs, untilMs: ms === undefined ? undefined : atMs + ms } })),
+    ),
+  ),
+]
+
+const MIB = 2 ** 20
+const CHUNK = 256 * MIB
+const CHUNKS = 7424
+/** Free bytes in the last chunk of each list. */
+const UNUSED = { fast: 48 * MIB, slow: 23 * MIB } as const
+
+const RETAINED = 16_777_216
+const HISTORY = 642_000
+/** Above this used share a node shortens its history, down to a minimum. */
+const SHORTENS_FROM = 0.8
+const LEAST_HISTORY = 300
+
+/** Size and use of the database; per device if there are several, all alike. */
+type StorageUse = ReturnType<typeof storageUseAt>
+
+export const storageUse = (node: SimulatedNode): StorageUse => storageUseAt(node.condition().storage, node.now())
+
+export const storageUseAt = (storage: Storage, ms: number) => {
+  const share = usedShareAt(storage, ms)
+  const chunks = Math.round(share * CHUNKS)
+  const slow = Math.floor((chunks * 212) / 1599)
+  const beyond = (share - SHORTENS_FROM) / (1 - SHORTENS_FROM)
+  const shortened = Math.max(LEAST_HISTORY, Math.round(HISTORY * (1 - beyond)))
+  return {
+    capacity: CHUNKS * CHUNK,
+    used: Math.max(0, chunks * CHUNK - UNUSED.fast - UNUSED.slow),
+    fast: chunks - slow,
+    slow,
+    free: CHUNKS - chunks,
+    /** How many blocks it holds; `retained`: how many it may hold. */
+    history: BigInt(beyond > 0 ? shortened : HISTORY),
+    retained: BigInt(beyond > 0 ? shortened : RETAINED),
+  }
+}
+
+/** Binary multiples with decimal names; the next unit is used from 0.9 of it on. */
+export const bytes = (count: number): string => {
+  const units = ['bytes', 'Kb', 'Mb', 'Gb', 'Tb']
+  const power = Math.max(
+    0,
+    units.findLastIndex((_, index) => count >= 0.9 * 1024 ** index),
+  )
+  return `${(count / 1024 ** power).toFixed(2)} ${units[power]}`
+}
+
+export const percentUsed = ({ used, capacity }: StorageUse): string => ((100 * used) / capacity).toFixed(2)
 
 /** The simulated tool that reports on the node's database; supports only `--storage`. */
 export const createStorageTool = (node: SimulatedNode): Tool => {
@@ -81,30 +223,12 @@ const renderDevices = (devices: readonly string[], use: StorageUse): readonly st
   ]
 }
 
-/** The blocks in the report. */
-interface History {
-  readonly history: bigint
-  readonly retained: bigint
-  readonly earliest: bigint
-  readonly latest: bigint
-  readonly proposed: BlockReference
-  readonly voted: BlockReference
-  readonly finalized: bigint
-  readonly verified: bigint
-  readonly neverSet: boolean
-}
-
-interface BlockReference {
-  readonly number: bigint
-  readonly round: bigint
-  readonly id: string
-}
-
 const NEVER_SET = 2n ** 64n - 1n
 
-const historyOf = ({ heights, now, chain }: SimulatedNode, { history, retained }: StorageUse): History => {
+/** The blocks in the report. */
+const historyOf = ({ heights, now, chain }: SimulatedNode, { history, retained }: StorageUse) => {
   const latest = heights.execution(now())
-  const reference = (number: bigint): BlockReference => {
+  const reference = (number: bigint) => {
     const block = chain.block(number)
     return { number, round: block?.round ?? 0n, id: block?.id ?? digest('no block', number) }
   }
@@ -120,6 +244,8 @@ const historyOf = ({ heights, now, chain }: SimulatedNode, { history, retained }
     neverSet: false,
   }
 }
+
+type History = ReturnType<typeof historyOf>
 
 /** The report on a new database, and briefly while the node swaps its metadata. */
 const neverSet = ({ retained }: History): History => {
@@ -159,13 +285,10 @@ const newer = (known: History, timelines: Lines): Lines => [
   ...timelines,
 ]
 
-interface ReportedTimeline {
-  readonly name: 'Primary' | 'Secondary'
-  readonly kind: string
-  readonly history: bigint
-}
-
-const timelineLines = (known: History, { name, kind, history }: ReportedTimeline): Lines => {
+const timelineLines = (
+  known: History,
+  [name, kind, history]: readonly [name: string, kind: string, history: bigint],
+): Lines => {
   const earliest = known.latest - history + 1n
   return [
     `     ${name}:`,
@@ -192,11 +315,11 @@ const renderHistory = (known: History, { condition, prefix }: SimulatedNode): Li
   if (layout === 'C') return older(known, [proposedLine(known), votedLine(known)])
   if (timelines !== 'dual') {
     const kind = timelines === 'legacy' ? 'ethereum' : prefix
-    return newer(known, timelineLines(known, { name: 'Primary', kind, history }))
+    return newer(known, timelineLines(known, ['Primary', kind, history]))
   }
   const second = history < SECONDARY_HISTORY ? history : SECONDARY_HISTORY
   return newer(known, [
-    ...timelineLines(known, { name: 'Primary', kind: 'ethereum', history }),
-    ...timelineLines(known, { name: 'Secondary', kind: prefix, history: second }),
+    ...timelineLines(known, ['Primary', 'ethereum', history]),
+    ...timelineLines(known, ['Secondary', prefix, second]),
   ])
 }

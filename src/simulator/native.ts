@@ -1,17 +1,118 @@
-import { pick } from '../chain/random.ts'
-import { isSyncing, progressAt, rpcListens } from '../consensus/statesync.ts'
-import { drift } from '../format-drift.ts'
-import type { SimulatedNode } from '../node.ts'
-import type { Condition } from '../scenario/timeline.ts'
-import type { Storage } from '../storage/storage.ts'
-import { runningVersion } from '../versions.ts'
-import { isVoting, type Native } from './native.ts'
+import { basisPoints, directive, type Directive, duration, peerCount, setIn, taking } from './scenario/directives.ts'
+import { pick } from './chain.ts'
+import { isSyncing, progressAt, rpcListens } from './consensus/statesync.ts'
+import { drift } from './format-drift.ts'
+import type { SimulatedNode } from './node.ts'
+import type { Condition } from './scenario/timeline.ts'
+import type { Storage } from './storage.ts'
+import { runningVersion } from './versions.ts'
+
+/** The state of the metrics endpoint of consensus, and of what only these metrics show. */
+export interface Native {
+  /** Whether its endpoint listens while it runs. */
+  readonly listens: boolean
+  /** Since when its values are frozen; undefined while they change. */
+  readonly frozenMs: number | undefined
+  /** How long the OpenTelemetry collector serves the last values it received, in milliseconds. */
+  readonly keptMs: number
+  /** Undefined for the usual number. */
+  readonly peers: number | undefined
+  readonly sessions: number | undefined
+  readonly upstream: number
+  /** In basis points of the network's stake; 0 outside the active set. */
+  readonly stakeBps: number
+  readonly votes: boolean
+  /** Delay of late votes; undefined while votes are in time. */
+  readonly voteDelayMs: number | undefined
+  readonly executionLags: boolean
+  readonly stateRootsDiffer: boolean
+}
+
+const MINUTE = 60_000
+
+export const usualNative: Native = {
+  listens: true,
+  frozenMs: undefined,
+  keptMs: MINUTE,
+  peers: undefined,
+  sessions: undefined,
+  upstream: 3,
+  stakeBps: 480,
+  votes: true,
+  voteDelayMs: undefined,
+  executionLags: false,
+  stateRootsDiffer: false,
+}
+
+/** Only a member of the active set votes. */
+export const isVoting = ({ votes, stakeBps }: Native): boolean => votes && stakeBps > 0
+
+const changeNative = setIn('native')
+
+/** Directives for the metrics of consensus, and for what only these metrics show. */
+export const nativeDirectives: readonly Directive[] = [
+  directive(
+    'native freezes',
+    "consensus' metrics keep their current values, at both endpoints",
+    changeNative((_, atMs) => ({ frozenMs: atMs })),
+  ),
+  directive('native moves', "consensus' metrics are current again", changeNative({ frozenMs: undefined })),
+  directive(
+    'native vanishes',
+    'consensus does not serve metrics: its port is closed',
+    changeNative({ listens: false }),
+  ),
+  directive('native returns', 'consensus serves its metrics again', changeNative({ listens: true })),
+  directive(
+    'otelcol keeps',
+    'how long the OpenTelemetry collector serves the last values it received',
+    taking(duration, (keptMs) => changeNative({ keptMs })),
+  ),
+  directive(
+    'peers number',
+    'the number of peers that consensus has discovered',
+    taking(peerCount, (peers) => changeNative({ peers })),
+  ),
+  directive(
+    'peers sessions',
+    'the number of peers with a session',
+    taking(peerCount, (sessions) => changeNative({ sessions })),
+  ),
+  directive(
+    'peers upstream',
+    'the number of upstream validators',
+    taking(peerCount, (upstream) => changeNative({ upstream })),
+  ),
+  directive(
+    'stake is',
+    "the node's share of the stake; with 0 it is outside the active set and does not vote",
+    taking(basisPoints, (stakeBps) => changeNative({ stakeBps })),
+  ),
+  directive('votes stop', 'the node follows the network and does not vote', changeNative({ votes: false })),
+  directive('votes resume', 'the node votes again, in time', changeNative({ votes: true, voteDelayMs: undefined })),
+  directive(
+    'votes late',
+    'one vote in a hundred takes that long, or longer',
+    taking(duration, (voteDelayMs) => changeNative({ voteDelayMs })),
+  ),
+  directive('bft lags', 'consensus waits for execution once a second', changeNative({ executionLags: true })),
+  directive(
+    'bft badroot',
+    'consensus receives proposals with a different state root, one in five seconds',
+    changeNative({ stateRootsDiffer: true }),
+  ),
+  directive(
+    'bft agrees',
+    'consensus no longer waits for execution, and state roots agree again',
+    changeNative({ executionLags: false, stateRootsDiffer: false }),
+  ),
+]
 
 /** The metrics of consensus itself: plain integers, no timestamps. */
 export const renderNative = (node: SimulatedNode): string => {
   const { frozenMs } = node.condition().native
   const gauges = gaugesAt(node, Math.min(node.now(), frozenMs ?? Infinity))
-  return render(node, gauges, { labels: labelsOf(node), write: String })
+  return renderGauges(node, gauges, { labels: labelsOf(node), write: String })
 }
 
 /** Consensus pushes its values to the OpenTelemetry collector each second. */
@@ -29,7 +130,7 @@ export const renderOtel = (node: SimulatedNode): string => {
   const pushedMs = Math.floor(lastMs / PUSH_INTERVAL_MS) * PUSH_INTERVAL_MS
   const isServed = pushedMs > otelcol.startedMs && now - pushedMs <= native.keptMs
   return [
-    isServed ? render(node, gaugesAt(node, pushedMs), otelOf(node, pushedMs)) : '',
+    isServed ? renderGauges(node, gaugesAt(node, pushedMs), otelOf(node, pushedMs)) : '',
     rpcListens(node.condition(), now) ? renderRpc(node) : '',
   ].join('')
 }
@@ -40,13 +141,13 @@ interface ExpositionStyle {
   readonly write: (value: number) => string
 }
 
-const render = (
+const renderGauges = (
   { prefix, condition }: SimulatedNode,
   gauges: readonly Gauge[],
   { labels, write }: ExpositionStyle,
 ): string => {
   const text = gauges
-    .map(({ name, help, value }) =>
+    .map(([name, help, value]) =>
       [
         `# HELP ${prefix}_${name} ${help}`,
         `# TYPE ${prefix}_${name} gauge`,
@@ -91,12 +192,8 @@ const float = (value: number): string => {
   return `${digits}e+${exponent.padStart(2, '0')}`
 }
 
-/** A metric of consensus: its name without the name prefix, and its value. All are gauges. */
-interface Gauge {
-  readonly name: string
-  readonly help: string
-  readonly value: number
-}
+/** A metric of consensus, without the name prefix. All are gauges. */
+type Gauge = readonly [name: string, help: string, value: number]
 
 /** The metrics of the process at a time at which it ran. */
 const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
@@ -104,23 +201,21 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const { startedMs } = node.condition().services.bft
   const block = node.heights.consensus(atMs)
   return [
-    gauge('execution_ledger_block_num', 'Block number of the ledger', Number(block)),
-    gauge('node_info', 'Node info indicator (always 1)', 1),
+    ['execution_ledger_block_num', 'Block number of the ledger', Number(block)],
+    ['node_info', 'Node info indicator (always 1)', 1],
     ...peerGauges(node, condition.native, atMs),
     ...eventGauges(node, atMs),
-    gauge('state_node_state_self_stake_bps', 'Own stake in basis points of the total', condition.native.stakeBps),
+    ['state_node_state_self_stake_bps', 'Own stake in basis points of the total', condition.native.stakeBps],
     ...voteGauges(node, condition.native, atMs),
     ...statesyncGauges(node, atMs),
-    gauge('total_uptime_us', 'Uptime of the node in microseconds', Math.max(0, atMs - startedMs) * 1000),
-    gauge(
+    ['total_uptime_us', 'Uptime of the node in microseconds', Math.max(0, atMs - startedMs) * 1000],
+    [
       'triedb_migration_phase',
       'Phase of the migration of the database: 0=legacy, 1=dual-timeline, 2=page-encoded',
       phaseOf(condition.storage),
-    ),
+    ],
   ]
 }
-
-const gauge = (name: string, help: string, value: number): Gauge => ({ name, help, value })
 
 const SPAN_MS = 10_000
 
@@ -131,33 +226,36 @@ const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly
   const sessions = native.sessions ?? about(22, 9, 'sessions')
   const initiating = about(1, 4, 'initiating')
   return [
-    gauge('peer_disc_num_downstream_fullnodes', 'Full nodes downstream', about(4, 3, 'fed')),
-    gauge('peer_disc_num_peers', 'Known peers', native.peers ?? about(340, 21, 'peers')),
-    gauge('peer_disc_num_pending_peers', 'Peers that were not met yet', about(3, 9, 'pending')),
-    gauge('peer_disc_num_upstream_validators', 'Validators upstream', native.upstream),
-    gauge('wireauth_tcp_state_transport_sessions', 'Established sessions over TCP', sessions - 1),
-    gauge('wireauth_udp_state_initiating_sessions', 'Sessions that begin', initiating),
-    gauge('wireauth_udp_state_total_sessions', 'All sessions', sessions + initiating),
-    gauge('wireauth_udp_state_transport_sessions', 'Established sessions', sessions),
+    ['peer_disc_num_downstream_fullnodes', 'Full nodes downstream', about(4, 3, 'fed')],
+    ['peer_disc_num_peers', 'Known peers', native.peers ?? about(340, 21, 'peers')],
+    ['peer_disc_num_pending_peers', 'Peers that were not met yet', about(3, 9, 'pending')],
+    ['peer_disc_num_upstream_validators', 'Validators upstream', native.upstream],
+    ['wireauth_tcp_state_transport_sessions', 'Established sessions over TCP', sessions - 1],
+    ['wireauth_udp_state_initiating_sessions', 'Sessions that begin', initiating],
+    ['wireauth_udp_state_total_sessions', 'All sessions', sessions + initiating],
+    ['wireauth_udp_state_transport_sessions', 'Established sessions', sessions],
   ]
 }
 
 const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const counts = countsAt(node, atMs)
-  const event = (name: string, value: number): Gauge =>
-    gauge(`state_consensus_events_${name}`, name.replaceAll('_', ' '), value)
-  return [
-    event('commit_block', counts.commits),
-    event('created_vote', counts.votes),
-    event('enter_new_round_qc', counts.commits),
-    event('enter_new_round_tc', counts.timeouts),
-    event('handle_proposal', counts.commits + counts.timeouts),
-    event('local_timeout', counts.localTimeouts),
-    event('rx_bad_state_root', counts.badStateRoots),
-    event('rx_base_fee_error', 0),
-    event('rx_execution_lagging', counts.executionLagging),
-    event('trigger_state_sync', counts.statesyncs),
-  ]
+  const events = {
+    commit_block: counts.commits,
+    created_vote: counts.votes,
+    enter_new_round_qc: counts.commits,
+    enter_new_round_tc: counts.timeouts,
+    handle_proposal: counts.commits + counts.timeouts,
+    local_timeout: counts.localTimeouts,
+    rx_bad_state_root: counts.badStateRoots,
+    rx_base_fee_error: 0,
+    rx_execution_lagging: counts.executionLagging,
+    trigger_state_sync: counts.statesyncs,
+  }
+  return Object.entries(events).map(([name, value]) => [
+    `state_consensus_events_${name}`,
+    name.replaceAll('_', ' '),
+    value,
+  ])
 }
 
 /** How long after the start of the timer the last votes were ready. */
@@ -165,13 +263,11 @@ const voteGauges = (node: SimulatedNode, { voteDelayMs }: Native, atMs: number):
   const usual = 120 + pick(40, node.name, 'votes', Math.floor(atMs / SPAN_MS))
   const slowest = voteDelayMs ?? usual
   const shares = { p50: 0.3, p90: 0.7, p99: 1 }
-  return Object.entries(shares).map(([quantile, share]) =>
-    gauge(
-      `state_vote_delay_ready_after_timer_start_${quantile}_ms`,
-      `Delay of votes, ${quantile}`,
-      Math.round(slowest * share),
-    ),
-  )
+  return Object.entries(shares).map(([quantile, share]) => [
+    `state_vote_delay_ready_after_timer_start_${quantile}_ms`,
+    `Delay of votes, ${quantile}`,
+    Math.round(slowest * share),
+  ])
 }
 
 /** Both are 0 if this process never needed statesync, even if the one before it did. */
@@ -181,9 +277,9 @@ const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] =>
   const own = statesync && statesync.fromMs >= node.condition().services.bft.startedMs ? statesync : undefined
   const { progress, target } = progressAt(node.chain, own, atMs)
   return [
-    gauge('statesync_last_target', 'Last target block of state sync', Number(target)),
-    gauge('statesync_progress_estimate', 'Estimated progress of state sync', Number(progress)),
-    gauge('statesync_syncing', 'Whether state sync is active', isSyncing(condition, atMs) ? 1 : 0),
+    ['statesync_last_target', 'Last target block of state sync', Number(target)],
+    ['statesync_progress_estimate', 'Estimated progress of state sync', Number(progress)],
+    ['statesync_syncing', 'Whether state sync is active', isSyncing(condition, atMs) ? 1 : 0],
   ]
 }
 
@@ -193,19 +289,6 @@ const phaseOf = ({ layout, timelines }: Storage): number => {
   return { legacy: 0, dual: 1, single: 2 }[timelines]
 }
 
-/** The counters of consensus since the start of its process. */
-interface NativeCounts {
-  readonly commits: number
-  readonly votes: number
-  /** Rounds that ended without a block. */
-  readonly timeouts: number
-  /** Local timeouts: in those rounds, and repeatedly while the node is stalled. */
-  readonly localTimeouts: number
-  readonly executionLagging: number
-  readonly badStateRoots: number
-  readonly statesyncs: number
-}
-
 /** As in the log: a stalled node has a local timeout in every third round of the network. */
 const STUCK_EVERY = 3n
 /** A healthy consensus waits for execution about once a day. */
@@ -213,8 +296,8 @@ const DAY_MS = 86_400_000
 const LAGS_EVERY_MS = 1000
 const DIFFERS_EVERY_MS = 5000
 
-/** Computed from scenario and chain; nothing is counted as time passes. */
-const countsAt = (node: SimulatedNode, atMs: number): NativeCounts => {
+/** The counters of consensus since the start of its process, computed from scenario and chain. */
+const countsAt = (node: SimulatedNode, atMs: number) => {
   const { chain, heights } = node
   const { startedMs } = node.condition().services.bft
   const fromMs = followsSince(node.timeline.conditionAt(atMs), atMs, startedMs)
@@ -233,8 +316,10 @@ const countsAt = (node: SimulatedNode, atMs: number): NativeCounts => {
   const { statesync } = node.timeline.conditionAt(atMs)
   return {
     commits,
+    /** Rounds that ended without a block. */
     timeouts,
     votes: sum(({ native, consensusRuns, behind }) => isVoting(native) && consensusRuns && behind === 0n, commitsIn),
+    /** In those rounds, and repeatedly while the node is stalled. */
     localTimeouts: timeouts + sum(({ consensusRuns }) => !consensusRuns, stuckIn),
     executionLagging:
       Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),

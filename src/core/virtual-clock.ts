@@ -1,0 +1,76 @@
+import type { Clock } from './clock.ts'
+
+/** The pending sleeps of a clock. */
+export const createSleepers = (elapsed: () => number) => {
+  const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>()
+  const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve()
+        return
+      }
+      const sleeper = {
+        due: elapsed() + ms,
+        wake: (): void => {
+          sleepers.delete(sleeper)
+          signal.removeEventListener('abort', sleeper.wake)
+          resolve()
+        },
+      }
+      signal.addEventListener('abort', sleeper.wake)
+      sleepers.add(sleeper)
+    })
+  return {
+    sleep,
+    /** Wakes exactly the sleepers that are due. */
+    wake: (): void => {
+      const now = elapsed()
+      for (const { due, wake } of sleepers) if (due <= now) wake()
+    },
+    /** Milliseconds until the first sleeper is due; undefined if nothing sleeps. */
+    untilNext: (): number | undefined =>
+      sleepers.size === 0 ? undefined : Math.max(0, Math.min(...[...sleepers].map(({ due }) => due)) - elapsed()),
+  }
+}
+
+/** A clock that is moved by its owner: a replay follows the entries of a recording, a test has no need to wait. */
+export interface VirtualClock extends Clock {
+  /** Moves the time forward without waking sleepers. */
+  set(now: number): void
+  /** Wakes the sleepers that are due, and waits until their work has completed. */
+  wake(): Promise<void>
+  /** Moves the time, and wakes the sleepers that are due. */
+  advance(ms: number): Promise<void>
+  /** Milliseconds until the first sleeper is due; undefined if nothing sleeps. */
+  untilNext(): number | undefined
+}
+
+export const createVirtualClock = (start: number): VirtualClock => {
+  let now = start
+  const elapsed = (): number => now - start
+  const { sleep, wake, untilNext } = createSleepers(elapsed)
+  const wakeAndSettle = async (): Promise<void> => {
+    wake()
+    await settle()
+  }
+  return {
+    now: () => now,
+    elapsed,
+    sleep,
+    set: (next) => {
+      now = Math.max(now, next)
+    },
+    wake: wakeAndSettle,
+    advance: async (ms) => {
+      now += ms
+      await wakeAndSettle()
+    },
+    untilNext,
+  }
+}
+
+/** One turn of the event loop: completes all pending work that does not wait for I/O. */
+export const settle = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve)
+  })
