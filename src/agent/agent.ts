@@ -135,9 +135,14 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     }
   }
   async function evaluateHealth(): Promise<void> {
+    const logged = new Set<string>()
     while (!stopping.signal.aborted) {
       await clock.sleep(EVALUATION_INTERVAL, stopping.signal)
       monitor.evaluate(clock.now(), await exposition.values(samples()))
+      for (const failure of monitor.failures()) {
+        if (!logged.has(failure)) log.error(failure)
+        logged.add(failure)
+      }
     }
   }
 

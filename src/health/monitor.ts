@@ -40,6 +40,8 @@ export interface HealthMonitor {
   evaluate(at: number, samples: Iterable<StoredSample>): void
   health(): Health
   samples(): readonly Sample[]
+  /** Rules that could not be evaluated the last time, with the reason. */
+  failures(): readonly string[]
 }
 
 /** Interval of the evaluation: that of the generated rule groups, in milliseconds. */
@@ -125,6 +127,10 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
       health = { state, since: state === health.state ? health.since : at, findings: found }
     },
     health: () => health,
+    failures: () =>
+      [...evaluator.failures()].map(
+        ([rule, { message }]) => `Cannot evaluate the rule ${'alert' in rule ? rule.alert : rule.record}: ${message}`,
+      ),
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       ...FINDING_SEVERITIES.map((severity) =>

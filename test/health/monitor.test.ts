@@ -75,3 +75,14 @@ test('the metrics are a state set and the number of firing rules', () => {
     ['info', 0],
   ])
 })
+
+test('a rule that cannot be evaluated is reported, and the others still are', () => {
+  const monitor = createHealthMonitor(START_S * 1000)
+  // Two heights of one service: the rule on their difference cannot match them one to one.
+  const heights = ['one', 'two'].map((extra) => ({ name: 'chain_query_service_height', labels: { extra }, value: 5 }))
+  monitor.evaluate(START_S * 1000, [{ name: 'chain_query_service_node_height', labels: {}, value: 7 }, ...heights])
+  expect(monitor.failures()).toEqual([
+    'Cannot evaluate the rule instance:chain_query_service_behind:blocks: several elements of the right side match one of the left side',
+  ])
+  expect(monitor.health().state).toBe('healthy')
+})

@@ -29,7 +29,7 @@ export interface AlertRow {
   readonly alert: string
   readonly severity: RuleSeverity
   readonly component: Component
-  /** The number that the configuration can change, in the unit of the metric. */
+  /** The number in `expr` and `description` that decides, in the unit of the metric. */
   readonly limit?: number
   /** How long the condition must hold, as a Prometheus duration. */
   readonly for?: string
