@@ -24,8 +24,7 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/core type src/collectors src/collectors/consensus/findings.ts @prometheus-io/lezer-promql type @lezer/common',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
-  'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',
-  'src/query/resume': 'src/core src/query/client src/sources/durable.ts zod',
+  'src/query/client': 'src/core src/query/log-fields.ts src/sources/durable.ts node:http node:https node:zlib zod',
   'src/query/store': 'src/core src/query/log-fields.ts node @clickhouse/client @duckdb/node-api',
   'src/query/service':
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes express zod',

@@ -11,7 +11,7 @@ import {
   createCheckpointSchedule,
   identityOf,
   openCheckpoint,
-} from '../query/resume/checkpoint.ts'
+} from '../query/client/checkpoint.ts'
 import { readSecretFile } from '../sources/credential-file.ts'
 import { type Ledger, StandardError } from '../tokens/types.ts'
 import { createLedger } from '../tokens/ledger.ts'

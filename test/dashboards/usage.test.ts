@@ -13,6 +13,8 @@ const shown = new Set(
 
 /** Metrics that are on no dashboard, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
+  chain_node_health: 'the dashboards show the alerts of Prometheus, which evaluates the same rules',
+  chain_node_findings: 'goes with the health',
   chain_token_balance: 'which tokens and holders matter, each operator knows alone',
   chain_token_through_block: 'goes with the balances',
   chain_agent_config_last_reload_successful: 'the log reports the result of a reload at once',

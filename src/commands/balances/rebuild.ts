@@ -10,7 +10,7 @@ import {
   identityOf,
   openCheckpoint,
   unfinishedRun,
-} from '../../query/resume/checkpoint.ts'
+} from '../../query/client/checkpoint.ts'
 
 export interface TokenContract {
   readonly standard: Standard

@@ -9,7 +9,7 @@ import {
   identityOf,
   openCheckpoint,
   unfinishedRun,
-} from '../../query/resume/checkpoint.ts'
+} from '../../query/client/checkpoint.ts'
 import { checkOutput, checkpointOf } from './output.ts'
 
 interface FetchLogsOptions {

@@ -93,6 +93,9 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
     revision: 'ea67c08',
     node_version: '20.20.2',
   })
+  for (const state of ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const)
+    to.gauge('chain_node_health', Number(state === 'healthy'), { state })
+  for (const severity of ['critical', 'warning', 'info'] as const) to.gauge('chain_node_findings', 0, { severity })
   to.gauge('chain_agent_config_last_reload_successful', 1)
   to.gauge('chain_agent_config_last_reload_success_timestamp_seconds', at - (at % 86_400))
   for (const collector of COLLECTORS) {

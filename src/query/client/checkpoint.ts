@@ -4,8 +4,8 @@ import { SourceError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/hash.ts'
 import { tryJson } from '../../core/json.ts'
 import { readWhole, removeFile, replaceFile } from '../../sources/durable.ts'
-import { QueryError } from '../client/errors.ts'
-import { type BlockHash, type Page, UNSETTLED_BLOCKS } from '../client/types.ts'
+import { QueryError } from './errors.ts'
+import { type BlockHash, type Page, UNSETTLED_BLOCKS } from './types.ts'
 
 /** The options of a run, each as a fingerprint, because an address may contain a key. */
 export type RunIdentity = Readonly<Record<string, string>>
