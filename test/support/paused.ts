@@ -52,7 +52,8 @@ export const startPaused = async ({ argv, config, env }: Options): Promise<Pause
     () => true,
     { every: 10 },
   )
-  const threads = (await readdir(`/proc/${pid}/task`)).map(Number).toSorted((a, b) => a - b)
+  // The kernel lists threads in the order in which they were created; by number, a later one may come first.
+  const threads = (await readdir(`/proc/${pid}/task`)).map(Number)
   return {
     pid,
     threads: { main: pid, pool: threads.at(-1) ?? pid },
