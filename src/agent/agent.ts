@@ -138,7 +138,11 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     const logged = new Set<string>()
     while (!stopping.signal.aborted) {
       await clock.sleep(EVALUATION_INTERVAL, stopping.signal)
-      monitor.evaluate(clock.now(), await exposition.values(samples()))
+      try {
+        monitor.evaluate(clock.now(), await exposition.values(samples()))
+      } catch (error) {
+        log.error(error)
+      }
       for (const failure of monitor.failures()) {
         if (!logged.has(failure)) log.error(failure)
         logged.add(failure)

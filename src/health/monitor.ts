@@ -111,7 +111,8 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
     const isInMaintenance = evaluator.active().some(({ rule: { alert } }) => alert === MAINTENANCE)
     const counted = isInMaintenance ? firing.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component)) : firing
     if (counted.some(({ severity }) => severity === 'critical')) return 'critical'
-    if (counted.some(({ alert }) => alert === NO_BLOCK)) return 'unknown'
+    // At once: until then nothing says that the node is healthy.
+    if (!isInMaintenance && found.some(({ alert }) => alert === NO_BLOCK)) return 'unknown'
     if (counted.some(({ severity }) => severity === 'warning')) return 'warning'
     return isInMaintenance ? 'maintenance' : 'healthy'
   }
@@ -133,7 +134,8 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
       ),
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
-      ...FINDING_SEVERITIES.map((severity) =>
+      // Before the first evaluation the number is unknown.
+      ...(evaluatedAt === -Infinity ? [] : FINDING_SEVERITIES).map((severity) =>
         sample(
           'chain_node_findings',
           health.findings.filter((one) => one.state === 'firing' && one.severity === severity).length,

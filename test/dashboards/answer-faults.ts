@@ -23,7 +23,7 @@ export const ANSWER_FAULTS: readonly Fault[] = [
   {
     name: 'a variable that there is not',
     rule: 'query',
-    says: 'nobody says what $tag is',
+    says: 'the variable $tag is not defined',
     plant: ask(`chain_rpc_block_number{${SCOPE}, tag=~"$tag"}`, '{{tag}}'),
   },
   {

@@ -89,7 +89,7 @@ const ask = async (
   const [left] = unresolved(expr)
   if (left !== undefined)
     return {
-      refused: finding('query', where, `nobody says what ${left} is; expected a variable that there is`),
+      refused: finding('query', where, `the variable ${left} is not defined; expected one that is`),
     }
   try {
     return { series: await query() }

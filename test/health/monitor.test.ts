@@ -57,9 +57,15 @@ test('in a maintenance window findings about the work of the node do not count',
   expect(health.findings.map(({ alert }) => alert)).toContain('ChainBlockStalled')
 })
 
-test('without any block the state is unknown after five minutes', () => {
+test('without any block the state is unknown from the first evaluation on, and not healthy', () => {
+  expect(evaluated(() => undefined, 0).health().state).toBe('unknown')
   expect(evaluated(() => undefined, 300).health().state).toBe('unknown')
-  expect(evaluated(() => undefined, 285).health().state).toBe('healthy')
+})
+
+test('before the first evaluation the state is unknown, and there is no number of findings', () => {
+  const samples = createHealthMonitor(START_S * 1000).samples()
+  expect(samples.filter(({ name }) => name === 'chain_node_findings')).toEqual([])
+  expect(samples.find(({ labels }) => Object.values(labels)[0] === 'unknown')?.value).toBe(1)
 })
 
 test('the metrics are a state set and the number of firing rules', () => {

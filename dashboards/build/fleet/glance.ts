@@ -55,7 +55,7 @@ export const glance: Row = {
     }),
     tile({
       title: 'Behind or unknown',
-      about: 'Nodes that are behind their references, and nodes of whose newest block nobody tells the age.',
+      about: 'Nodes that are behind their references, and nodes whose newest block has an unknown age.',
       alerts: ['ChainBehind', 'ChainBlockTimeUnknown'],
       expr: count('>= 4 < 6'),
       legend: 'nodes',

@@ -16,7 +16,7 @@ export const host: Row = {
   panels: [
     graph({
       title: 'Processors and memory',
-      about: 'Share of processor time that was not idle, and of memory that programs can still have.',
+      about: 'Share of CPU time that was not idle, and of memory that is available to programs.',
       alerts: ['ChainExecutionSlow', 'ChainServiceCrashed'],
       unit: 'percentunit',
       decimals: 1,

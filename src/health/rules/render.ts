@@ -21,7 +21,7 @@ const INTERVAL = '15s'
 /** A rule file for Prometheus. */
 export const renderRuleFile = ({ comment, groups }: RuleFile, options: RenderOptions = DEFAULTS): string =>
   [
-    '# Generated from src/health/rules; do not edit.',
+    '# Generated from src/health/rules. Developers change the rows there; operators may change the copy that they install.',
     ...comments(comment, ''),
     'groups:',
     ...groups.flatMap(({ comment: why, name, rules }) => [
