@@ -8,27 +8,13 @@ export const consensus: RuleFile = {
       rules: [
         {
           comment:
-            'Thirty seconds are about a hundred blocks, and peers serve a node that lags for only a few minutes. Two scrapes, so that one late reading does not page. While consensus or execution is down, ChainServiceDown fires.',
-          alert: 'ChainBlockStalled',
-          severity: 'critical',
-          component: 'consensus',
-          limit: 30,
-          for: '30s',
-          expr: (limit) => `instance:chain_block_age:seconds > ${limit}
-  unless on (instance, job) (instance:chain_statesync:active == 1)
-  unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
-          summary: 'The newest block of the node is too old.',
-          description: (limit) =>
-            `The newest block that {{ $labels.instance }} has is {{ $value | humanizeDuration }} old by its own timestamp; the limit is ${limit} seconds. Either no new block arrives, or the node is far behind.`,
-        },
-        {
-          comment:
-            'Ten seconds are 25 to 33 missed blocks: a network problem does not last that long on a healthy node. Two scrapes, so that one late reading does not fire the alert.',
+            'Thirty seconds are about a hundred blocks, and peers serve a node that lags for only a few minutes. While consensus or execution is down, ChainServiceDown fires. Ten seconds are 25 to 33 missed blocks: a network problem does not last that long on a healthy node. Two scrapes, so that one late reading does not fire the alert.',
           alert: 'ChainBlockStalled',
           severity: 'warning',
           component: 'consensus',
           limit: 10,
           for: '30s',
+          critical: { limit: 30 },
           expr: (limit) => `instance:chain_block_age:seconds > ${limit}
   unless on (instance, job) (instance:chain_statesync:active == 1)
   unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,

@@ -64,24 +64,14 @@ rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
             `{{ $labels.instance }} has led {{ $value }} rounds in a row that timed out; ${limit} or more are not chance. Other validators lead as usual.`,
         },
         {
-          comment: 'Votes in less than half of the rounds: votes are missing, not late.',
-          alert: 'ChainNotVoting',
-          severity: 'critical',
-          component: 'duty',
-          limit: 0.5,
-          for: '2m',
-          expr: (limit) => `instance:chain_votes_per_round:ratio_rate2m < ${limit}`,
-          summary: 'The validator follows the chain and casts too few votes.',
-          description: (limit) =>
-            `{{ $labels.instance }} is in the active set, rounds advance, and it votes in {{ $value | humanizePercentage }} of them; the limit is ${percent(limit)}.`,
-        },
-        {
-          comment: 'A working node votes in nearly every round; 15 minutes exclude a short problem.',
+          comment:
+            'Votes in less than half of the rounds: votes are missing, not late. A working node votes in nearly every round; 15 minutes exclude a short problem.',
           alert: 'ChainNotVoting',
           severity: 'warning',
           component: 'duty',
           limit: 0.9,
           for: '15m',
+          critical: { limit: 0.5, for: '2m' },
           expr: (limit) => `instance:chain_votes_per_round:ratio_rate2m < ${limit}`,
           summary: 'The validator follows the chain and casts too few votes.',
           description: (limit) =>

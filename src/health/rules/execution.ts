@@ -63,19 +63,7 @@ export const execution: RuleFile = {
           component: 'execution',
           limit: 604800,
           for: '1h',
-          expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
-  + on (instance, job, fork) group_right () (chain_fork_ready == 0)
-< ${limit}`,
-          summary: 'The node does not meet the requirements of a fork of its network.',
-          description: (limit) =>
-            `{{ $labels.instance }} is not ready for {{ $labels.fork }} by the check of the {{ $labels.check }}; it {{ if gt $value 0.0 }}takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}{{ else }}is in force{{ end }}. If this is not fixed, the node cannot follow the chain.`,
-        },
-        {
-          alert: 'ChainForkNotReady',
-          severity: 'critical',
-          component: 'execution',
-          limit: 172800,
-          for: '1h',
+          critical: { limit: 172800 },
           expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
   + on (instance, job, fork) group_right () (chain_fork_ready == 0)
 < ${limit}`,

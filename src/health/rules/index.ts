@@ -18,7 +18,7 @@ import { sync } from './sync.ts'
 import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
 import { expressionOf } from './render.ts'
-import { durationOf, type RuleFile } from './rule.ts'
+import { type AlertRow, durationOf, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
 
 /** Every rule, by file. Recordings that other files use come first. */
 export const RULE_FILES: readonly RuleFile[] = [
@@ -45,7 +45,11 @@ export const RULE_FILES: readonly RuleFile[] = [
 
 /** All rules as an evaluator takes them. */
 export const ruleSet = () => {
-  const rows = RULE_FILES.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules))
+  const rows = RULE_FILES.flatMap(({ groups }) =>
+    groups.flatMap(({ rules }) =>
+      rules.flatMap((row): readonly (AlertRow | RecordingRow)[] => ('alert' in row ? levelsOf(row) : [row])),
+    ),
+  )
   return {
     recording: rows.flatMap((row) => ('record' in row ? [{ labels: {}, ...row }] : [])),
     alerts: rows.flatMap((row) =>

@@ -1,5 +1,5 @@
 import { renderTemplate, type TemplateData } from '../promql/template.ts'
-import type { AlertRow, RecordingRow, RuleFile } from './rule.ts'
+import { type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
 
 interface RenderOptions {
   /** Where the runbooks are published. */
@@ -31,9 +31,10 @@ export const renderRuleFile = ({ comment, groups }: RuleFile, options: RenderOpt
       '    rules:',
       ...rules.flatMap((rule) => [
         ...comments(rule.comment, '      '),
-        ...('alert' in rule ? alertLines(rule, options) : recordingLines(rule)).map(
-          (line, index) => `      ${index === 0 ? '- ' : '  '}${line}`,
-        ),
+        ...('alert' in rule
+          ? levelsOf(rule).map((level) => alertLines(level, options))
+          : [recordingLines(rule)]
+        ).flatMap((lines) => lines.map((line, index) => `      ${index === 0 ? '- ' : '  '}${line}`)),
       ]),
     ]),
     '',

@@ -22,7 +22,14 @@ export interface RecordingRow {
   readonly expr: string
 }
 
-/** One condition on the samples of the agent that is a problem, at one severity. */
+/** Alerts of the same node whose cause explains another alert. */
+export interface Cause {
+  readonly alerts: readonly string[]
+  /** Only if the label `service` has one of these values. */
+  readonly services?: readonly string[]
+}
+
+/** One condition on the samples of the agent that is a problem, at one severity or at two. */
 export interface AlertRow {
   /** Why these limits and durations; the comment in the generated file. */
   readonly comment?: string
@@ -34,6 +41,12 @@ export interface AlertRow {
   /** How long the condition must hold, as a Prometheus duration. */
   readonly for?: string
   readonly keepFiringFor?: string
+  /** The same condition at another limit or after another time is a second rule, of severity critical. */
+  readonly critical?: { readonly limit?: number; readonly for?: string }
+  /** While one of these fires, this alert is a consequence: Alertmanager inhibits it, and `check` lists it last. */
+  readonly explainedBy?: readonly Cause[]
+  /** What to do, one step each; commands are between backticks. */
+  readonly advice?: readonly string[]
   /** PromQL; returns one element for each problem. */
   readonly expr: string | ((limit: number) => string)
   /** One sentence without values. */
@@ -57,6 +70,12 @@ export interface RuleFile {
   readonly comment?: string
   readonly groups: readonly RuleGroup[]
 }
+
+/** The rules of a row, one for each severity, each as a row of its own. The critical one comes first. */
+export const levelsOf = ({ critical, ...row }: AlertRow): readonly AlertRow[] => [
+  ...(critical ? [{ ...row, ...critical, severity: 'critical' as const }] : []),
+  row,
+]
 
 /** 0.05 is `5%`. */
 export const percent = (ratio: number): string => `${Number((ratio * 100).toPrecision(12))}%`

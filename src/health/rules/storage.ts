@@ -57,16 +57,7 @@ chain_storage_chunks{list="free"}
           severity: 'warning',
           component: 'storage',
           limit: 0.1,
-          expr: (limit) => `instance:chain_storage_free_chunks:ratio < ${limit}`,
-          summary: 'The database has few free chunks left.',
-          description: (limit) =>
-            `Of the chunks of the database of {{ $labels.instance }} {{ $value | humanizePercentage }} are free, less than ${percent(limit)}. Without a free one execution cannot write a block.`,
-        },
-        {
-          alert: 'ChainStorageFreeChunksLow',
-          severity: 'critical',
-          component: 'storage',
-          limit: 0.05,
+          critical: { limit: 0.05 },
           expr: (limit) => `instance:chain_storage_free_chunks:ratio < ${limit}`,
           summary: 'The database has few free chunks left.',
           description: (limit) =>

@@ -29,18 +29,7 @@ export const sync: RuleFile = {
           component: 'sync',
           limit: 5,
           for: '30s',
-          expr: (limit) => `instance:chain_behind:seconds > ${limit}
-unless on (instance, job) (instance:chain_statesync:active == 1)`,
-          summary: 'The node is behind the network.',
-          description: (limit) =>
-            `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the height that the references agree on, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
-        },
-        {
-          alert: 'ChainBehind',
-          severity: 'critical',
-          component: 'sync',
-          limit: 20,
-          for: '30s',
+          critical: { limit: 20 },
           expr: (limit) => `instance:chain_behind:seconds > ${limit}
 unless on (instance, job) (instance:chain_statesync:active == 1)`,
           summary: 'The node is behind the network.',
@@ -68,17 +57,7 @@ unless on (instance, job) (chain_rpc_up == 0)`,
           severity: 'warning',
           component: 'sync',
           limit: 450,
-          expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
-unless on (instance, job) (max_over_time(instance:chain_statesync:active[1m]) == 1)`,
-          summary: 'The node will soon be too far behind to catch up block by block.',
-          description: (limit) =>
-            `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only by statesync or a snapshot.`,
-        },
-        {
-          alert: 'ChainBlocksyncWindow',
-          severity: 'critical',
-          component: 'sync',
-          limit: 300,
+          critical: { limit: 300 },
           expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
 unless on (instance, job) (max_over_time(instance:chain_statesync:active[1m]) == 1)`,
           summary: 'The node will soon be too far behind to catch up block by block.',
@@ -105,18 +84,7 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
           component: 'sync',
           limit: 900,
           for: '30s',
-          expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
-and on (instance, job) (instance:chain_statesync:active == 1)`,
-          summary: 'Statesync is stalled.',
-          description: (limit) =>
-            `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
-        },
-        {
-          alert: 'ChainStatesyncFrozen',
-          severity: 'critical',
-          component: 'sync',
-          limit: 1800,
-          for: '30s',
+          critical: { limit: 1800 },
           expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
 and on (instance, job) (instance:chain_statesync:active == 1)`,
           summary: 'Statesync is stalled.',
