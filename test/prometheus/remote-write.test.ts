@@ -44,6 +44,24 @@ const expressionOf = (name: string): string => {
   return found.expr.replaceAll(/\s+/g, ' ')
 }
 
+/** Each has an answer while the demo runs. */
+const ANSWERED = [
+  'chain_rpc_block_number',
+  'up{job="chain-agent"}',
+  'instance:chain_block_age:seconds',
+  'instance:chain_available:bool',
+  'instance:chain_available:avg5m',
+  'ALERTS',
+  'absent(chain_rpc_up{job="elsewhere"})',
+  'chain_block_difference offset 5s',
+  'sum by (service) (chain_service_active) == 1',
+  'topk(1, chain_rpc_block_number)',
+  'histogram_quantile(0.9, sum by (instance, job, le) (chain_ledger_finality_seconds_bucket))',
+  'count by (version) (chain_agent_build_info)',
+  expressionOf('instance:chain_statesync:active'),
+  `count(${expressionOf('ChainAgentDown').replace('== 0', '== 1')})`,
+]
+
 withPrometheus('remote-write.yml', () => {
   withVictoria('a real VictoriaMetrics that a real Prometheus writes to', () => {
     const stops: (() => unknown)[] = []
@@ -51,6 +69,15 @@ withPrometheus('remote-write.yml', () => {
     let victoria: Victoria
     /** When all was there; what is asked of both is asked as of then. */
     let at: number
+
+    /** Whether the newest samples up to that time are in both. */
+    const hasArrived = async (time: number): Promise<boolean> => {
+      for (const newest of ['timestamp(up)', 'timestamp(instance:chain_available:avg5m)']) {
+        const [here, there] = [await prometheus.query(newest, time), await victoria.query(newest, time)]
+        if (JSON.stringify(comparable(here)) !== JSON.stringify(comparable(there))) return false
+      }
+      return true
+    }
 
     beforeAll(async () => {
       victoria = await startVictoria()
@@ -74,7 +101,10 @@ withPrometheus('remote-write.yml', () => {
         async () => {
           const now = Math.floor(Date.now() / 1000) - 2
           const [seen] = await victoria.query(recorded, now)
-          return (seen?.value ?? 0) >= 6 ? now : 0
+          // On a busy machine a scrape may lack a reading of the demo, and the copy may arrive late.
+          const here = await Promise.all(ANSWERED.map((expression) => prometheus.query(expression, now)))
+          const isAnswered = (seen?.value ?? 0) >= 6 && here.every((answer) => answer.length > 0)
+          return isAnswered && (await hasArrived(now)) ? now : 0
         },
         (seen) => seen > 0,
       )
@@ -83,24 +113,8 @@ withPrometheus('remote-write.yml', () => {
       for (const stop of stops.toReversed()) await stop()
     })
 
-    it.each([
-      'chain_rpc_block_number',
-      'up{job="chain-agent"}',
-      'instance:chain_block_age:seconds',
-      'instance:chain_available:bool',
-      'instance:chain_available:avg5m',
-      'ALERTS',
-      'absent(chain_rpc_up{job="elsewhere"})',
-      'chain_block_difference offset 5s',
-      'sum by (service) (chain_service_active) == 1',
-      'topk(1, chain_rpc_block_number)',
-      'histogram_quantile(0.9, sum by (instance, job, le) (chain_ledger_finality_seconds_bucket))',
-      'count by (version) (chain_agent_build_info)',
-      expressionOf('instance:chain_statesync:active'),
-      `count(${expressionOf('ChainAgentDown').replace('== 0', '== 1')})`,
-    ])('answers as Prometheus does: %s', async (expression) => {
+    it.each(ANSWERED)('answers as Prometheus does: %s', async (expression) => {
       const answer = await prometheus.query(expression, at)
-      expect(answer.length).toBeGreaterThan(0)
       expectSame(await victoria.query(expression, at), answer)
     })
 
