@@ -77,6 +77,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     },
   })
   const changeLog = createChangeLog(log)
+  const monitor = createHealthMonitor(startedAt)
   const { board, exposition, offer, prefix } = await createRuntime({
     clock,
     path,
@@ -85,6 +86,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     connect: options.connect,
     checkpoints,
     ownsProcess,
+    health: () => monitor.health(),
     complain: (message) => {
       log.error(message)
     },
@@ -105,7 +107,6 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     revision,
     node_version: process.versions.node,
   })
-  const monitor = createHealthMonitor(startedAt)
   const samples = (): readonly Sample[] => [buildInfo, ...reloader.samples(), ...board.samples()]
   const server = await serve(
     {

@@ -8,6 +8,7 @@ import type { MainPids, OwnKey, UnitNames } from './shared/node-state.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Exec } from '../sources/exec.ts'
+import type { Health } from '../core/health.ts'
 import type { Forks } from '../config/forks.ts'
 import type { HostSources } from '../sources/host.ts'
 import type { Journal, ReadOldestEntry } from '../sources/journal.ts'
@@ -45,6 +46,8 @@ export interface Sources {
   tokenFeed(token: WatchedToken): TokenFeed
   /** The samples of all collectors, for derived ones. */
   readonly published: () => Iterable<Sample>
+  /** The health of the node by the rules. */
+  readonly health: () => Health
   /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
 }

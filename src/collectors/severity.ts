@@ -36,7 +36,7 @@ const ROWS: readonly SubjectRow[] = [
   { collector: 'derived', subject: /^the node's own metrics$/, normal: /^changing$/ },
   { collector: 'execution', subject: /, unparsed$/, normal: NONE },
   { collector: 'heartbeat', subject: /^heartbeat$/, normal: /^accepted$/ },
-  { collector: 'heartbeat', subject: /^verdict$/, normal: /^ok$/, critical: /^failing$/ },
+  { collector: 'heartbeat', subject: /^health$/, normal: /^(?:healthy|maintenance)$/, critical: /^critical$/ },
   { collector: 'host', subject: /^host, (?:known|not available)$/, normal: ANY },
   { collector: 'host', subject: /^host, clock$/, normal: /^synchronized/ },
   { collector: 'host', subject: /^host, ports$/, normal: /^none exposed$/ },

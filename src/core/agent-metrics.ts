@@ -1,3 +1,4 @@
+import { FINDING_SEVERITIES, HEALTH_STATES } from './health.ts'
 import { FAILURE_KINDS } from './errors.ts'
 import { counter, externalCounter, gauge, open } from './metric.ts'
 
@@ -43,9 +44,9 @@ export const health = {
   introduction: 'Health of the node. The agent evaluates the alert rules on its own samples every 15 s.',
   metrics: {
     chain_node_health: gauge('Health of the node: 1 for the current state, 0 for the others.', {
-      state: ['critical', 'unknown', 'warning', 'maintenance', 'healthy'],
+      state: HEALTH_STATES,
     }),
-    chain_node_findings: gauge('Alert rules that fire, by severity.', { severity: ['critical', 'warning', 'info'] }),
+    chain_node_findings: gauge('Alert rules that fire, by severity.', { severity: FINDING_SEVERITIES }),
   },
 } as const
 

@@ -57,6 +57,33 @@ export const networkHead = (known: SampleIndex): number | undefined => {
   return isQuorum(group.length, configured) ? Number(group.at(-1)?.height) : undefined
 }
 
+interface TimedBlock {
+  readonly height: number
+  /** Block timestamp, in seconds since the epoch. */
+  readonly time: number
+}
+
+/**
+ * The block with the latest timestamp of those that the RPC and the ledger stream report: either may have stopped.
+ * Height and time are from one source. The recording rule of the block age uses the same sources.
+ */
+export const newestBlock = (known: SampleIndex): TimedBlock | undefined =>
+  [
+    {
+      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
+      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
+    },
+    {
+      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
+      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
+    },
+  ]
+    .flatMap(({ height, time }) => (height === undefined || time === undefined ? [] : [{ height, time }]))
+    .toSorted((a, b) => b.time - a.time)[0]
+
+/** Blocks per second that are assumed while the rate is not measured yet. */
+export const USUAL_RATE = 3
+
 /** Whether the node runs statesync, by either source. The blocksync window does not apply then. */
 export const isSyncing = (known: SampleIndex): boolean =>
   known.value('chain_native_statesync_active') === 1 || known.value('chain_consensus_statesync_active') === 1

@@ -1,7 +1,7 @@
 import { collectorError, type CollectorStatus } from '../core/board.ts'
 import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
-import type { Health } from '../health/monitor.ts'
+import type { Health } from '../core/health.ts'
 import { type Event, eventAsJson } from '../core/event.ts'
 
 /**
@@ -86,19 +86,13 @@ export const renderEvents = (events: readonly Event[], { since, after, limit }: 
 }
 
 /** The body of /api/v1/health. */
-export const renderHealth = ({ state, since, findings }: Health) => ({
+export const renderHealth = ({ state, since, unknownBecause, findings }: Health) => ({
   state,
   since: new Date(since).toISOString(),
-  findings: findings.map(
-    ({ alert, severity, component, state: phase, since: began, labels, summary, description }) => ({
-      alert,
-      severity,
-      component,
-      state: phase,
-      since: new Date(began).toISOString(),
-      labels,
-      summary,
-      description: redact(description),
-    }),
-  ),
+  unknownBecause,
+  findings: findings.map((finding) => ({
+    ...finding,
+    since: new Date(finding.since).toISOString(),
+    description: redact(finding.description),
+  })),
 })

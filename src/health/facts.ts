@@ -1,28 +1,8 @@
+import { newestBlock } from '../core/agreement.ts'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
-import type { HealthInput } from './finding.ts'
+import type { HealthInput } from './snapshot.ts'
 import { shortDuration } from '../core/format.ts'
-
-interface Block {
-  readonly height: number
-  /** Block timestamp, in seconds since the epoch. */
-  readonly time: number
-}
-
-/** The block with the latest timestamp of those that the RPC and the ledger stream report; height and time are from one source. */
-export const newestBlock = (known: SampleIndex): Block | undefined => {
-  const reported = [
-    {
-      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
-      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
-    },
-    {
-      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
-      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
-    },
-  ].flatMap(({ height, time }) => (height === undefined || time === undefined ? [] : [{ height, time }]))
-  return reported.toSorted((a, b) => b.time - a.time)[0]
-}
 
 /** Age of the newest block, in seconds. */
 export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): number | undefined => {

@@ -1,39 +1,17 @@
+import {
+  FINDING_SEVERITIES,
+  type FindingSeverity,
+  HEALTH_STATES,
+  type Health,
+  type RuleFinding,
+} from '../core/health.ts'
 import { sample, type Sample } from '../core/metric.ts'
-import { createRuleEvaluator } from './promql/rules.ts'
+import { minute } from '../core/units.ts'
+import { type ActiveAlert, type AlertRule, createRuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
 import { ruleSet } from './rules/index.ts'
 import { annotationsOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
-
-/** `unknown`: no evaluation has ended, or no block of the node is known. Most severe first. */
-export const HEALTH_STATES = ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const
-export type HealthState = (typeof HEALTH_STATES)[number]
-
-const FINDING_SEVERITIES = ['critical', 'warning', 'info'] as const
-
-/** An alert rule whose condition is true. */
-export interface RuleFinding {
-  readonly alert: string
-  readonly severity: AlertRow['severity']
-  readonly component: AlertRow['component']
-  /** `pending` until the condition has held for the duration of the rule. */
-  readonly state: 'pending' | 'firing'
-  /** When the condition became true, in milliseconds since the epoch. */
-  readonly since: number
-  readonly summary: string
-  readonly description: string
-  /** What it is about: service, device, fork … */
-  readonly labels: Labels
-  readonly value: number
-}
-
-export interface Health {
-  readonly state: HealthState
-  /** When the state began, in milliseconds since the epoch. */
-  readonly since: number
-  /** Firing before pending, then by severity, then the oldest first. */
-  readonly findings: readonly RuleFinding[]
-}
 
 export interface HealthMonitor {
   /** Evaluates every rule on the samples of this time, in milliseconds since the epoch, as Prometheus does at a scrape. */
@@ -50,8 +28,6 @@ export const EVALUATION_INTERVAL = 15_000
 /** The labels that a scrape adds. Rules join on them; findings of one node do not need them. */
 const TARGET = { job: 'chain-agent', instance: 'this node' }
 
-const SEVERITIES: readonly string[] = FINDING_SEVERITIES
-
 /**
  * Evaluates the alert rules in the process. Rules about what only Prometheus knows (a target that is down, the query
  * service) have no samples here and do not fire. Rules with a range need as much time after the start as in Prometheus.
@@ -59,73 +35,20 @@ const SEVERITIES: readonly string[] = FINDING_SEVERITIES
 export const createHealthMonitor = (startedAt: number): HealthMonitor => {
   let evaluator = createEvaluator()
   let evaluatedAt = -Infinity
-  let health: Health = { state: 'unknown', since: startedAt, findings: [] }
-
-  const findings = (): readonly RuleFinding[] =>
-    evaluator
-      .active()
-      .flatMap(({ rule: { row }, labels, state, activeAt, value }) => {
-        if (!SEVERITIES.includes(row.severity)) return []
-        const {
-          instance: _instance,
-          job: _job,
-          alertname: _name,
-          severity: _severity,
-          component: _component,
-          ...rest
-        } = labels
-        return [
-          {
-            alert: row.alert,
-            severity: row.severity,
-            component: row.component,
-            summary: row.summary,
-            state,
-            since: activeAt,
-            description: annotationsOf(row, { labels, value })['description'] ?? '',
-            labels: rest,
-            value,
-          },
-        ]
-      })
-      // The critical alert includes the warning about the same subject.
-      .filter(
-        (one, _index, all) =>
-          !all.some(
-            (other) =>
-              other.state === 'firing' &&
-              other.alert === one.alert &&
-              SEVERITIES.indexOf(other.severity) < SEVERITIES.indexOf(one.severity) &&
-              keyOf(other.labels) === keyOf(one.labels),
-          ),
-      )
-      .toSorted(
-        (a, b) =>
-          Number(a.state === 'pending') - Number(b.state === 'pending') ||
-          SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
-          a.since - b.since,
-      )
-
-  const stateOf = (found: readonly RuleFinding[]): HealthState => {
-    const firing = found.filter(({ state }) => state === 'firing')
-    const isInMaintenance = evaluator.active().some(({ rule: { alert } }) => alert === MAINTENANCE)
-    const counted = isInMaintenance ? firing.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component)) : firing
-    if (counted.some(({ severity }) => severity === 'critical')) return 'critical'
-    // At once: until then nothing says that the node is healthy.
-    if (!isInMaintenance && found.some(({ alert }) => alert === NO_BLOCK)) return 'unknown'
-    if (counted.some(({ severity }) => severity === 'warning')) return 'warning'
-    return isInMaintenance ? 'maintenance' : 'healthy'
-  }
+  let health: Health = { state: 'unknown', since: startedAt, unknownBecause: 'no evaluation', findings: [] }
 
   return {
     evaluate: (at, samples) => {
       // After the clock of the host was set back, the samples from before cannot be compared.
       if (at <= evaluatedAt) evaluator = createEvaluator()
       evaluatedAt = at
-      evaluator.evaluate(at, withTarget(samples))
-      const found = findings()
-      const state = stateOf(found)
-      health = { state, since: state === health.state ? health.since : at, findings: found }
+      const all = [...samples]
+      evaluator.evaluate(at, withTarget(all))
+      const active = evaluator.active()
+      const findings = findingsOf(active)
+      const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
+      const { state, unknownBecause = null } = stateOf(findings, { isInMaintenance, hasNode: hasNode(all) })
+      health = { state, since: state === health.state ? health.since : at, unknownBecause, findings }
     },
     health: () => health,
     failures: () =>
@@ -146,13 +69,138 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
   }
 }
 
+/** The span of the log that a single reading of the node covers, in milliseconds. */
+const LOG_SPAN = 10 * minute
+
+/**
+ * The health by a single reading of the node. Durations of rules cannot be observed, so every finding is pending. The
+ * counts of log lines are those of the last minutes, not since a start as in the agent.
+ */
+export const evaluateOnce = (at: number, samples: readonly StoredSample[]): Health => {
+  const monitor = createHealthMonitor(at)
+  const lines = samples.filter(({ name }) => name === 'chain_log_pattern_total')
+  monitor.evaluate(
+    at - LOG_SPAN,
+    lines.map((line) => ({ ...line, value: 0 })),
+  )
+  monitor.evaluate(at, samples)
+  return monitor.health()
+}
+
 const createEvaluator = () => createRuleEvaluator(ruleSet())
+
+type Alert = ActiveAlert<AlertRule & { readonly row: AlertRow }>
+
+const findingsOf = (active: readonly Alert[]): readonly RuleFinding[] =>
+  active
+    .filter((alert) => !isIncluded(alert, active))
+    .flatMap((alert) => {
+      const { rule, state, activeAt, value } = alert
+      const { row } = rule
+      const { severity } = row
+      if (severity === 'none') return []
+      const {
+        instance: _instance,
+        job: _job,
+        alertname: _name,
+        severity: _severity,
+        component: _component,
+        ...labels
+      } = alert.labels
+      return [
+        {
+          alert: row.alert,
+          severity,
+          component: row.component,
+          state,
+          countsAs: weightOf(row, { severity, state }),
+          since: activeAt,
+          summary: row.summary,
+          description: annotationsOf(row, { labels: alert.labels, value })['description'] ?? '',
+          advice: row.advice ?? [],
+          explainedBy: causesOf(row, active),
+          labels,
+        },
+      ]
+    })
+    .toSorted(
+      (a, b) =>
+        Number(a.state === 'pending') - Number(b.state === 'pending') ||
+        rank(a.severity) - rank(b.severity) ||
+        Number(a.explainedBy.length > 0) - Number(b.explainedBy.length > 0) ||
+        a.since - b.since,
+    )
+
+const weightOf = (
+  { pending, countsAs: always }: AlertRow,
+  { severity, state }: { readonly severity: FindingSeverity; readonly state: Alert['state'] },
+): FindingSeverity | null => {
+  if (state === 'pending' && pending !== undefined) return pending === 'nothing' ? null : pending
+  return always ?? severity
+}
+
+const rank = (severity: AlertRow['severity']): number => SEVERITIES.indexOf(severity)
+const SEVERITIES: readonly string[] = FINDING_SEVERITIES
+
+/** Whether a more severe alert about the same subject fires: it includes this one. */
+const isIncluded = (one: Alert, all: readonly Alert[]): boolean =>
+  all.some(
+    (other) =>
+      other.state === 'firing' &&
+      other.rule.alert === one.rule.alert &&
+      rank(other.rule.row.severity) < rank(one.rule.row.severity) &&
+      subjectOf(other.labels) === subjectOf(one.labels),
+  )
+
+const subjectOf = ({ severity: _, ...labels }: Labels): string => keyOf(labels)
+
+const causesOf = ({ explainedBy = [] }: AlertRow, active: readonly Alert[]): readonly string[] => [
+  ...new Set(
+    explainedBy.flatMap(({ alerts, services }) =>
+      active
+        .filter(
+          ({ rule: { alert }, labels: { service = '' } }) =>
+            alerts.includes(alert) && (services?.includes(service) ?? true),
+        )
+        .map(({ rule: { alert } }) => alert),
+    ),
+  ),
+]
+
+const stateOf = (
+  findings: readonly RuleFinding[],
+  { isInMaintenance, hasNode: isNode }: { readonly isInMaintenance: boolean; readonly hasNode: boolean },
+): Pick<Health, 'state'> & Partial<Pick<Health, 'unknownBecause'>> => {
+  if (!isNode) return { state: 'unknown', unknownBecause: 'no node' }
+  const counted = isInMaintenance
+    ? findings.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
+    : findings
+  if (counted.some(({ countsAs }) => countsAs === 'critical')) return { state: 'critical' }
+  // At once: until then nothing says that the node is healthy.
+  if (!isInMaintenance && findings.some(({ alert }) => alert === NO_BLOCK)) {
+    return { state: 'unknown', unknownBecause: 'no block' }
+  }
+  if (counted.some(({ countsAs }) => countsAs === 'warning')) return { state: 'warning' }
+  return { state: isInMaintenance ? 'maintenance' : 'healthy' }
+}
 
 const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
 const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
 /** Without it whether the chain advances is unknown. */
 const NO_BLOCK = 'ChainBlockTimeUnknown'
+
+/** False if systemd knows none of the node's units, its RPC does not answer, and no block of it is known. */
+const hasNode = (samples: readonly StoredSample[]): boolean => {
+  const of = (name: string, wanted = 1) => samples.filter((one) => one.name === name && one.value === wanted)
+  const servicesOf = (all: readonly StoredSample[]) => all.map(({ labels }) => labels['service'])
+  const expected = servicesOf(of('chain_service_expected'))
+  const missing = servicesOf(of('chain_service_state').filter(({ labels }) => labels['state'] === 'not-found'))
+  if (of('chain_rpc_up').length > 0) return true
+  if (samples.some(({ name }) => /^chain_(?:rpc|ledger)_block_timestamp_seconds$/.test(name))) return true
+  // If systemd is unreachable, only an RPC that does not answer suggests that there is no node.
+  return expected.length === 0 ? of('chain_rpc_up', 0).length === 0 : !expected.every((one) => missing.includes(one))
+}
 
 const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
   for (const { name, labels, value } of samples) yield { name, labels: { ...labels, ...TARGET }, value }

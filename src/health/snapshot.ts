@@ -1,5 +1,6 @@
 import type { Readings } from '../collectors/index.ts'
 import type { CollectorError } from '../core/board.ts'
+import type { Health } from '../core/health.ts'
 import type { SampleIndex } from '../core/metric.ts'
 
 /** The state of one collector, as reported by the running agent or by a single round of collectors. */
@@ -30,6 +31,11 @@ export interface NodeSnapshot {
   readonly collectors: readonly CollectorState[]
   readonly readings: Readings
   readonly known: SampleIndex
+  /** By the rules: as the agent evaluates them over time, or by this one reading of the node. */
+  readonly health: Health
   /** The text of /metrics, and the reading of every collector as in /api/v1/status. */
   export(): Promise<{ readonly metrics: string; readonly readings: Readonly<Record<string, unknown>> }>
 }
+
+/** What facts and recovery plans are derived from. */
+export type HealthInput = Pick<NodeSnapshot, 'at' | 'prefix' | 'known' | 'collectors' | 'readings'>

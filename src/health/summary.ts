@@ -1,8 +1,8 @@
 import { figure, joinList, percent, shortDuration } from '../core/format.ts'
 import { second } from '../core/units.ts'
-import { databaseUsedRatio, isSyncing } from '../core/agreement.ts'
-import { newestBlock, servicesDown } from './facts.ts'
-import type { HealthInput } from './finding.ts'
+import { databaseUsedRatio, isSyncing, newestBlock } from '../core/agreement.ts'
+import { servicesDown } from './facts.ts'
+import type { HealthInput } from './snapshot.ts'
 
 /** One fact about the node, in a line; null is unknown. */
 export interface Fact {

@@ -1,9 +1,7 @@
-import { blocks, blocksyncWindow, forks, rpc, statesync, versions } from './checks/chain.ts'
-import { consensusLog, duty, logTrouble, oddities, peers } from './checks/consensus.ts'
-import { clock, directories, disks, drives, kernel, openFiles, storage, tuning } from './checks/host.ts'
-import { collectors, keys, node, ports, services, timers } from './checks/services.ts'
+import type { HealthState } from '../core/health.ts'
 import { maintenanceWindow, type MaintenanceWindow } from './facts.ts'
-import type { Check, Finding, HealthInput, Severity } from './finding.ts'
+import { type Finding, findingsOf, rank } from './finding.ts'
+import type { NodeSnapshot } from './snapshot.ts'
 
 export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
 
@@ -12,77 +10,68 @@ export interface HealthVerdict {
   readonly word: HealthStatus
   /** The reason for the status, with its full stop. */
   readonly sentence: string
-  /** Most severe first; findings of the same severity in the order of the checks. */
+  /** Most severe first, causes before consequences. */
   readonly findings: readonly Finding[]
   /** 0: healthy; 1: something needs attention; 2: the node does not do its work, or its state is unknown. */
   readonly exitCode: 0 | 1 | 2
 }
 
-/** All checks: causes come before their consequences. */
-const CHECKS: readonly Check[] = [
-  services,
-  storage,
-  disks,
-  statesync,
-  blocks,
-  rpc,
-  forks,
-  blocksyncWindow,
-  peers,
-  clock,
-  logTrouble,
-  consensusLog,
-  duty,
-  oddities,
-  drives,
-  kernel,
-  openFiles,
-  keys,
-  ports,
-  collectors,
-  timers,
-  tuning,
-  directories,
-  versions,
-]
-
-const SEVERITIES: readonly Severity[] = ['critical', 'unknown', 'warning', 'info']
 const STATUSES = {
   critical: ['CRITICAL', 2],
   unknown: ['UNKNOWN', 2],
   warning: ['WARNING', 1],
-} as const
+  maintenance: ['MAINTENANCE', 0],
+  healthy: ['OK', 0],
+} as const satisfies Record<HealthState, readonly [HealthStatus, number]>
 
-/** The health verdict: that of the most severe finding, or OK. `more` are findings of the caller's own checks. */
-export const evaluateHealth = (input: HealthInput, more: readonly Finding[] = []): HealthVerdict => {
-  const absent = node(input)
-  // Without a node, no other check means anything.
-  const found = absent.length > 0 ? absent : CHECKS.flatMap((check) => check(input))
-  const findings = [...found, ...more].toSorted(
-    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
-  )
-  const maintenance = maintenanceWindow(input)
-  const counted = maintenance ? findings.filter(({ subject }) => subject === 'security') : findings
-  const [worst] = counted
-  if (worst && worst.severity !== 'info') {
-    const [word, exitCode] = STATUSES[worst.severity]
-    return { word, sentence: `${worst.says}.`, findings, exitCode }
+/** The health verdict: the state by the rules. `more` are findings of the caller's own checks. */
+export const evaluateHealth = (
+  snapshot: Pick<NodeSnapshot, 'at' | 'health' | 'readings' | 'prefix'>,
+  more: readonly Finding[] = [],
+): HealthVerdict => {
+  const { state, unknownBecause, findings: ofRules } = snapshot.health
+  // Without a node, nothing that the rules find means anything.
+  const found = unknownBecause === 'no node' ? [noNode(snapshot)] : findingsOf(ofRules, snapshot.at)
+  const findings = [...found, ...more].toSorted((a, b) => rank(a.severity) - rank(b.severity))
+  const isRaised = state === 'healthy' && more.some(({ severity }) => severity === 'warning')
+  const [word, exitCode] = STATUSES[isRaised ? 'warning' : state]
+  const maintenance = state === 'maintenance' ? maintenanceWindow(snapshot) : undefined
+  return { word, exitCode, findings, sentence: `${sentenceOf({ word, findings, maintenance, unknownBecause })}.` }
+}
+
+interface Parts {
+  readonly word: HealthStatus
+  readonly findings: readonly Finding[]
+  readonly maintenance: MaintenanceWindow | undefined
+  readonly unknownBecause: NodeSnapshot['health']['unknownBecause']
+}
+
+const sentenceOf = ({ word, findings, maintenance, unknownBecause }: Parts): string => {
+  const worst = findings.find(({ severity }) => severity !== 'info')
+  if (word === 'OK') return 'the node keeps up with the chain'
+  if (word === 'MAINTENANCE') {
+    const window = maintenance ? `${maintenance.reason}, ${maintenance.left} left` : 'a maintenance window is set'
+    return worst ? `${window}; ${worst.summary}` : window
   }
-  return maintenance
-    ? {
-        word: 'MAINTENANCE',
-        sentence: maintenanceSentence(maintenance, findings),
-        findings,
-        exitCode: 0,
-      }
-    : { word: 'OK', sentence: 'the node keeps up with the chain.', findings, exitCode: 0 }
+  if (unknownBecause === 'no block') return 'whether the chain advances is unknown: no source reports a block'
+  if (unknownBecause === 'no evaluation') return 'the agent has just started and has not evaluated its rules yet'
+  return worst?.summary ?? 'see the findings'
 }
 
 /** `STATUS: sentence`, the first line of every output that has a health verdict. */
 export const firstLine = ({ word, sentence }: Pick<HealthVerdict, 'word' | 'sentence'>): string =>
   `${word}: ${sentence}`
 
-const maintenanceSentence = (maintenance: MaintenanceWindow, findings: readonly Finding[]): string => {
-  const worst = findings.find(({ severity }) => severity !== 'info')
-  return `${maintenance.reason}, ${maintenance.left} left${worst ? `; ${worst.says}` : ''}.`
-}
+const noNode = ({ prefix }: Pick<NodeSnapshot, 'prefix'>): Finding => ({
+  name: 'ChainServiceMissing',
+  severity: 'unknown',
+  summary: 'there is no node on this host, or none that this user can see',
+  evidence: [
+    `systemd reports none of the units ${['bft', 'execution', 'rpc'].map((one) => `${prefix ?? 'chain'}-${one}`).join(', ')}.`,
+    "The address of the node's RPC does not answer.",
+  ],
+  advice: [
+    "Run it on the node's own host, where systemd is process 1.",
+    'If the names of the units have another prefix, set it: `--prefix PREFIX`.',
+  ],
+})

@@ -7,9 +7,9 @@ const HOSTILE = '\u001B]0;x\u0007a\u009B31m\u202Eb\u200B\u2028c\u0085'
 
 test('no page contains control characters of the terminal', () => {
   const style = createStyle({ stdout: process.stdout, env: { LANG: 'C.UTF-8' } }, { color: false })
-  const said = { says: HOSTILE, evidence: [HOSTILE], advice: [HOSTILE] }
+  const said = { summary: HOSTILE, evidence: [HOSTILE], advice: [HOSTILE] }
   const lines = [
-    ...findingLines([{ name: 'x', severity: 'warning', subject: 'work', ...said }], style),
+    ...findingLines([{ name: 'x', severity: 'warning', ...said }], style),
     ...factLines([{ label: 'x', value: HOSTILE }], style),
     ...eventLines(
       [

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { heartbeat } from '../../src/collectors/heartbeat/collector.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import type { Health } from '../../src/core/health.ts'
 import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import { createHeartbeat } from '../../src/sources/endpoints.ts'
@@ -49,7 +50,7 @@ const listen = async () => {
   }
 }
 
-const beat = (published: () => readonly Sample[]) => {
+const beat = (published: () => readonly Sample[], health: () => Health = () => HEALTHY) => {
   const outcomes: Outcome<unknown>[] = []
   const record = recording()
   const stop = new AbortController()
@@ -61,6 +62,7 @@ const beat = (published: () => readonly Sample[]) => {
       timeout: 2000,
     }),
     published,
+    health,
     recorder: record.recorder,
     clock,
     timing: { interval: 50, timeout: 3000 },
@@ -84,22 +86,49 @@ const beat = (published: () => readonly Sample[]) => {
   }
 }
 
+const HEALTHY: Health = { state: 'healthy', since: 0, unknownBecause: null, findings: [] }
+
+const FINDING = {
+  alert: 'ChainServiceDown',
+  severity: 'critical',
+  component: 'services',
+  state: 'firing',
+  since: 0,
+  description: '',
+  advice: [],
+  explainedBy: [],
+  labels: {},
+} as const
+
+/** A service that is down, and its consequence, which counts for nothing yet. */
+const DOWN: Health = {
+  state: 'critical',
+  since: 0,
+  unknownBecause: null,
+  findings: [
+    { ...FINDING, summary: 'A required service of the node is not running.', countsAs: 'critical' },
+    { ...FINDING, summary: 'The newest block is too old.', countsAs: null },
+  ],
+}
+
 const contains = (words: string) => (text: string) => text.includes(words)
 
 const healthy = (): readonly Sample[] => [
   sample('chain_rpc_up', 1),
   sample('chain_rpc_block_number', 4711, { tag: 'latest' }),
   sample('chain_rpc_block_timestamp_seconds', Date.now() / 1000 - 1, { tag: 'latest' }),
-  sample('chain_service_expected', 1, { service: 'bft' }),
-  sample('chain_service_active', 1, { service: 'bft' }),
   sample('chain_block_difference', 2),
 ]
 
-test('sends height and verdict, and exports the time of the last success', async () => {
+test('sends height and health, and exports the time of the last success', async () => {
   const server = await listen()
   await writeFile(join(directory, 'url'), `${server.url}\n`)
   let published = healthy
-  const { texts, total, end } = beat(() => published())
+  let health = HEALTHY
+  const { texts, total, end } = beat(
+    () => published(),
+    () => health,
+  )
   await eventually(
     () => server.bodies.length,
     (count) => count > 0,
@@ -107,23 +136,18 @@ test('sends height and verdict, and exports the time of the last success', async
   expect(server.bodies[0]).toMatch(new RegExp(`^POST /ping/${TOKEN} \\{`))
   const document: unknown = JSON.parse((server.bodies[0] ?? '').replace(/^POST \S+ /, ''))
   expect(document).toMatchObject({
-    verdict: 'ok',
+    health: 'healthy',
     reasons: [],
     height: 4711,
     blocksBehind: 2,
     maintenance: null,
   })
 
-  published = () => [
-    ...healthy().filter(({ name }) => name !== 'chain_service_active'),
-    sample('chain_service_active', 0, { service: 'bft' }),
-    sample('chain_agent_maintenance', 1, { reason: 'upgrade' }),
-  ]
-  await eventually(() => server.bodies.at(-1) ?? '', contains('"verdict":"failing"'))
-  expect(server.bodies.at(-1)).toContain('"service bft is not active"')
+  health = DOWN
+  published = () => [...healthy(), sample('chain_agent_maintenance', 1, { reason: 'upgrade' })]
+  await eventually(() => server.bodies.at(-1) ?? '', contains('"health":"critical"'))
+  expect(server.bodies.at(-1)).toContain('"reasons":["A required service of the node is not running."]')
   expect(server.bodies.at(-1)).toContain('"maintenance":"upgrade"')
-  published = () => []
-  await eventually(() => server.bodies.at(-1) ?? '', contains('"verdict":"blind"'))
 
   server.answer(503)
   await eventually(() => texts.at(-1) ?? '', contains('refused: HTTP status 503'))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hasSeverity, severityOf } from '../../src/collectors/severity.ts'
-import { LIMITS } from '../../src/health/limits.ts'
+import { limitOf } from '../../src/health/rules/index.ts'
 import { derivedStates } from '../../src/collectors/derived/collector.ts'
 
 /** Collector, subject, and what each of its states is worth: every kind of state that a scenario produces. */
@@ -44,7 +44,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   ['derived', 'database', { 'below 85 % used': 'info', 'above 85 % used': 'critical' }],
   ['derived', 'distance to the network', { 'at most 30 blocks': 'info', 'more than 30 blocks': 'warning' }],
   ['heartbeat', 'heartbeat', { accepted: 'info', 'refused: HTTP status 503': 'warning' }],
-  ['heartbeat', 'verdict', { ok: 'info', failing: 'critical', blind: 'warning' }],
+  ['heartbeat', 'health', { healthy: 'info', maintenance: 'info', critical: 'critical', unknown: 'warning' }],
   ['host', 'host, known', { 'load, memory': 'info', none: 'info' }],
   ['host', 'host, not available', { none: 'info', throttling: 'info' }],
   [
@@ -197,11 +197,11 @@ test('states by a figure change where the alerts do', () => {
       storageUsedRatio: null,
       ...figures,
     })
-  expect(state({ storageUsedRatio: LIMITS.storageUsed.critical })).toEqual({
+  expect(state({ storageUsedRatio: limitOf('ChainStorageFull', 'critical') })).toEqual({
     database: 'below 85 % used',
   })
   expect(state({ storageUsedRatio: 0.86 })).toEqual({ database: 'above 85 % used' })
-  const { critical } = LIMITS.blockAge
+  const critical = limitOf('ChainBlockStalled', 'critical')
   expect(state({ blockAgeSeconds: critical })).toEqual({ 'new blocks': 'arriving' })
   expect(state({ blockAgeSeconds: critical + 1 })).toEqual({ 'new blocks': 'none for 30 s' })
   expect(state({ blocksBehind: 31 })).toEqual({ 'distance to the network': 'more than 30 blocks' })

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { decodeReadings, indexSamples } from '../../src/commands/shared/agent-snapshot.ts'
+import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
 
 test('an exposition holds gauges and the counters of others; what the agent counts is left out', () => {
-  const known = indexSamples(
+  const { samples } = parsePrometheusText(
     [
       'chain_service_active{service="bft"} 1',
       'chain_service_restarts_total{service="bft"} 3',
@@ -11,6 +12,7 @@ test('an exposition holds gauges and the counters of others; what the agent coun
       '',
     ].join('\n'),
   )
+  const known = indexSamples(samples)
   expect(known.value('chain_service_active', { service: 'bft' })).toBe(1)
   expect(known.value('chain_service_restarts_total', { service: 'bft' })).toBe(3)
   const names = ['chain_service_starts_total', 'node_load1']

@@ -37,9 +37,9 @@ export const checkLines = (verdict: HealthVerdict, facts: readonly Fact[], style
 export const findingLines = (findings: readonly Finding[], style: Style): readonly string[] =>
   findings.flatMap((finding) => [...linesOf(finding, style), ''])
 
-const linesOf = ({ name, severity, says, evidence, advice }: Finding, style: Style): readonly string[] => {
+const linesOf = ({ name, severity, summary, evidence, advice }: Finding, style: Style): readonly string[] => {
   const tone = SEVERITIES[severity]
-  const [first = '', ...rest] = wrap(style.plain(sanitize(`${capital(says)}.`)), style, '  ')
+  const [first = '', ...rest] = wrap(style.plain(sanitize(`${capital(summary)}.`)), style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),
     ...rest,

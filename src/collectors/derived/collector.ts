@@ -1,11 +1,11 @@
-import { databaseUsedRatio, isSyncing, networkHead } from '../../core/agreement.ts'
+import { databaseUsedRatio, isSyncing, networkHead, newestBlock } from '../../core/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
-import { createBlockRate, createLag, newestBlock, ownHeight, STALE_BLOCK_S } from './blocks.ts'
+import { createBlockRate, createLag, ownHeight } from './blocks.ts'
 import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
 import {
   createStatesyncEstimator,
@@ -46,6 +46,8 @@ interface Reading {
 }
 
 const SAVE_EVERY_MS = minute
+/** As in the alert ChainBlockStalled. */
+const STALE_BLOCK_S = 30
 /** Ten seconds at three blocks per second. */
 const BEHIND_BLOCKS = 30
 /** As in the alert ChainStorageFull: from 80 % the database expires history, and at this ratio that has failed. */

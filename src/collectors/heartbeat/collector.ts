@@ -1,11 +1,13 @@
 import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { asError, SourceError, summaryOf } from '../../core/errors.ts'
+import type { Health, HealthState } from '../../core/health.ts'
+import { newestBlock } from '../../core/agreement.ts'
 import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { second } from '../../core/units.ts'
 import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 import type { SendHeartbeat } from '../../sources/endpoints.ts'
-import { type HealthVerdict, healthVerdict, newestBlock, ownHeight } from '../derived/blocks.ts'
+import { ownHeight } from '../derived/blocks.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { requestTimeout } from '../shared/request.ts'
@@ -14,27 +16,30 @@ interface HeartbeatCollectorOptions {
   readonly send: SendHeartbeat
   /** Returns the samples of the other collectors. */
   readonly published: () => Iterable<Sample>
+  /** Returns the health of the node. */
+  readonly health: () => Health
   readonly recorder: Recorder
   readonly clock: Clock
   readonly timing: Timing
 }
 
 interface Reading {
-  readonly verdict: HealthVerdict['verdict']
+  readonly health: HealthState
   /** `accepted`, or the reason of the failure. */
   readonly state: string
   /** When a heartbeat was last accepted, in milliseconds since the epoch; null if never. */
   readonly lastSuccessAt: number | null
 }
 
-const FIRST_AFTER_MS = 15 * second
+/** After the first evaluation of the rules, which is 15 s after the start. */
+const FIRST_AFTER_MS = 20 * second
 
 /**
- * Heartbeat to an outside receiver, with height and health verdict. If Prometheus runs on the host of the node, only
+ * Heartbeat to an outside receiver, with height and health. If Prometheus runs on the host of the node, only
  * the missing heartbeat reveals that the host is down.
  */
 export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading> => {
-  const { send, published, recorder, clock, timing } = options
+  const { send, published, health, recorder, clock, timing } = options
   let lastSuccessAt: number | null = null
   const count = (result: 'accepted' | 'failed', by: number): void => {
     recorder.count('chain_agent_heartbeats_total', by, { result })
@@ -43,14 +48,14 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
   const sendOne = async ({ signal }: Context): Promise<Reading> => {
     const samples = [...published()]
     const known = createSampleIndex(samples)
-    const { verdict, reasons } = healthVerdict(known, clock.now())
+    const { state: healthState, findings } = health()
     const height = ownHeight(known) ?? null
     const maintenance =
       MAINTENANCE_REASONS.find((reason) => known.value('chain_agent_maintenance', { reason }) === 1) ?? null
     const document = {
       at: new Date(clock.now()).toISOString(),
-      verdict,
-      reasons,
+      health: healthState,
+      reasons: [...new Set(findings.flatMap(({ countsAs, summary }) => (REASONS.includes(countsAs) ? [summary] : [])))],
       maintenance,
       height,
       blockTime: isoTime(newestBlock(known)?.time),
@@ -60,7 +65,7 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
     if (state === 'accepted') lastSuccessAt = clock.now()
     count('accepted', state === 'accepted' ? 1 : 0)
     count('failed', state === 'accepted' ? 0 : 1)
-    return { verdict, state, lastSuccessAt }
+    return { health: healthState, state, lastSuccessAt }
   }
 
   return {
@@ -68,7 +73,7 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
     help: definition.help,
     timing,
     run: async (context, report) => {
-      // Before the first readings the verdict is blind: every start of the agent would cause an alarm.
+      // Before the first evaluation the health is unknown: every start of the agent would cause an alarm.
       await context.clock.sleep(Math.min(FIRST_AFTER_MS, timing.interval), context.signal)
       await poll(timing, sendOne)(context, report)
     },
@@ -77,9 +82,12 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
         'chain_agent_heartbeat_last_success_timestamp_seconds',
         reading.lastSuccessAt === null ? null : reading.lastSuccessAt / 1000,
       ),
-    states: ({ verdict, state }) => ({ heartbeat: state, verdict }),
+    states: ({ health: current, state }) => ({ heartbeat: state, health: current }),
   }
 }
+
+/** Severities of findings that are sent as reasons. */
+const REASONS: readonly (string | null)[] = ['critical', 'warning']
 
 /** A failure is a reading, not an error: the time of the last success must still be exported. */
 const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> => {
@@ -95,7 +103,14 @@ const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> =
 const isoTime = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1000).toISOString()
 
-export const offer: OfferCollector<typeof definition> = ({ config, heartbeatTo, published, recorder, clock }) => {
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  heartbeatTo,
+  published,
+  health,
+  recorder,
+  clock,
+}) => {
   const { urlFile } = config.heartbeat
   return {
     hasWork: urlFile !== null,
@@ -104,6 +119,7 @@ export const offer: OfferCollector<typeof definition> = ({ config, heartbeatTo, 
       heartbeat({
         send: heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
         published,
+        health,
         recorder,
         clock,
         timing,

@@ -4,7 +4,7 @@ import { gauge, counter } from '../../core/metric.ts'
 
 export const definition = {
   name: 'heartbeat',
-  help: 'heartbeat to an outside receiver, with height and health verdict',
+  help: 'heartbeat to an outside receiver, with height and health',
   introduction: "The heartbeat that the agent sends to `heartbeat.urlFile`, a dead man's switch outside of the host.",
   settings: z
     .strictObject({

@@ -21,7 +21,7 @@ ports count.
 Examples:
   chain-agent check
   sudo -u chain-agent chain-agent check
-  chain-agent check --json | jq '.findings[] | {severity, says}'`,
+  chain-agent check --json | jq '.findings[] | {severity, summary}'`,
     )
     .action(async (options: CheckOptions) => {
       const { check } = await import('./action.ts')

@@ -49,7 +49,7 @@ const attempt = async ({ name, run }: PreflightCheck, context: PreflightContext)
     if (!(error instanceof SourceError || error instanceof ParseError)) throw error
     return [
       finding('preflight', 'info', {
-        says: `${name} could not be checked`,
+        summary: `${name} could not be checked`,
         evidence: [error.summary],
       }),
     ]

@@ -1,7 +1,7 @@
 import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
 import { figure, utc } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { LIMITS } from '../../health/limits.ts'
+import { limitOf } from '../../health/rules/index.ts'
 import type { Minute } from './fold.ts'
 
 /** A finding in the range. */
@@ -80,7 +80,9 @@ const ownTimeouts = (ownKey: string | null): MinuteFinding => {
     name: 'own_timeouts',
     severity: 'warning',
     when: (one) =>
-      own(one) >= LIMITS.ownTimeouts.critical && own(one) > all(one) / 2 && !hasManyTimeouts(one.found, own(one)),
+      own(one) >= limitOf('ChainLeaderTimeoutsInARow', 'critical') &&
+      own(one) > all(one) / 2 &&
+      !hasManyTimeouts(one.found, own(one)),
     text: (one) =>
       `${own(one)} of the ${all(one)} rounds that timed out here were led by this node; rounds of other leaders close as usual.`,
     suggestion:

@@ -81,10 +81,9 @@ const asFinding = (finding: MonlogFinding, outOf: number): Finding => {
   return {
     name,
     severity: isPresent ? severity : 'info',
-    says: text.replace(/\.$/, ''),
+    summary: text.replace(/\.$/, ''),
     evidence: outOf === 1 ? [] : [`${severity}, in ${minutes} of ${outOf} minutes, ${when}`],
     advice: [suggestion],
-    subject: 'work',
   }
 }
 

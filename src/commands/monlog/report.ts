@@ -1,7 +1,7 @@
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { figure, shortDuration, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { above, LIMITS } from '../../health/limits.ts'
+import { limitOf } from '../../health/rules/index.ts'
 import { type ConsensusKind, recordOf } from '../../collectors/consensus/window.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import type { ExtraFacts } from './extra-facts.ts'
@@ -133,6 +133,7 @@ interface MonlogHealthVerdict {
 
 type ReportFacts = Omit<MonlogReport, 'verdict'>
 
+const STALLED = ['critical', 'warning'] as const
 const HEALTHY = 'blocks are processed and committed'
 
 /** The health verdict of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
@@ -149,7 +150,7 @@ const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
   // A node in statesync commits nothing and answers no requests.
   if (statesync === true && committing !== true && syncing) return warn(lowerFirst(syncing.text))
   // The window covers a minute: a node that stopped 30 s ago still has commits in it.
-  const stalled = above(report.committedBefore ?? undefined, LIMITS.blockAge)
+  const stalled = STALLED.find((severity) => (report.committedBefore ?? 0) > limitOf('ChainBlockStalled', severity))
   if (stalled) {
     const sentence = `no block was committed for ${shortDuration((report.committedBefore ?? 0) * second)}.`
     return stalled === 'critical'

@@ -4,11 +4,14 @@ import { textOrNull, timeOrNull } from '../../collectors/shared/reading-schema.t
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
+import { FINDING_SEVERITIES, HEALTH_STATES, type Health } from '../../core/health.ts'
 import { createSampleIndex, type Sample, type SampleIndex } from '../../core/metric.ts'
 import { metrics as catalogue } from '../../metrics.ts'
 import { parsePrometheusText, type PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { createHttpClient } from '../../sources/http.ts'
+import { version } from '../../core/version.ts'
+import { evaluateOnce } from '../../health/monitor.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
@@ -47,10 +50,14 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Node
   const metrics = status === null ? null : await api.get('/metrics', signal)
   if (status === null || metrics === null) return null
   const { agent, collectors } = parseStatus(status)
+  const { samples } = parsePrometheusText(metrics)
+  const at = clock.now()
+  // The rules of another version are not those of this one: evaluate these on its samples.
+  const health = agent.version === version ? await api.get('/api/v1/health', signal) : null
   const all = Object.entries(collectors)
   const readings = Object.fromEntries(all.map(([name, { reading }]) => [name, reading]))
   return {
-    at: clock.now(),
+    at,
     origin: 'agent',
     version: agent.version,
     prefix: agent.prefix,
@@ -64,16 +71,48 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Node
       hasReading: (reading ?? null) !== null,
     })),
     readings: decodeReadings(readings),
-    known: indexSamples(metrics),
+    known: indexSamples(samples),
+    health: health === null ? evaluateOnce(at, samples) : parseHealth(health),
     export: () => Promise.resolve({ metrics, readings }),
   }
 }
+
+const time = z.iso.datetime().transform((text) => Date.parse(text))
+const severity = z.enum(FINDING_SEVERITIES)
+const healthSchema = z.object({
+  state: z.enum(HEALTH_STATES),
+  since: time,
+  unknownBecause: z.enum(['no evaluation', 'no node', 'no block']).nullable(),
+  findings: z.array(
+    z.object({
+      alert: z.string(),
+      severity,
+      component: z.string(),
+      state: z.enum(['pending', 'firing']),
+      countsAs: severity.nullable(),
+      since: time,
+      summary: z.string(),
+      description: z.string(),
+      advice: z.array(z.string()),
+      explainedBy: z.array(z.string()),
+      labels: z.record(z.string(), z.string()),
+    }),
+  ),
+})
 
 const parseStatus = (text: string): z.output<typeof statusSchema> => {
   try {
     return statusSchema.parse(JSON.parse(text))
   } catch {
     throw new ParseError("the agent's status", 'the JSON of /api/v1/status of this version', text)
+  }
+}
+
+const parseHealth = (text: string): Health => {
+  try {
+    return healthSchema.parse(JSON.parse(text))
+  } catch {
+    throw new ParseError("the agent's health", 'the JSON of /api/v1/health of this version', text)
   }
 }
 
@@ -91,13 +130,13 @@ export const decodeReadings = (json: Readonly<Record<string, unknown>>): Reading
   return decoded
 }
 
-/** Indexes an exposition. Leaves out metrics that are not in the catalogue and counters of the agent itself. */
-export const indexSamples = (exposition: string): SampleIndex => {
+/** Indexes the samples of an exposition. Leaves out metrics that are not in the catalogue and counters of the agent itself. */
+export const indexSamples = (samples: readonly PrometheusSample[]): SampleIndex => {
   const names = new Set(
     Object.entries(catalogue).flatMap(([name, { type }]) =>
       type === 'gauge' || type === 'external counter' ? [name] : [],
     ),
   )
   const isReading = (one: PrometheusSample): one is PrometheusSample & Sample => names.has(one.name)
-  return createSampleIndex(parsePrometheusText(exposition).samples.filter(isReading))
+  return createSampleIndex(samples.filter(isReading))
 }

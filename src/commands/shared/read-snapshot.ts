@@ -13,10 +13,11 @@ import type { Collector } from '../../core/collector.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { toApiJson } from '../../core/json.ts'
 import { redactAll } from '../../core/redact.ts'
-import { createSampleIndex } from '../../core/metric.ts'
+import { createSampleIndex, sample } from '../../core/metric.ts'
 import { supervise } from '../../core/supervise.ts'
 import { day, second } from '../../core/units.ts'
-import { version } from '../../core/version.ts'
+import { revision, version } from '../../core/version.ts'
+import { evaluateOnce } from '../../health/monitor.ts'
 import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
@@ -106,17 +107,21 @@ const collectSnapshot = async (
     for (const { collector, enabled, role } of offered) {
       if (!enabled || role === 'outbound') board.disable(collector)
     }
+    const build = { version, revision, node_version: process.versions.node }
     const samples = [...board.samples()]
+    const exposed = await exposition.values([...samples, sample('chain_agent_build_info', 1, build)])
+    const at = clock.now()
     const statuses = [...board.statuses()]
     const readings = Object.fromEntries(statuses.map(({ name, reading }) => [name, redactAll(reading)]))
     return {
-      at: clock.now(),
+      at,
       origin: 'node',
       version,
       prefix: prefix(),
       collectors: statuses.map(stateOf),
       readings: typed(readings),
       known: createSampleIndex(samples),
+      health: evaluateOnce(at, exposed),
       export: async () => ({
         metrics: await exposition.render(samples),
         readings: Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),

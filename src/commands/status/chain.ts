@@ -2,7 +2,8 @@ import { duration, figure, count } from '../../core/format.ts'
 import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { LIMITS, USUAL_RATE } from '../../health/limits.ts'
+import { USUAL_RATE } from '../../core/agreement.ts'
+import { limitOf } from '../../health/rules/index.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 
 /** The reading of the node's JSON-RPC, if it answered. */
@@ -93,8 +94,8 @@ const toneIn =
   ({ known }: View) =>
   (difference: number): Tone | undefined => {
     const seconds = difference / (known.value('chain_blocks_per_second') ?? USUAL_RATE)
-    if (seconds > LIMITS.behind.critical) return 'bad'
-    return seconds > LIMITS.behind.warning ? 'notice' : undefined
+    if (seconds > limitOf('ChainBehind', 'critical')) return 'bad'
+    return seconds > limitOf('ChainBehind', 'warning') ? 'notice' : undefined
   }
 
 /** From the references, or, without references, from the status report of the node. */

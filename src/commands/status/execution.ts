@@ -2,7 +2,7 @@ import { duration, figure, size, count } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { LIMITS } from '../../health/limits.ts'
+import { limitOf } from '../../health/rules/index.ts'
 
 /** Why the log has no current value; undefined if it should have one. */
 const staleReason = (lastEntryAt: number | null, view: View): string | undefined => {
@@ -79,7 +79,7 @@ export const execution: Section = {
   },
 }
 
-const toneOfUse = (ratio: number) => (ratio >= LIMITS.storageUsed.critical ? ('bad' as const) : undefined)
+const toneOfUse = (ratio: number) => (ratio >= limitOf('ChainStorageFull', 'critical') ? ('bad' as const) : undefined)
 
 export const storage: Section = {
   name: 'storage',

@@ -1,6 +1,6 @@
 import { figure, size, count } from '../../core/format.ts'
 import type { KERNELS } from '../../collectors/host/definition.ts'
-import { LIMITS } from '../../health/limits.ts'
+import { limitOf } from '../../health/rules/index.ts'
 import { type Fact, fact, iso, share, timeFact, timeWithAge } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
@@ -40,7 +40,7 @@ export const host: Section = {
     const offset = known.value('chain_host_clock_offset_seconds')
     const exposed = exposedPorts(view)
     const isBlocked = known.series('chain_host_kernel_blocked').some(({ value }) => value === 1)
-    const isOff = isKept === 0 || Math.abs(offset ?? 0) > LIMITS.clockOffset.warning
+    const isOff = isKept === 0 || Math.abs(offset ?? 0) > limitOf('ChainClockDrift', 'warning')
     return summary(
       joined([
         isBlocked ? 'known bad kernel' : null,
@@ -134,7 +134,7 @@ const clockFacts = (view: View): readonly Fact[] => {
       label: 'clock ahead by',
       unknownReason: why,
       text: milliseconds,
-      tone: (seconds) => (Math.abs(seconds) > LIMITS.clockOffset.warning ? 'bad' : undefined),
+      tone: (seconds) => (Math.abs(seconds) > limitOf('ChainClockDrift', 'warning') ? 'bad' : undefined),
     }),
   ]
 }
@@ -176,7 +176,7 @@ const spaceFacts = ({ known, at }: View): readonly Fact[] => [
             left === undefined ? null : share(left),
             used === undefined ? null : `files ${size(used)}`,
           ]) ?? '',
-        tone: () => (left !== undefined && left < LIMITS.diskFree.critical ? 'bad' : undefined),
+        tone: () => (left !== undefined && left < limitOf('ChainDiskFull', 'critical') ? 'bad' : undefined),
       },
     )
   }),

@@ -63,8 +63,8 @@ const MAX_SUMMARY = 200
 
 const renderOverview = ({ view, verdict }: Page, style: Style): readonly string[] => {
   const others = verdict.findings
-    .filter(({ says, severity }) => severity !== 'info' && !verdict.sentence.includes(says))
-    .map(({ says }) => says)
+    .filter(({ summary, severity }) => severity !== 'info' && !verdict.sentence.includes(summary))
+    .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
   const rows = SECTIONS.flatMap(({ name, label = name, summary }): readonly Row[] => {
@@ -179,10 +179,10 @@ export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
   ),
 })
 
-const findingOf = ({ name, severity, says, evidence, advice }: Finding) => ({
+const findingOf = ({ name, severity, summary, evidence, advice }: Finding) => ({
   name,
   severity,
-  says,
+  summary,
   evidence,
   advice,
 })

@@ -1,5 +1,5 @@
 import { freeChunks } from '../facts.ts'
-import { LIMITS } from '../limits.ts'
+import { limitOf } from '../rules/index.ts'
 import { joinList, percent, shortDuration } from '../../core/format.ts'
 import {
   areKeyFilesElsewhere,
@@ -49,7 +49,7 @@ export const lostKeys: RecoveryRule = (situation) => {
 export const noSpace: RecoveryRule = (situation) => {
   const { known, trouble, bft, execution } = situation
   const free = freeChunks(known)
-  if (free !== undefined && free < LIMITS.freeChunks.critical) {
+  if (free !== undefined && free < limitOf('ChainStorageFreeChunksLow', 'critical')) {
     return {
       path: 'make room',
       says: `make room for the database: ${free === 0 ? 'it has no free chunk left' : `only ${percent(free)} of its chunks are free`}`,

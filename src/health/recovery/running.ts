@@ -1,5 +1,5 @@
 import { minute, second } from '../../core/units.ts'
-import { LIMITS } from '../limits.ts'
+import { limitOf } from '../rules/index.ts'
 import { figure, shortDuration } from '../../core/format.ts'
 import {
   hardReset,
@@ -22,13 +22,13 @@ const BEHIND_BLOCKS = 15
 /** All services run, but no block arrives. */
 export const stalled: RecoveryRule = (situation) => {
   const { age, isAdvancing, bft, at, gap, window, known } = situation
-  if (isAdvancing || age === undefined || age <= LIMITS.blockAge.warning) return undefined
+  if (isAdvancing || age === undefined || age <= limitOf('ChainBlockStalled', 'warning')) return undefined
   const stalledFor = shortDuration(age * second)
   const startedAgo = bft.startedAt === undefined ? undefined : at - bft.startedAt
   const isFresh = startedAgo !== undefined && startedAgo < STARTUP_MS
   // Waiting uses up the blocksync window: near its end there is no time to wait.
-  const isUrgent = gap !== undefined && window - gap.blocks < LIMITS.windowBlocks.critical
-  if (age <= LIMITS.blockAge.critical || (isFresh && !isUrgent)) {
+  const isUrgent = gap !== undefined && window - gap.blocks < limitOf('ChainBlocksyncWindow', 'critical')
+  if (age <= limitOf('ChainBlockStalled', 'critical') || (isFresh && !isUrgent)) {
     return {
       path: 'wait',
       says: `wait, and check again: no block for ${stalledFor}`,
@@ -148,7 +148,7 @@ export const behind: RecoveryRule = ({ gap, isAdvancing }) =>
 
 /** The node is healthy: no recovery is needed. */
 export const healthy: RecoveryRule = ({ isAdvancing, age, gap }) => {
-  if (!isAdvancing && (age === undefined || age > LIMITS.blockAge.warning)) return undefined
+  if (!isAdvancing && (age === undefined || age > limitOf('ChainBlockStalled', 'warning'))) return undefined
   return {
     path: 'none',
     says:
@@ -178,7 +178,7 @@ export const statesync: RecoveryRule = (situation) => {
     ...(eta === undefined ? [] : [`Time left at this rate: ${shortDuration(eta * second)}.`]),
     ...(isAdvised ? ['The node itself advises a snapshot: its blocks are too old, or missing.'] : []),
   ]
-  if (stalledFor !== undefined && stalledFor > LIMITS.statesyncStalled.critical) {
+  if (stalledFor !== undefined && stalledFor > limitOf('ChainStatesyncFrozen', 'critical')) {
     return {
       path: 'hard reset',
       says: 'a hard reset, unless statesync progresses after one restart of all services together',

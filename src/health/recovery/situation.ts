@@ -1,11 +1,9 @@
 import { minute, second } from '../../core/units.ts'
-import { databaseUsedRatio, isSyncing, networkHead } from '../../core/agreement.ts'
+import { databaseUsedRatio, isSyncing, networkHead, USUAL_RATE } from '../../core/agreement.ts'
 import { blockAge, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
-import type { HealthInput } from '../finding.ts'
-import { USUAL_RATE } from '../limits.ts'
 import { excerpt } from '../../core/errors.ts'
 import type { SampleIndex } from '../../core/metric.ts'
-import type { NodeSnapshot } from '../snapshot.ts'
+import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
 import { duration, figure, percent, shortDuration } from '../../core/format.ts'
 
 /** How far the node is behind the network, and the source of the number. */

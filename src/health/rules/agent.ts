@@ -67,6 +67,7 @@ and on (instance, job, collector)
           severity: 'warning',
           component: 'agent',
           for: '2m',
+          pending: 'nothing',
           expr: 'changes(chain_agent_heartbeats_total{result="accepted"}[5m]) == 0',
           summary: 'The external heartbeat is not accepted.',
           description:
@@ -98,6 +99,7 @@ unless on (instance, job)
           severity: 'info',
           component: 'sync',
           for: '30s',
+          countsAs: 'warning',
           expr: 'instance:chain_statesync:active == 1',
           summary: 'The node is in statesync.',
           description:

@@ -29,6 +29,7 @@ export const consensus: RuleFile = {
           severity: 'warning',
           component: 'consensus',
           for: '5m',
+          pending: 'nothing',
           expr: `group by (instance, job) (chain_agent_build_info)
   unless on (instance, job) instance:chain_block_age:seconds
   unless on (instance, job) (instance:chain_statesync:active == 1)`,
@@ -68,6 +69,7 @@ export const consensus: RuleFile = {
           severity: 'warning',
           component: 'consensus',
           for: '5m',
+          pending: 'nothing',
           expr: `(chain_agent_collector_enabled{collector="native"} == 1)
   unless on (instance, job) chain_native_uptime_seconds
   unless on (instance, job) (chain_native_zombie == 1)`,
@@ -81,6 +83,7 @@ export const consensus: RuleFile = {
           severity: 'info',
           component: 'consensus',
           for: '15m',
+          pending: 'nothing',
           expr: `chain_native_uptime_seconds
   unless on (instance, job) (
     chain_native_stake_ratio

@@ -77,6 +77,7 @@ export const execution: RuleFile = {
           component: 'execution',
           limit: 604800,
           for: '1h',
+          pending: 'nothing',
           expr: (limit) => `chain_fork_activation_timestamp_seconds - time() < ${limit} > 0
 unless on (instance, job, fork) chain_fork_ready`,
           summary: 'It is unknown whether the node is ready for a fork of its network.',

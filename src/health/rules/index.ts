@@ -43,6 +43,13 @@ export const RULE_FILES: readonly RuleFile[] = [
   validator,
 ]
 
+/** The limit of an alert at a severity, in the unit of its metric. Throws a RangeError if it has none. */
+export const limitOf = (alert: string, severity: AlertRow['severity']): number => {
+  const { limit } = ruleSet().alerts.find(({ row }) => row.alert === alert && row.severity === severity)?.row ?? {}
+  if (limit === undefined) throw new RangeError(`the alert ${alert} has no limit of severity ${severity}`)
+  return limit
+}
+
 /** All rules as an evaluator takes them. */
 export const ruleSet = () => {
   const rows = RULE_FILES.flatMap(({ groups }) =>

@@ -58,6 +58,7 @@ and on (instance, job, key, kind)
           component: 'keys',
           limit: 6,
           for: '1h',
+          pending: 'nothing',
           expr: (limit) => `count by (instance, job) (chain_key_file_state{state="ok"}) < ${limit}`,
           summary: 'The agent cannot check all key files of the node.',
           description: (limit) =>

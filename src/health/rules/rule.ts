@@ -43,6 +43,13 @@ export interface AlertRow {
   readonly keepFiringFor?: string
   /** The same condition at another limit or after another time is a second rule, of severity critical. */
   readonly critical?: { readonly limit?: number; readonly for?: string }
+  /** What it counts for in the state of the node, if not for its severity: an alert that needs no action may. */
+  readonly countsAs?: 'warning'
+  /**
+   * What the condition counts for before its duration has passed, if not for the same: a
+   * warning, or nothing because it is also true for a moment on a healthy node or after a start of the agent.
+   */
+  readonly pending?: 'warning' | 'nothing'
   /** While one of these fires, this alert is a consequence: Alertmanager inhibits it, and `check` lists it last. */
   readonly explainedBy?: readonly Cause[]
   /** What to do, one step each; commands are between backticks. */

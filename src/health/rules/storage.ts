@@ -97,6 +97,7 @@ and on (instance, job) (
           severity: 'warning',
           component: 'storage',
           for: '15m',
+          pending: 'nothing',
           expr: `group by (instance, job) (chain_agent_build_info)
 unless on (instance, job) instance:chain_storage_used_ratio:max
 unless on (instance, job) (instance:chain_statesync:active == 1)`,

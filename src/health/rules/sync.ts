@@ -43,6 +43,7 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
           severity: 'warning',
           component: 'sync',
           for: '10m',
+          pending: 'nothing',
           expr: `count by (instance, job) (chain_reference_up)
 unless on (instance, job) chain_block_difference
 unless on (instance, job) (chain_rpc_up == 0)`,
@@ -69,6 +70,7 @@ unless on (instance, job) (max_over_time(instance:chain_statesync:active[1m]) ==
           severity: 'warning',
           component: 'sync',
           for: '10m',
+          pending: 'nothing',
           expr: `group by (instance, job) (chain_agent_collector_up{collector="derived"} == 1)
 unless on (instance, job) chain_blocksync_window_remaining_blocks
 unless on (instance, job) (instance:chain_statesync:active == 1)`,
@@ -96,6 +98,7 @@ and on (instance, job) (instance:chain_statesync:active == 1)`,
           severity: 'warning',
           component: 'sync',
           for: '15m',
+          pending: 'nothing',
           expr: `instance:chain_statesync:active == 1
 unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
           summary: 'The node needs statesync, and its progress is unknown.',
@@ -109,6 +112,7 @@ unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
           severity: 'critical',
           component: 'sync',
           for: '1m',
+          pending: 'warning',
           expr: `chain_rpc_up == 0
 unless on (instance, job) (instance:chain_statesync:active == 1)
 unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`,

@@ -39,6 +39,7 @@ export const validator: RuleFile = {
           severity: 'info',
           component: 'duty',
           for: '15m',
+          pending: 'nothing',
           expr: `chain_native_stake_ratio > 0
   unless on (instance, job) chain_duty_slots{result="block"}`,
           summary: 'The node is a validator, and the agent cannot determine which rounds it leads.',

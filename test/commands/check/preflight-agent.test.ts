@@ -23,9 +23,11 @@ describe('the agent', () => {
     return port
   }
   const http = (handler: RequestListener) => listen(createServer(handler))
+  const health = { state: 'healthy', since: '2026-03-01T03:00:00Z', unknownBecause: null, findings: [] }
+  const BODIES: Readonly<Record<string, string>> = { '/metrics': '', '/api/v1/health': JSON.stringify(health) }
   const status = (runs: string) => JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} })
   const answering = (runs: string) =>
-    http((request, response) => response.end(request.url === '/metrics' ? '' : status(runs)))
+    http((request, response) => response.end(BODIES[request.url ?? ''] ?? status(runs)))
   const unit = (state_: string) => ({
     'systemctl show': `Id=chain-agent.service\nLoadState=${state_}\n`,
   })
@@ -37,7 +39,7 @@ describe('the agent', () => {
     const [found] = await run(await answering('0.0.1'))
     expect(found).toMatchObject({
       severity: 'warning',
-      says: `the running agent is 0.0.1, and ${version} is installed`,
+      summary: `the running agent is 0.0.1, and ${version} is installed`,
     })
     expect(found?.advice.join(' ')).toContain('systemctl restart chain-agent')
   })
@@ -46,13 +48,13 @@ describe('the agent', () => {
     expect(found).toMatchObject({
       name: 'ChainAgentDown',
       severity: 'warning',
-      says: 'no agent watches this node',
+      summary: 'no agent watches this node',
     })
     expect(found?.advice.join(' ')).toContain('systemctl enable --now chain-agent')
   })
   test('no process listens and no unit: install the agent', async () => {
     const [found] = await run(await freePort(), unit('not-found'))
-    expect(found?.says).toBe('no agent watches this node')
+    expect(found?.summary).toBe('no agent watches this node')
     expect(found?.advice.join(' ')).toContain('README.md')
     expect(found?.advice.join(' ')).not.toContain('enable --now')
   })
@@ -64,7 +66,9 @@ describe('the agent', () => {
       response.statusCode = code
       response.end(body)
     })
-    expect((await run(port))[0]?.says).toBe(`no agent watches this node: something else answers at 127.0.0.1:${port}`)
+    expect((await run(port))[0]?.summary).toBe(
+      `no agent watches this node: something else answers at 127.0.0.1:${port}`,
+    )
   })
   test('nor is a process with another protocol', async () => {
     const port = await listen(
@@ -73,6 +77,6 @@ describe('the agent', () => {
         socket.end('SSH-2.0\n')
       }),
     )
-    expect((await run(port))[0]?.says).toContain('something else answers')
+    expect((await run(port))[0]?.summary).toContain('something else answers')
   })
 })

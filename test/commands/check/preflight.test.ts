@@ -27,19 +27,19 @@ describe('the journal', () => {
       tools: { 'getent group': groups('ann') },
       user: { uid: 1000, name: 'ann', groups: [1000, 101] },
     })
-    expect(found?.says).toMatch(/is in the group systemd-journal, and still may not/)
+    expect(found?.summary).toMatch(/is in the group systemd-journal, and still may not/)
   })
   test('a user added to the group since the login needs a new login', async () => {
     const [found] = await run({ tools: { 'getent group': groups('bob,ann') } })
     expect(found).toMatchObject({
       severity: 'warning',
-      says: 'this session does not have the group systemd-journal yet, although ann is in it',
+      summary: 'this session does not have the group systemd-journal yet, although ann is in it',
     })
     expect(found?.advice.join(' ')).toMatch(/Log in again.*systemctl restart chain-agent/)
   })
   test('a user in no group is advised which group to join', async () => {
     const [found] = await run({ tools: { 'getent group': groups('anne') } })
-    expect(found?.says).toBe('the user ann is in no group that may read the journal')
+    expect(found?.summary).toBe('the user ann is in no group that may read the journal')
     expect(found?.advice[0]).toContain('usermod -aG systemd-journal ann')
   })
   test('root needs no group', async () => {
@@ -63,17 +63,17 @@ describe('the database', () => {
   test.each([
     ['none', 'there is no /dev/triedb'],
     ['no', 'this user may not read /dev/triedb'],
-  ] as const)('the device: %s', async (permit, says) => {
-    expect(await run({ permits: { '/dev/triedb': permit } })).toMatchObject([{ says, severity: 'warning' }])
+  ] as const)('the device: %s', async (permit, summary) => {
+    expect(await run({ permits: { '/dev/triedb': permit } })).toMatchObject([{ summary, severity: 'warning' }])
   })
   test.each([
     ['none', 'the storage report does not exist'],
     ['no', 'this user may not read the storage report'],
-  ] as const)('the report: %s', async (permit, says) => {
+  ] as const)('the report: %s', async (permit, summary) => {
     const set = [{ path: 'storage.reportFile', value: '/run/report.txt' }]
     // The device does not matter then.
     const permits = { '/run/report.txt': permit, '/dev/triedb': 'no' } as const
-    expect(await run({ set, permits })).toMatchObject([{ says }])
+    expect(await run({ set, permits })).toMatchObject([{ summary }])
   })
 })
 
@@ -82,9 +82,9 @@ test.each([
   ['unknown', []],
   ['none', ['the agent has no state directory yet']],
   ['no', ['this user may not write the state directory of the agent']],
-] as const)('the state directory: %s', async (permit, says) => {
+] as const)('the state directory: %s', async (permit, summary) => {
   const found = await state.run(context({ permits: { '/var/lib/chain-agent': permit } }))
-  expect(found.map((one) => one.says)).toEqual(says)
+  expect(found.map((one) => one.summary)).toEqual(summary)
   for (const { severity } of found) expect(severity).toBe('info')
 })
 
@@ -107,34 +107,34 @@ describe('the references', () => {
       }),
     )
   }
-  const says = async (...asked: Parameters<typeof run>) =>
-    (await run(...asked)).map((one) => `${one.severity}: ${one.says}`)
+  const summary = async (...asked: Parameters<typeof run>) =>
+    (await run(...asked)).map((one) => `${one.severity}: ${one.summary}`)
   test('none configured is information', async () => {
     const [found, ...more] = await references.run(context())
     expect(more).toEqual([])
     expect(found?.severity).toBe('info')
-    expect(found?.says).toContain('no reference is configured')
+    expect(found?.summary).toContain('no reference is configured')
   })
   test('all answer and agree', async () => {
-    expect(await says({ a: 'answering', b: 'answering' }, 2)).toEqual([])
+    expect(await summary({ a: 'answering', b: 'answering' }, 2)).toEqual([])
   })
   test('one of three does not answer: the other two decide', async () => {
-    expect(await says({ a: 'answering', b: 'refused', c: 'answering' }, 2)).toEqual([
+    expect(await summary({ a: 'answering', b: 'refused', c: 'answering' }, 2)).toEqual([
       'info: b does not answer; the other references do',
     ])
   })
   test('one of two does not answer: no quorum', async () => {
-    expect(await says({ a: 'answering', b: 'refused' }, 1)).toEqual([
+    expect(await summary({ a: 'answering', b: 'refused' }, 1)).toEqual([
       'warning: 1 of 2 references answers: the height of the network is unknown',
     ])
   })
   test('they disagree', async () => {
-    expect(await says({ a: 'answering', b: 'answering' }, 1)).toEqual([
+    expect(await summary({ a: 'answering', b: 'answering' }, 1)).toEqual([
       'warning: the references disagree: the height of the network is unknown',
     ])
   })
   test('one is on another chain', async () => {
-    expect(await says({ a: 'answering', b: 'another chain', c: 'answering' }, 2)).toEqual([
+    expect(await summary({ a: 'answering', b: 'another chain', c: 'answering' }, 2)).toEqual([
       'warning: the reference b is on another chain than the node',
     ])
   })
@@ -170,7 +170,7 @@ describe('drop-ins', () => {
     expect(found).toMatchObject([
       {
         severity: 'warning',
-        says: 'a drop-in overrides the command of chain-bft',
+        summary: 'a drop-in overrides the command of chain-bft',
         evidence: [`${path} sets ExecStart, Environment and LimitNOFILE (chain-bft).`],
       },
     ])
@@ -200,7 +200,7 @@ describe('drop-ins', () => {
   test('files that systemd has not reloaded yet', async () => {
     const found = await run([block('chain-bft.service', [], 'yes')])
     expect(found).toMatchObject([
-      { severity: 'warning', says: 'systemd has not reloaded the changed files of chain-bft' },
+      { severity: 'warning', summary: 'systemd has not reloaded the changed files of chain-bft' },
     ])
   })
 })
@@ -210,7 +210,7 @@ test('a check that fails is reported and does not affect the others', async () =
   const { config, clock, signal, snapshot } = host
   // No program can be found.
   const found = await preflight({ config, clock, signal, snapshot, path: '/nowhere' })
-  expect(found.map(({ says }) => says)).toEqual(
+  expect(found.map(({ summary }) => summary)).toEqual(
     expect.arrayContaining([
       'no agent watches this node',
       'the drop-ins of the units could not be checked',

@@ -28,13 +28,12 @@ export interface PreflightCheck {
   run(context: PreflightContext): Promise<readonly Finding[]>
 }
 
-type FindingDetails = Pick<Finding, 'says'> & Partial<Pick<Finding, 'evidence' | 'advice' | 'subject'>>
+type FindingDetails = Pick<Finding, 'summary'> & Partial<Pick<Finding, 'evidence' | 'advice'>>
 
 export const finding = (name: string, severity: Severity, details: FindingDetails): Finding => ({
   name,
   severity,
   evidence: [],
   advice: [],
-  subject: 'work',
   ...details,
 })

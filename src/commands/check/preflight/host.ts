@@ -24,7 +24,8 @@ const report = async ({ access }: PreflightContext, path: string): Promise<reado
   if (permission !== 'none' && permission !== 'no') return []
   return [
     finding('storage report', 'warning', {
-      says: permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
+      summary:
+        permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
       evidence: [`It should be at ${path} (storage.reportFile).`],
       advice:
         permission === 'none'
@@ -42,7 +43,7 @@ const device = async ({ access }: PreflightContext, path: string): Promise<reado
   if (permission === 'none') {
     return [
       finding('database device', 'warning', {
-        says: `there is no ${path}`,
+        summary: `there is no ${path}`,
         evidence: ['It is passed to the database tool (storage.devices).'],
         advice: [
           'See which device the node uses, and whether its link was created at boot: `lsblk -o NAME,SIZE,MODEL,FSTYPE` and `ls -l /dev/triedb`.',
@@ -54,7 +55,7 @@ const device = async ({ access }: PreflightContext, path: string): Promise<reado
   if (permission !== 'no') return []
   return [
     finding('database device', 'warning', {
-      says: `this user may not read ${path}`,
+      summary: `this user may not read ${path}`,
       evidence: ['The database tool opens it read-only.'],
       advice: [
         `Use the unit that may read it, and set \`storage.reportFile\`: \`sudo systemctl enable --now ${UNIT}.timer\` (deploy/).`,
@@ -115,7 +116,7 @@ const commands = (all: readonly DropIn[]): readonly Finding[] => {
   const units = [...new Set(found.flatMap((one) => one.units))]
   return [
     finding('drop-in overrides a command', 'warning', {
-      says: `${found.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(units)}`,
+      summary: `${found.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(units)}`,
       evidence: found.map(describe),
       advice: [
         'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
@@ -130,7 +131,7 @@ const others = (all: readonly DropIn[]): readonly Finding[] => {
   if (found.length === 0) return []
   return [
     finding('drop-ins', 'info', {
-      says: `${found.length === 1 ? 'a drop-in changes' : `${found.length} drop-ins change`} the units of the node`,
+      summary: `${found.length === 1 ? 'a drop-in changes' : `${found.length} drop-ins change`} the units of the node`,
       evidence: found.map(describe),
       advice: found.some(({ settings }) => settings === null)
         ? ['To see the settings of all of them: `sudo chain-agent check`.']
@@ -149,7 +150,7 @@ const notReloaded = (units: readonly string[]): readonly Finding[] =>
     ? []
     : [
         finding('unit files changed', 'warning', {
-          says: `systemd has not reloaded the changed files of ${joinList(units)}`,
+          summary: `systemd has not reloaded the changed files of ${joinList(units)}`,
           evidence: ['Until it does, a start uses the old ones.'],
           advice: ['Reload them, which restarts nothing: `sudo systemctl daemon-reload`.'],
         }),
@@ -179,7 +180,7 @@ export const journalGroup: PreflightCheck = {
     if (had.length > 0) {
       return [
         finding('journal group', 'warning', {
-          says: `this user is in the group ${joinList(namesOf(had))}, and still may not read the journal`,
+          summary: `this user is in the group ${joinList(namesOf(had))}, and still may not read the journal`,
           advice: [
             'See the owner of the files: `ls -ld /var/log/journal /run/log/journal`.',
             'Restore their permissions: `sudo systemd-tmpfiles --create --prefix /var/log/journal`.',
@@ -190,7 +191,7 @@ export const journalGroup: PreflightCheck = {
     if (waiting.length > 0) {
       return [
         finding('journal group', 'warning', {
-          says: `this session does not have the group ${joinList(namesOf(waiting))} yet, although ${name} is in it`,
+          summary: `this session does not have the group ${joinList(namesOf(waiting))} yet, although ${name} is in it`,
           evidence: ['A process keeps the groups that its session had at login.'],
           advice: [
             'Log in again, and repeat the check.',
@@ -201,7 +202,7 @@ export const journalGroup: PreflightCheck = {
     }
     return [
       finding('journal group', 'warning', {
-        says: `the user ${name} is in no group that may read the journal`,
+        summary: `the user ${name} is in no group that may read the journal`,
         evidence: [
           groups.length === 0
             ? `This host has none of the groups ${joinList(GROUPS)}.`
@@ -228,7 +229,7 @@ export const state: PreflightCheck = {
     const isMissing = permission === 'none'
     return [
       finding('state directory', 'info', {
-        says: isMissing
+        summary: isMissing
           ? 'the agent has no state directory yet'
           : 'this user may not write the state directory of the agent',
         evidence: [

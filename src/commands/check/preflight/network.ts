@@ -35,7 +35,7 @@ const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> =
   const isInstalled = await hasUnit(context)
   return [
     finding('ChainAgentDown', 'warning', {
-      says: NO_AGENT,
+      summary: NO_AGENT,
       evidence: [
         `No process listens on ${addressOf(context)}; the port is free.`,
         ...(isInstalled === false ? [`systemd does not know ${UNIT}.`] : []),
@@ -66,7 +66,7 @@ const hasUnit = async ({ exec, signal }: PreflightContext): Promise<boolean | un
 
 const otherListener = (context: PreflightContext, summary: string): Finding =>
   finding('ChainAgentDown', 'warning', {
-    says: `${NO_AGENT}: something else answers at ${addressOf(context)}`,
+    summary: `${NO_AGENT}: something else answers at ${addressOf(context)}`,
     evidence: [summary],
     advice: [
       `See which process listens there: \`sudo ss -ltnp 'sport = :${context.config.listen.port}'\`.`,
@@ -76,7 +76,7 @@ const otherListener = (context: PreflightContext, summary: string): Finding =>
 
 const otherVersion = (running: string): Finding =>
   finding('agent version', 'warning', {
-    says: `the running agent is ${running}, and ${version} is installed`,
+    summary: `the running agent is ${running}, and ${version} is installed`,
     advice: ['Restart it: `sudo systemctl restart chain-agent`.'],
   })
 
@@ -110,7 +110,7 @@ export const references: PreflightCheck = {
 const FIX = 'Correct `references:` in the configuration, and restart the agent.'
 
 const none: Finding = finding('references', 'info', {
-  says: 'no reference is configured: only its own clock shows that the node is behind',
+  summary: 'no reference is configured: only its own clock shows that the node is behind',
   advice: [
     'Set three references of different operators in `references:` of the configuration: two still agree when one is down.',
   ],
@@ -118,7 +118,7 @@ const none: Finding = finding('references', 'info', {
 
 const onOtherChain = (name: string): Finding =>
   finding('ChainReferencesUnknown', 'warning', {
-    says: `the reference ${name} is on another chain than the node`,
+    summary: `the reference ${name} is on another chain than the node`,
     evidence: ['Its chain ID is not that of the node.'],
     advice: [FIX],
   })
@@ -131,7 +131,7 @@ const noQuorum = (seen: {
   const { configured, up, evidence } = seen
   const isMajority = up > Math.floor(configured / 2)
   return finding('ChainReferencesUnknown', 'warning', {
-    says: isMajority
+    summary: isMajority
       ? 'the references disagree: the height of the network is unknown'
       : `${up} of ${configured} references ${up === 1 ? 'answers' : 'answer'}: the height of the network is unknown`,
     evidence,
@@ -145,7 +145,7 @@ const noQuorum = (seen: {
 
 const unreachable = (missing: readonly { readonly name: string | null }[], evidence: readonly string[]) =>
   finding('references', 'info', {
-    says: `${joinList(missing.map(({ name }) => name ?? 'unknown'))} ${missing.length === 1 ? 'does' : 'do'} not answer; the other references do`,
+    summary: `${joinList(missing.map(({ name }) => name ?? 'unknown'))} ${missing.length === 1 ? 'does' : 'do'} not answer; the other references do`,
     evidence,
     advice: [FIX],
   })

@@ -1,0 +1,38 @@
+/** `unknown`: no node or no block of it is known, or no evaluation has ended. Most severe first. */
+export const HEALTH_STATES = ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const
+export type HealthState = (typeof HEALTH_STATES)[number]
+
+export const FINDING_SEVERITIES = ['critical', 'warning', 'info'] as const
+export type FindingSeverity = (typeof FINDING_SEVERITIES)[number]
+
+/** An alert rule whose condition is true, for one set of labels. */
+export interface RuleFinding {
+  readonly alert: string
+  readonly severity: FindingSeverity
+  readonly component: string
+  /** `pending` until the condition has held for the duration of the rule. */
+  readonly state: 'pending' | 'firing'
+  /** What it counts for in the state of the node; null: nothing while it is pending, because it may end by itself. */
+  readonly countsAs: FindingSeverity | null
+  /** When the condition became true, in milliseconds since the epoch. */
+  readonly since: number
+  readonly summary: string
+  readonly description: string
+  /** What to do, one step each; commands are between backticks. */
+  readonly advice: readonly string[]
+  /** The findings of which it is a consequence, by the names of their alerts. */
+  readonly explainedBy: readonly string[]
+  /** What it is about: service, device, fork … */
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** The health of the node by all rules. */
+export interface Health {
+  readonly state: HealthState
+  /** When the state began, in milliseconds since the epoch. */
+  readonly since: number
+  /** Why the state is unknown; null if it is known. */
+  readonly unknownBecause: 'no evaluation' | 'no node' | 'no block' | null
+  /** Firing before pending, then by severity, causes before consequences, then the oldest first. */
+  readonly findings: readonly RuleFinding[]
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import type { Readings } from '../../src/collectors/index.ts'
+import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
+import { evaluateOnce } from '../../src/health/monitor.ts'
+import { summarize } from '../../src/health/summary.ts'
+import { evaluateHealth } from '../../src/health/verdict.ts'
+
+/** 03:00 UTC. */
+const NOW = Date.UTC(2026, 2, 1, 3)
+const S = NOW / 1000
+
+type Series = readonly [ReadingName, number, Record<string, string>?]
+
+const blockAge = (age: number): Series => ['chain_rpc_block_timestamp_seconds', S - age, { tag: 'latest' }]
+
+const HEALTHY: readonly Series[] = [
+  ['chain_rpc_up', 1],
+  ['chain_rpc_block_number', 1000, { tag: 'latest' }],
+  blockAge(1),
+  ['chain_block_difference', 0],
+  ['chain_blocks_per_second', 2],
+]
+
+/** A single reading of a node with these series. */
+const read = (series: readonly Series[], readings: Readings = {}) => {
+  const samples = series.map(([name, value, labels = {}]): Sample => ({ name, value, labels }))
+  const build = { name: 'chain_agent_build_info', labels: { version: '1' }, value: 1 }
+  const health = evaluateOnce(NOW, [...samples, build])
+  return { at: NOW, prefix: null, known: createSampleIndex(samples), collectors: [], readings, health }
+}
+
+/** The same of a healthy node in which these series differ. */
+const changed = (series: readonly Series[], readings: Readings = {}) => {
+  const key = ([name, , labels]: Series): string => `${name}${JSON.stringify(labels ?? {})}`
+  return read([...new Map([...HEALTHY, ...series].map((one) => [key(one), one])).values()], readings)
+}
+
+const found = (series: readonly Series[]): readonly string[] =>
+  evaluateHealth(changed(series)).findings.map(({ severity, name }) => `${severity} ${name}`)
+
+const down = (service: string): readonly Series[] => [
+  ['chain_service_expected', 1, { service }],
+  ['chain_service_active', 0, { service }],
+]
+
+test('a healthy node', () => {
+  expect(evaluateHealth(changed([]))).toEqual({
+    word: 'OK',
+    sentence: 'the node keeps up with the chain.',
+    findings: [],
+    exitCode: 0,
+  })
+})
+
+test('a finding has the text of its rule, with values', () => {
+  expect(evaluateHealth(changed([blockAge(45)]))).toMatchObject({
+    word: 'CRITICAL',
+    sentence: 'the newest block of the node is too old.',
+    exitCode: 2,
+    findings: [{ name: 'ChainBlockStalled', evidence: [expect.stringContaining('this node has is 45s old')] }],
+  })
+})
+
+test.each<readonly [string, readonly Series[], readonly string[]]>([
+  ['of two severities only the worse', [blockAge(31)], ['critical ChainBlockStalled']],
+  ['at the limit', [blockAge(10)], []],
+  ['above it', [blockAge(11)], ['warning ChainBlockStalled']],
+  // 41 blocks at 2 a second are 20.5 s.
+  ['behind', [['chain_block_difference', 41]], ['critical ChainBehind']],
+  // ChainServiceDown, which explains the rest.
+  ['consensus is down', [...down('bft'), blockAge(500), ['chain_rpc_up', 0]], ['critical ChainServiceDown']],
+  [
+    'an auxiliary service explains nothing',
+    [...down('ledger-tail'), blockAge(500)],
+    ['critical ChainBlockStalled', 'warning ChainServiceDown'],
+  ],
+  [
+    'statesync explains the rest',
+    [['chain_native_statesync_active', 1], ['chain_rpc_up', 0], blockAge(50_000)],
+    ['warning ChainStatesync'],
+  ],
+  ['a single request to the RPC may have timed out', [['chain_rpc_up', 0]], ['warning ChainRpcDown']],
+])('%s', (_, series, findings) => {
+  expect(found(series)).toEqual(findings)
+})
+
+test('log lines of the last minutes are new, although their counter has one value', () => {
+  const lines = { name: 'chain_log_pattern_total', labels: { service: 'execution', pattern: 'block_failed' }, value: 2 }
+  const node = { ...changed([]), health: evaluateOnce(NOW, [lines]) }
+  expect(evaluateHealth(node).findings).toMatchObject([
+    { name: 'ChainLogTrouble', evidence: [expect.stringContaining('matched block_failed 2 times')] },
+  ])
+})
+
+test('height and age are from one block', () => {
+  const series: readonly Series[] = [
+    blockAge(60),
+    ['chain_ledger_seq_num', 1200, { event: 'proposed' }],
+    ['chain_ledger_block_timestamp_seconds', S - 2, { event: 'proposed' }],
+  ]
+  const facts = summarize(changed(series))
+  expect(facts.find(({ label }) => label === 'chain')?.value).toBe('block 1,200, 2 s old, level with the network')
+})
+
+describe('unknown is not healthy', () => {
+  test('neither systemd nor an RPC: no node, whatever else is missing', () => {
+    const missing = { key: 'secp', kind: 'keystore', state: 'missing' }
+    const { word, findings, exitCode } = evaluateHealth(
+      read([
+        ['chain_rpc_up', 0],
+        ['chain_key_file_state', 1, missing],
+      ]),
+    )
+    expect({ word, exitCode }).toEqual({ word: 'UNKNOWN', exitCode: 2 })
+    expect(findings.map(({ summary }) => summary)).toEqual([
+      'there is no node on this host, or none that this user can see',
+    ])
+  })
+  test('no source of blocks', () => {
+    expect(evaluateHealth(read([]))).toMatchObject({
+      word: 'UNKNOWN',
+      sentence: 'whether the chain advances is unknown: no source reports a block.',
+      exitCode: 2,
+    })
+  })
+})
+
+describe('maintenance', () => {
+  const window: Readings = {
+    maintenance: { reason: 'upgrade', until: new Date(NOW + 300_000).toISOString(), note: null },
+  }
+  const isSet: Series = ['chain_agent_maintenance', 1, { reason: 'upgrade' }]
+
+  test('explains findings about the work of the node', () => {
+    expect(evaluateHealth(changed([blockAge(90), isSet], window))).toMatchObject({
+      word: 'MAINTENANCE',
+      sentence: 'upgrade, 5 min left; the newest block of the node is too old.',
+      exitCode: 0,
+    })
+  })
+  test('does not explain an exposed port', () => {
+    const exposed: Series = ['chain_host_port_exposed', 1, { port: '8080' }]
+    expect(evaluateHealth(changed([exposed, isSet], window))).toMatchObject({ word: 'WARNING', exitCode: 1 })
+  })
+})
+
+test('a finding of the caller raises OK to WARNING, and nothing else', () => {
+  const mine = { name: 'disk', severity: 'warning', summary: 'it is slow', evidence: [], advice: [] } as const
+  expect(evaluateHealth(changed([]), [mine])).toMatchObject({ word: 'WARNING', sentence: 'it is slow.', exitCode: 1 })
+  expect(evaluateHealth(changed([blockAge(90)]), [mine])).toMatchObject({ word: 'CRITICAL' })
+})
