@@ -52,6 +52,9 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
 
+/** Interval of the evaluation of the rules until all collectors have made an attempt, in milliseconds. */
+const STARTING_INTERVAL = 1000
+
 /** Creates and starts the agent. Throws a SourceError if it cannot listen. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path } = options
@@ -108,6 +111,8 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     node_version: process.versions.node,
   })
   const samples = (): readonly Sample[] => [buildInfo, ...reloader.samples(), ...board.samples()]
+  const waitingFor = (): readonly string[] =>
+    [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : []))
   const server = await serve(
     {
       version,
@@ -119,8 +124,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
       health: () => renderHealth(monitor.health()),
       events: async (query) => renderEvents(await events.all(), query),
-      waitingFor: () =>
-        [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
+      waitingFor,
     },
     config.listen,
   )
@@ -138,7 +142,8 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   async function evaluateHealth(): Promise<void> {
     const logged = new Set<string>()
     while (!stopping.signal.aborted) {
-      await clock.sleep(EVALUATION_INTERVAL, stopping.signal)
+      // At the start the health is known as soon as each collector has made an attempt.
+      await clock.sleep(waitingFor().length > 0 ? STARTING_INTERVAL : EVALUATION_INTERVAL, stopping.signal)
       try {
         monitor.evaluate(clock.now(), await exposition.values(samples()))
       } catch (error) {

@@ -33,6 +33,6 @@ export interface Health {
   readonly since: number
   /** Why the state is unknown; null if it is known. */
   readonly unknownBecause: 'no evaluation' | 'no node' | 'no block' | null
-  /** Firing before pending, then by severity, causes before consequences, then the oldest first. */
+  /** Those that count for most first, causes before consequences, then the oldest first. */
   readonly findings: readonly RuleFinding[]
 }

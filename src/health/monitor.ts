@@ -125,8 +125,7 @@ const findingsOf = (active: readonly Alert[]): readonly RuleFinding[] =>
     })
     .toSorted(
       (a, b) =>
-        Number(a.state === 'pending') - Number(b.state === 'pending') ||
-        rank(a.severity) - rank(b.severity) ||
+        rank(a.countsAs) - rank(b.countsAs) ||
         Number(a.explainedBy.length > 0) - Number(b.explainedBy.length > 0) ||
         a.since - b.since,
     )
@@ -139,8 +138,9 @@ const weightOf = (
   return always ?? severity
 }
 
-const rank = (severity: AlertRow['severity']): number => SEVERITIES.indexOf(severity)
-const SEVERITIES: readonly string[] = FINDING_SEVERITIES
+/** 0 is the most severe; what counts for nothing is last. */
+const rank = (severity: FindingSeverity | null): number =>
+  severity === null ? FINDING_SEVERITIES.length : FINDING_SEVERITIES.indexOf(severity)
 
 /** Whether a more severe alert about the same subject fires: it includes this one. */
 const isIncluded = (one: Alert, all: readonly Alert[]): boolean =>
@@ -148,9 +148,11 @@ const isIncluded = (one: Alert, all: readonly Alert[]): boolean =>
     (other) =>
       other.state === 'firing' &&
       other.rule.alert === one.rule.alert &&
-      rank(other.rule.row.severity) < rank(one.rule.row.severity) &&
+      SEVERITIES.indexOf(other.rule.row.severity) < SEVERITIES.indexOf(one.rule.row.severity) &&
       subjectOf(other.labels) === subjectOf(one.labels),
   )
+
+const SEVERITIES: readonly AlertRow['severity'][] = [...FINDING_SEVERITIES, 'none']
 
 const subjectOf = ({ severity: _, ...labels }: Labels): string => keyOf(labels)
 

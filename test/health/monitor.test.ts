@@ -43,7 +43,7 @@ const stalled = (second: number): number => Math.min(second, 30)
 
 test.each([
   [45, 'warning', ['pending warning']],
-  [75, 'critical', ['firing warning', 'pending critical']],
+  [75, 'critical', ['pending critical', 'firing warning']],
   [105, 'critical', ['firing critical']],
 ] as const)('a node without new blocks for %i s: %s', (until, state, findings) => {
   const health = evaluated(stalled, until).health()

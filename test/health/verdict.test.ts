@@ -87,8 +87,20 @@ test.each<readonly [string, readonly Series[], readonly string[]]>([
 test('log lines of the last minutes are new, although their counter has one value', () => {
   const lines = { name: 'chain_log_pattern_total', labels: { service: 'execution', pattern: 'block_failed' }, value: 2 }
   const node = { ...changed([]), health: evaluateOnce(NOW, [lines]) }
-  expect(evaluateHealth(node).findings).toMatchObject([
-    { name: 'ChainLogTrouble', evidence: [expect.stringContaining('matched block_failed 2 times')] },
+  const { findings } = evaluateHealth(node)
+  expect(findings.find(({ name }) => name === 'ChainLogTrouble')).toMatchObject({
+    severity: 'critical',
+    summary: 'the log of the node contains an error: execution block_failed',
+    evidence: [expect.stringContaining('matched block_failed 2 times')],
+  })
+})
+
+test('subjects of one alert are one finding', () => {
+  const { findings, sentence } = evaluateHealth(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
+  expect(sentence).toBe('a required service of the node is not running: bft and execution.')
+  expect(findings.map(({ severity, evidence }) => [severity, evidence.length])).toEqual([
+    ['critical', 2],
+    ['warning', 1],
   ])
 })
 
