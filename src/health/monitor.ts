@@ -48,7 +48,7 @@ export interface HealthMonitor {
 export const EVALUATION_INTERVAL = 15_000
 
 /** The labels that a scrape adds. Rules join on them; findings of one node do not need them. */
-const TARGET = { job: 'chain-agent', instance: 'this node' }
+export const TARGET = { job: 'chain-agent', instance: 'this node' }
 
 const SEVERITIES: readonly string[] = FINDING_SEVERITIES
 

@@ -55,7 +55,7 @@ const EXPECTED: readonly Planted[] = [
   ],
   [
     ['critical ChainServiceDown bft', 1200, 1290],
-    ['warning ChainServiceCrashed bft', 1200, 1800],
+    ['warning ChainServiceCrashed bft core-dump', 1200, 1800],
     ['warning ChainBlocksyncWindow', 1256, 1290],
     ['warning ChainPartialRestart', 1290, 1501],
   ],
@@ -69,7 +69,7 @@ const EXPECTED: readonly Planted[] = [
   [
     ['critical ChainBlockStalled', 5810, 6100],
     ['critical ChainBlocksyncWindow', 5856, 6100],
-    ['critical ChainConsensusDeadlock', 5920, 6100],
+    ['critical ChainConsensusDeadlock local_timeout', 5920, 6100],
   ],
   [['warning ChainServiceDown ledger-tail', 6700, 7060]],
 ]
@@ -93,7 +93,7 @@ describe('a recording of two hours', () => {
     const argv = ['--file', fileOf('two-hours'), ...range, '--services', 'bft']
     const { incidents } = await replayed(argv)
     // Without execution, neither a partial restart nor the age of blocks is known.
-    expect(namesOf(incidents)).toEqual([['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft']])
+    expect(namesOf(incidents)).toEqual([['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft core-dump']])
   })
 
   test('is printed as a table after the number of incidents', async () => {
@@ -102,7 +102,7 @@ describe('a recording of two hours', () => {
     const [first, , second] = out.split('\n')
     expect(first).toMatch(/^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/)
     expect(second).toMatch(
-      /^. 2026-03-01T00:20:0\dZ {2}1 min [23]\d s {3}critical {2}ChainServiceDown {6}bft ended: core-dump$/,
+      /^. 2026-03-01T00:20:[01]\dZ {2}1 min [123]\d s {3}critical {2}ChainServiceDown {6}The service bft of this node is/,
     )
     // oxlint-disable-next-line no-control-regex -- none of it
     expect(out).not.toMatch(/[\u001b]|[^\u0000-\u007f]/)
@@ -174,7 +174,7 @@ describe('the journal of this host', () => {
           'critical ChainAssertion bft panic',
           'critical ChainAssertion bft high_qc_too_far',
           'critical ChainBlocksyncWindow',
-          'warning ChainServiceCrashed bft',
+          'warning ChainServiceCrashed bft core-dump',
         ],
       ])
       expect(code).toBe(1)

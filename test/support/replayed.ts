@@ -30,8 +30,8 @@ type Incidents = z.output<typeof replaySchema>['incidents']
  */
 export type Planted = readonly (readonly [name: string, begins: number, ends: number, tolerance?: number])[]
 
-/** The past is looked at every five seconds, and what is heard counts from the look that hears it. */
-const TOLERANCE_S = 10
+/** Rules are evaluated every 15 s, on what was recorded until then. */
+const TOLERANCE_S = 20
 
 const nameOf = ({ severity, alert, subject }: Incidents[number]['alerts'][number]): string =>
   [severity, alert ?? 'none', subject].filter((word) => word !== null).join(' ')
