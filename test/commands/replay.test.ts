@@ -73,6 +73,43 @@ const EXPECTED: readonly Planted[] = [
   ],
   [['warning ChainServiceDown ledger-tail', 6700, 7060]],
 ]
+
+const TROUBLES = `
+  0s    log noise 0
+  0s    log speaks INFO
+  0s    storage used 96
+  600s  execution says timeline_missing
+  602s  execution stops
+  660s  execution starts
+  2000s storage used 76
+  2100s bft stops
+  3500s bft starts
+  3501s execution stops
+  3502s execution starts
+`
+
+/**
+ * There was no fresh block from 2130 to 3500. Half an hour after the start the share of the hour is known; it is below
+ * 0.7 when more than 0.3 of the time since the start has passed without one: (t - 2130) / t > 0.3 from 3043 on, or an
+ * evaluation earlier. It ends when the last five minutes are complete.
+ */
+const EXPECTED_TROUBLES: readonly Planted[] = [
+  [
+    ['critical ChainStorageFull', 0, 2000],
+    ['critical ChainStorageFreeChunksLow', 0, 2000],
+    ['info ChainStorageCompacting', 0, 2000],
+  ],
+  [
+    ['critical ChainAssertion execution assertion', 600, 1200],
+    ['critical ChainTimelineMissing execution timeline_missing', 602, 660],
+  ],
+  [
+    ['critical ChainServiceDown bft', 2100, 3500],
+    ['critical ChainBlocksyncWindow', 2156, 3500],
+  ],
+  [['critical ChainUptimeBudgetFast', 3036, 3800]],
+]
+
 const replayed = async (argv: readonly string[], stdin = '') => {
   const { code, out, err } = await cli(['replay', '--json', ...argv], { stdin })
   expect(err).toBe('')
@@ -117,6 +154,15 @@ describe('a recording of two hours', () => {
   })
 })
 
+test('a recording of a full database, a missing timeline and a long outage has exactly these incidents', async () => {
+  await writeRecording({ scenario: TROUBLES, seconds: 4000, file: fileOf('troubles') })
+  const { incidents } = await replayed(['--file', fileOf('troubles')])
+  expectPlanted(incidents, EXPECTED_TROUBLES)
+  expect(incidents[1]?.alerts[0]?.says).toMatch(
+    /^The log of execution on this node matched assertion 1 times .* Log line: live chain/,
+  )
+})
+
 describe('a recording of a healthy node', () => {
   test('has no incident, from a file or a pipe', async () => {
     const { code, incidents } = await replayed(['--file', fileOf('healthy')])
@@ -139,12 +185,13 @@ describe('a recording of a healthy node', () => {
     const lines = (await readFile(fileOf('healthy'), 'utf8')).split('\n')
     const kept = [...lines.filter(minutes(0, 5)), 'no JSON', ...lines.filter(minutes(10, 12))]
     await writeFile(fileOf('gap'), kept.join('\n'))
-    const { incidents, code } = await replayed(['--file', fileOf('gap')])
+    const { incidents, code, notEvaluated, failures } = await replayed(['--file', fileOf('gap')])
     const [alert] = incidents[0]?.alerts ?? []
     expect(incidents.flatMap(({ alerts }) => alerts)).toHaveLength(1)
     expect(alert?.alert).toBeNull()
     expect(alert?.says).toBe('no entries for 4 min 59 s: this time is not evaluated')
-    expect(code).toBe(1)
+    expect(notEvaluated).toContain('ChainRpcDown')
+    expect({ code, failures }).toEqual({ code: 1, failures: [] })
   })
 
   test('with a gap during which the host was rebooted', async () => {

@@ -7,6 +7,8 @@ export const replaySchema = z.object({
   isWhole: z.boolean(),
   lines: z.number(),
   unheard: z.array(z.string()),
+  notEvaluated: z.array(z.string()),
+  failures: z.array(z.string()),
   incidents: z.array(
     z.object({
       alerts: z.array(

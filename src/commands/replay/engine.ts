@@ -46,10 +46,6 @@ export interface ReplayResult {
   readonly failures: readonly string[]
 }
 
-const STEP_MS = EVALUATION_INTERVAL
-/** Step without entries: only durations change then, so a minute is precise enough and a gap of days takes seconds. */
-const LONG_STEP_MS = minute
-const LONG_STEP_AFTER_MS = 15 * minute
 /** From this length without any entry, the replay decides whether entries are missing. */
 const GAP_MS = 2 * minute
 
@@ -127,7 +123,6 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
 
   let from = source.from
   let checkedUpTo = -Infinity
-  let quietSince = source.from
   try {
     // The counters before the first entry: the first increase is counted from there.
     await evaluate()
@@ -148,11 +143,7 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
         await evaluate()
       }
       checkedUpTo = goal
-      const now = clock.now()
-      if (goal <= now + STEP_MS) quietSince = goal
-      const isLong = now - quietSince > LONG_STEP_AFTER_MS && goal > now + LONG_STEP_MS
-      const until = now + (isLong ? LONG_STEP_MS : STEP_MS)
-      await step(Math.min(until, source.to ?? Infinity))
+      await step(Math.min(clock.now() + EVALUATION_INTERVAL, source.to ?? Infinity))
       onProgress(clock.now(), tracker.entries())
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import type { ServiceRuns } from './service-runs.ts'
 interface JournalState {
   /** The samples of the replayed collectors. */
   readonly known: SampleIndex
-  readonly serviceRuns: ServiceRuns
+  readonly serviceRuns: Pick<ServiceRuns, 'active' | 'isPartialRestart'>
   /** Services that a timer starts: they are not active all the time. */
   readonly timers: readonly string[]
   /** When the host booted, in milliseconds since the epoch; null if the recording has no boot. */
