@@ -77,7 +77,7 @@ const PLANTED: readonly Planted[] = [
   ],
   [
     ['critical ChainServiceDown bft', 10_800, 10_890],
-    ['warning ChainServiceCrashed bft', 10_800, 11_400],
+    ['warning ChainServiceCrashed bft core-dump', 10_800, 11_400],
     ['warning ChainBlocksyncWindow', 10_856, 10_890],
     ['warning ChainPartialRestart', 10_890, 11_101],
   ],
@@ -91,10 +91,10 @@ const PLANTED: readonly Planted[] = [
   [
     ['critical ChainBlockStalled', 46_810, 47_100],
     ['critical ChainBlocksyncWindow', 46_856, 47_100],
-    ['critical ChainConsensusDeadlock', 46_920, 47_100],
+    ['critical ChainConsensusDeadlock local_timeout', 46_920, 47_100],
   ],
   [['warning ChainServiceDown ledger-tail', 54_000, 54_360]],
-  [['warning ChainWalStopped', 61_200, 61_440]],
+  [['warning ChainWalStopped bft wal_stopped', 61_200, 61_440]],
   [['warning ChainLogTrouble bft pacing_mismatch', 68_400, 69_000]],
   [['critical ChainLeaderTimeoutsInARow', 72_045, 72_610, 30]],
   [

@@ -26,7 +26,7 @@ export interface HealthMonitor {
 export const EVALUATION_INTERVAL = 15_000
 
 /** The labels that a scrape adds. Rules join on them; findings of one node do not need them. */
-const TARGET = { job: 'chain-agent', instance: 'this node' }
+export const TARGET = { job: 'chain-agent', instance: 'this node' }
 
 /**
  * Evaluates the alert rules in the process. Rules about what only Prometheus knows (a target that is down, the query

@@ -55,7 +55,7 @@ const EXPECTED: readonly Planted[] = [
   ],
   [
     ['critical ChainServiceDown bft', 1200, 1290],
-    ['warning ChainServiceCrashed bft', 1200, 1800],
+    ['warning ChainServiceCrashed bft core-dump', 1200, 1800],
     ['warning ChainBlocksyncWindow', 1256, 1290],
     ['warning ChainPartialRestart', 1290, 1501],
   ],
@@ -69,10 +69,47 @@ const EXPECTED: readonly Planted[] = [
   [
     ['critical ChainBlockStalled', 5810, 6100],
     ['critical ChainBlocksyncWindow', 5856, 6100],
-    ['critical ChainConsensusDeadlock', 5920, 6100],
+    ['critical ChainConsensusDeadlock local_timeout', 5920, 6100],
   ],
   [['warning ChainServiceDown ledger-tail', 6700, 7060]],
 ]
+
+const TROUBLES = `
+  0s    log noise 0
+  0s    log speaks INFO
+  0s    storage used 96
+  600s  execution says timeline_missing
+  602s  execution stops
+  660s  execution starts
+  2000s storage used 76
+  2100s bft stops
+  3500s bft starts
+  3501s execution stops
+  3502s execution starts
+`
+
+/**
+ * There was no fresh block from 2130 to 3500. Half an hour after the start the share of the hour is known; it is below
+ * 0.7 when more than 0.3 of the time since the start has passed without one: (t - 2130) / t > 0.3 from 3043 on, or an
+ * evaluation earlier. It ends when the last five minutes are complete.
+ */
+const EXPECTED_TROUBLES: readonly Planted[] = [
+  [
+    ['critical ChainStorageFull', 0, 2000],
+    ['critical ChainStorageFreeChunksLow', 0, 2000],
+    ['info ChainStorageCompacting', 0, 2000],
+  ],
+  [
+    ['critical ChainAssertion execution assertion', 600, 1200],
+    ['critical ChainTimelineMissing execution timeline_missing', 602, 660],
+  ],
+  [
+    ['critical ChainServiceDown bft', 2100, 3500],
+    ['critical ChainBlocksyncWindow', 2156, 3500],
+  ],
+  [['critical ChainUptimeBudgetFast', 3036, 3800]],
+]
+
 const replayed = async (argv: readonly string[], stdin = '') => {
   const { code, out, err } = await cli(['replay', '--json', ...argv], { stdin })
   expect(err).toBe('')
@@ -93,7 +130,7 @@ describe('a recording of two hours', () => {
     const argv = ['--file', fileOf('two-hours'), ...range, '--services', 'bft']
     const { incidents } = await replayed(argv)
     // Without execution, neither a partial restart nor the age of blocks is known.
-    expect(namesOf(incidents)).toEqual([['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft']])
+    expect(namesOf(incidents)).toEqual([['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft core-dump']])
   })
 
   test('is printed as a table after the number of incidents', async () => {
@@ -102,7 +139,7 @@ describe('a recording of two hours', () => {
     const [first, , second] = out.split('\n')
     expect(first).toMatch(/^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/)
     expect(second).toMatch(
-      /^. 2026-03-01T00:20:0\dZ {2}1 min [23]\d s {3}critical {2}ChainServiceDown {6}bft ended: core-dump$/,
+      /^. 2026-03-01T00:20:[01]\dZ {2}1 min [123]\d s {3}critical {2}ChainServiceDown {6}The service bft of this node is/,
     )
     // oxlint-disable-next-line no-control-regex -- none of it
     expect(out).not.toMatch(/[\u001b]|[^\u0000-\u007f]/)
@@ -115,6 +152,15 @@ describe('a recording of two hours', () => {
     const { out } = await cli(argv, { env: { COLUMNS: '60', NO_COLOR: '1' } })
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(60)
   })
+})
+
+test('a recording of a full database, a missing timeline and a long outage has exactly these incidents', async () => {
+  await writeRecording({ scenario: TROUBLES, seconds: 4000, file: fileOf('troubles') })
+  const { incidents } = await replayed(['--file', fileOf('troubles')])
+  expectPlanted(incidents, EXPECTED_TROUBLES)
+  expect(incidents[1]?.alerts[0]?.says).toMatch(
+    /^The log of execution on this node matched assertion 1 times .* Log line: live chain/,
+  )
 })
 
 describe('a recording of a healthy node', () => {
@@ -139,12 +185,13 @@ describe('a recording of a healthy node', () => {
     const lines = (await readFile(fileOf('healthy'), 'utf8')).split('\n')
     const kept = [...lines.filter(minutes(0, 5)), 'no JSON', ...lines.filter(minutes(10, 12))]
     await writeFile(fileOf('gap'), kept.join('\n'))
-    const { incidents, code } = await replayed(['--file', fileOf('gap')])
+    const { incidents, code, notEvaluated, failures } = await replayed(['--file', fileOf('gap')])
     const [alert] = incidents[0]?.alerts ?? []
     expect(incidents.flatMap(({ alerts }) => alerts)).toHaveLength(1)
     expect(alert?.alert).toBeNull()
     expect(alert?.says).toBe('no entries for 4 min 59 s: this time is not evaluated')
-    expect(code).toBe(1)
+    expect(notEvaluated).toContain('ChainRpcDown')
+    expect({ code, failures }).toEqual({ code: 1, failures: [] })
   })
 
   test('with a gap during which the host was rebooted', async () => {
@@ -174,7 +221,7 @@ describe('the journal of this host', () => {
           'critical ChainAssertion bft panic',
           'critical ChainAssertion bft high_qc_too_far',
           'critical ChainBlocksyncWindow',
-          'warning ChainServiceCrashed bft',
+          'warning ChainServiceCrashed bft core-dump',
         ],
       ])
       expect(code).toBe(1)

@@ -7,6 +7,8 @@ export const replaySchema = z.object({
   isWhole: z.boolean(),
   lines: z.number(),
   unheard: z.array(z.string()),
+  notEvaluated: z.array(z.string()),
+  failures: z.array(z.string()),
   incidents: z.array(
     z.object({
       alerts: z.array(
@@ -30,8 +32,8 @@ type Incidents = z.output<typeof replaySchema>['incidents']
  */
 export type Planted = readonly (readonly [name: string, begins: number, ends: number, tolerance?: number])[]
 
-/** The past is looked at every five seconds, and what is heard counts from the look that hears it. */
-const TOLERANCE_S = 10
+/** Rules are evaluated every 15 s, on what was recorded until then. */
+const TOLERANCE_S = 20
 
 const nameOf = ({ severity, alert, subject }: Incidents[number]['alerts'][number]): string =>
   [severity, alert ?? 'none', subject].filter((word) => word !== null).join(' ')

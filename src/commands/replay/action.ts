@@ -1,7 +1,7 @@
 import { figure } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { type ReplayReport, replay } from './replay.ts'
-import { incidentsOf } from '../../health/incidents/incidents.ts'
+import { incidentsOf } from './incidents.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { reportInterrupted, type CommandContext } from '../../cli/io.ts'

@@ -1,18 +1,19 @@
 import type { Config } from '../../config/schema.ts'
 import type { Change } from '../../core/board.ts'
+import type { Labels } from '../../health/promql/series.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { RuleEvaluator } from '../../health/incidents/incidents.ts'
+import type { FiringLog } from './firings.ts'
 import type { ServiceRuns } from './service-runs.ts'
 
 interface BootTrackerDependencies {
   readonly config: Config
   readonly prefix: string
   readonly serviceRuns: ServiceRuns
-  readonly evaluator: RuleEvaluator
+  readonly firings: FiringLog
 }
 
 /** Tracks what collectors do not: the boots of the host, the services that have entries, and the text of trouble lines. */
-export const createBootTracker = ({ config, prefix, serviceRuns, evaluator }: BootTrackerDependencies) => {
+export const createBootTracker = ({ config, prefix, serviceRuns, firings }: BootTrackerDependencies) => {
   const services = new Map(
     Object.entries(config.services.units).map(([service, unit]) => [unit.replaceAll('{prefix}', prefix), service]),
   )
@@ -30,7 +31,7 @@ export const createBootTracker = ({ config, prefix, serviceRuns, evaluator }: Bo
     if (boots.size === 1) return
     bootedAt = at
     serviceRuns.noteReboot()
-    evaluator.addEvent({
+    firings.addEvent({
       severity: 'info',
       beganAt: at,
       endedAt: at,
@@ -62,13 +63,13 @@ export const createBootTracker = ({ config, prefix, serviceRuns, evaluator }: Bo
     notice: ({ subject, to }: Change): void => {
       if (subject !== undefined) states.set(subject, to)
     },
-    /** The text of a trouble line; the logs collector keeps that of the most severe ones. */
-    textOf: (service: string, pattern: string): string | undefined =>
+    /** The text of the log line that an alert is about; the logs collector keeps that of the most severe ones. */
+    lineOf: ({ service, pattern }: Labels): string | undefined =>
       states
         .get(`${service} log`)
         ?.split(/; (?=[a-z_]+(?:: |; |$))/)
         .find((piece) => piece.startsWith(`${pattern}: `))
-        ?.slice(pattern.length + 2),
+        ?.slice(`${pattern}: `.length),
   }
 }
 

@@ -8,11 +8,10 @@ import { createDuties, createRoundCounter } from '../../collectors/derived/dutie
 import { createLifecycleCounters } from '../../collectors/lifecycle/restarts.ts'
 import { createOwnKey, createUnitNames } from '../../collectors/shared/node-state.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Board } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Collector } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import type { Recorder } from '../../core/metric.ts'
+import type { Recorder, Sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Exec } from '../../sources/exec.ts'
@@ -23,7 +22,8 @@ interface ReplayCollectorsOptions {
   readonly config: Config
   readonly clock: Clock
   readonly journal: Journal<JournalEntry>
-  readonly board: Board
+  /** Returns the samples of the other collectors. */
+  readonly published: () => Iterable<Sample>
   readonly recorder: Recorder
   readonly serviceRuns: ServiceRuns
   /** The name prefix of the units. */
@@ -43,7 +43,7 @@ const NO_CHECKPOINT: Checkpoint = {
 
 /** The collectors that read the journal, and the derived one. */
 export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly Collector<unknown>[] => {
-  const { config, clock, journal, board, recorder, serviceRuns, services } = parts
+  const { config, clock, journal, published, recorder, serviceRuns, services } = parts
   const unitNames = createUnitNames(() => Promise.resolve({ word: parts.prefix, from: 'configuration' }))
   const journalDependencies = { journal, recorder, checkpoint: NO_CHECKPOINT }
   const exec = execWithStderr(parts.grepStderr)
@@ -85,7 +85,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
         ]
       : []),
     derived({
-      published: () => board.samples(),
+      published,
       rounds: roundCounter,
       duties: createDuties(),
       ownKey,

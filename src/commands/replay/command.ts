@@ -18,9 +18,9 @@ export const replayCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-Runs the collectors of the agent on past journal entries. Every five seconds of
-that time it evaluates the alert rules that need only the journal, with the same
-thresholds. Alerts that begin within five minutes of each other are one
+Runs the collectors of the agent on past journal entries. Every 15 seconds of
+that time it evaluates the alert rules of the agent that need only the journal.
+Alerts that begin within five minutes of each other are one
 incident. A recording is the output of \`journalctl --all -o json\`:
 
   journalctl --all -o json --since -1d -u chain-bft -u chain-execution -u chain-rpc -u chain-ledger-tail

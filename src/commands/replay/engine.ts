@@ -1,12 +1,15 @@
 import { duration } from '../../core/format.ts'
 import { setMaxListeners } from 'node:events'
 import { Board } from '../../core/board.ts'
-import { createSampleIndex } from '../../core/metric.ts'
+import { createSampleIndex, type Sample } from '../../core/metric.ts'
 import { supervise } from '../../core/supervise.ts'
-import { minute, second } from '../../core/units.ts'
+import { minute } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'
-import { createRuleEvaluator, type Firing } from '../../health/incidents/incidents.ts'
-import { createCounterHistory } from '../../health/incidents/counter-history.ts'
+import { createExposition } from '../../exporter/exposition.ts'
+import { EVALUATION_INTERVAL } from '../../health/monitor.ts'
+import { createFiringLog, type Firing } from './firings.ts'
+import { journalSamples, withConsensusEvents } from './journal-samples.ts'
+import { selectReplayRules } from './rules.ts'
 import { createReplayJournal } from './replay-journal.ts'
 import { createServiceRuns } from './service-runs.ts'
 import { isRecordingMissing } from './gap-detection.ts'
@@ -37,13 +40,12 @@ export interface ReplayResult {
   /** Services that rules need and that have no entry. */
   readonly missingServices: readonly string[]
   readonly firings: readonly Firing[]
+  /** The alerts that a journal cannot decide, and what they need. */
+  readonly notEvaluated: ReturnType<typeof selectReplayRules>['notEvaluated']
+  /** Rules that could not be evaluated, with the reason. */
+  readonly failures: readonly string[]
 }
 
-/** Step of the replay; Prometheus evaluates the rules every 15 s. */
-const STEP_MS = 5 * second
-/** Step without entries: only durations change then, so a minute is precise enough and a gap of days takes seconds. */
-const LONG_STEP_MS = minute
-const LONG_STEP_AFTER_MS = 15 * minute
 /** From this length without any entry, the replay decides whether entries are missing. */
 const GAP_MS = 2 * minute
 
@@ -51,21 +53,28 @@ const GAP_MS = 2 * minute
 export const replayEntries = async (options: ReplayEntriesOptions): Promise<ReplayResult> => {
   const { config, source, services, signal, onProgress = () => undefined } = options
   const clock = createVirtualClock(source.from)
-  const counters = createCounterHistory()
+  const { rules, catalogue, notEvaluated } = selectReplayRules()
+  const exposition = createExposition(reportDuplicate, { ownsProcess: false, catalogue })
   const serviceRuns = createServiceRuns(clock)
-  const evaluator = createRuleEvaluator()
+  const firings = createFiringLog(rules)
   const journal = createReplayJournal()
   const ending = new AbortController()
   setMaxListeners(100, ending.signal)
-  const tracker = createBootTracker({ config, prefix: source.prefix, serviceRuns, evaluator })
+  const tracker = createBootTracker({ config, prefix: source.prefix, serviceRuns, firings })
   const board = new Board(clock, tracker.notice)
+  const timers = Object.keys(config.services.timers)
+  const samples = (): readonly Sample[] => {
+    const ofCollectors = [...board.samples()]
+    const known = createSampleIndex(ofCollectors)
+    return [...ofCollectors, ...journalSamples({ known, serviceRuns, timers, bootedAt: tracker.bootedAt() })]
+  }
   const collectors = createReplayCollectors({
     ...options,
     ...source,
     clock,
     journal,
-    board,
-    recorder: counters.recorder,
+    published: samples,
+    recorder: exposition.recorder,
     serviceRuns,
   })
   const context = { clock, signal: ending.signal }
@@ -74,8 +83,12 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   const listeners = journal.listeners()
   const reader = source.open(listeners.map(({ match }) => match))
   let unreadable = 0
-  let known = createSampleIndex([])
-  let syncedAt: number | null = null
+
+  const isConsensusActive = (): boolean => serviceRuns.active().get('bft') ?? true
+  const evaluate = async (): Promise<void> => {
+    const values = await exposition.values(samples())
+    firings.evaluate(clock.now(), withConsensusEvents(values, isConsensusActive()), tracker.lineOf)
+  }
 
   const step = async (to: number): Promise<void> => {
     clock.set(to)
@@ -90,26 +103,14 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
     // First the collectors that read, then those that wake up and derive from them.
     await settle()
     await clock.wake()
-    counters.mark(to)
-    known = createSampleIndex(board.samples())
-    if (known.value('chain_consensus_statesync_active') === 1) syncedAt = to
-    evaluator.evaluate({
-      at: to,
-      known,
-      counters,
-      syncedAt,
-      down: serviceRuns.down(),
-      isPartialRestart: serviceRuns.isPartialRestart(),
-      bootedAt: tracker.bootedAt(),
-      textOf: tracker.textOf,
-    })
+    await evaluate()
   }
 
   /** Whether the entries between two times are missing in the recording. */
   const isGap = async (since: number, until: number): Promise<boolean> => {
     if (!(await reader.hasNoEntries(since, until))) return false
-    const block = known.value('chain_ledger_seq_num', { event: 'proposed' })
-    const isDown = serviceRuns.down().has('bft')
+    const block = createSampleIndex(board.samples()).value('chain_ledger_seq_num', { event: 'proposed' })
+    const isDown = !isConsensusActive()
     const lasted = until - since
     return isRecordingMissing({
       lasted,
@@ -122,8 +123,9 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
 
   let from = source.from
   let checkedUpTo = -Infinity
-  let quietSince = source.from
   try {
+    // The counters before the first entry: the first increase is counted from there.
+    await evaluate()
     while (!signal.aborted) {
       const at = clock.now()
       const goal = (await reader.next()) ?? source.to
@@ -134,17 +136,14 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
         if (tracker.entries() === 0) from = goal
         else {
           const says = `no entries for ${duration(goal - at)}: this time is not evaluated`
-          evaluator.reset(at)
-          evaluator.addEvent({ severity: 'warning', beganAt: at, endedAt: goal, says })
+          firings.addEvent({ severity: 'warning', beganAt: at, endedAt: goal, says })
         }
+        firings.reset(at)
         clock.set(goal - 1)
+        await evaluate()
       }
       checkedUpTo = goal
-      const now = clock.now()
-      if (goal <= now + STEP_MS) quietSince = goal
-      const isLong = now - quietSince > LONG_STEP_AFTER_MS && goal > now + LONG_STEP_MS
-      const until = now + (isLong ? LONG_STEP_MS : STEP_MS)
-      await step(Math.min(until, source.to ?? Infinity))
+      await step(Math.min(clock.now() + EVALUATION_INTERVAL, source.to ?? Infinity))
       onProgress(clock.now(), tracker.entries())
     }
   } catch (error) {
@@ -161,6 +160,12 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
     entries: tracker.entries(),
     unreadable,
     missingServices: tracker.missingServices(services),
-    firings: evaluator.firings(),
+    firings: firings.firings(),
+    notEvaluated,
+    failures: firings.failures(),
   }
+}
+
+const reportDuplicate = (message: string): never => {
+  throw new Error(`Could not evaluate the rules: ${message}`)
 }

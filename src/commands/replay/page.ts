@@ -1,8 +1,9 @@
 import { duration, figure, utc } from '../../core/format.ts'
 import { sanitize } from '../../core/redact.ts'
 import type { ReplayReport } from './replay.ts'
-import { type Firing, type Incident, NOT_EVALUATED } from '../../health/incidents/incidents.ts'
-import type { Severity } from '../../health/incidents/rule.ts'
+import type { RuleSeverity } from '../../health/rules/rule.ts'
+import type { Firing } from './firings.ts'
+import type { Incident } from './incidents.ts'
 import { wrap, type Style, type Tone } from '../../cli/terminal/style.ts'
 
 interface ReplaySummary extends ReplayReport {
@@ -13,10 +14,11 @@ interface ReplaySummary extends ReplayReport {
 /** Width of the longest duration. */
 const DURATION_WIDTH = '59 min 59 s'.length
 
-const TONES: Readonly<Record<Severity, Tone>> = {
+const TONES: Readonly<Record<RuleSeverity, Tone>> = {
   critical: 'bad',
   warning: 'notice',
   info: 'quiet',
+  none: 'quiet',
 }
 
 /** The number of incidents, the alerts of each, and what was not evaluated. */
@@ -69,13 +71,19 @@ const rowOf = (firing: Firing, { isFirst, to, width }: RowContext, style: Style)
 /** An event that is not an alert has no name. */
 const nameOf = ({ alert }: Firing): string => alert ?? '-'
 
-const notesOf = ({ entries, unreadable, missingServices, knowsOwn, tookMs }: ReplaySummary): readonly string[] => [
+const notesOf = (summary: ReplaySummary): readonly string[] => [
+  ...missingOf(summary),
+  ...summary.failures.map((failure) => `Could not evaluate ${failure}.`),
+  `${figure(summary.entries)} lines read in ${duration(Math.max(1000, summary.tookMs))}.`,
+]
+
+const missingOf = ({ unreadable, missingServices, notEvaluated, knowsOwn }: ReplaySummary): readonly string[] => [
   ...(missingServices.length === 0
     ? []
     : [`No line of ${missingServices.join(', ')}: rules that need them were not evaluated.`]),
   ...(unreadable === 0 ? [] : [`${figure(unreadable)} lines were not journal entries.`]),
-  `Not evaluated: ${NOT_EVALUATED}${knowsOwn ? '' : '; rounds led by this node (set node.publicKey)'}.`,
-  `${figure(entries)} lines read in ${duration(Math.max(1000, tookMs))}.`,
+  `Not evaluated: ${notEvaluated.alerts.length} alerts that need data of ${notEvaluated.needs.join(', ')}` +
+    `${knowsOwn ? '' : '; rounds led by this node (set node.publicKey)'}.`,
 ]
 
 export const replayAsJson = (result: ReplaySummary) => ({
@@ -100,4 +108,6 @@ export const replayAsJson = (result: ReplaySummary) => ({
   unreadable: result.unreadable,
   unheard: result.missingServices,
   knowsOwn: result.knowsOwn,
+  notEvaluated: result.notEvaluated.alerts,
+  failures: result.failures,
 })

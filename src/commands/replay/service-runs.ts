@@ -5,8 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 interface Run {
   readonly invocation: string
   readonly startedAt: number
-  /** How it ended; null while it runs. */
-  ended: string | null
+  hasEnded: boolean
 }
 
 /** The current run of each service, from the start and stop entries of systemd and from its own entries. */
@@ -17,9 +16,10 @@ export interface ServiceRuns {
   noteEntry(service: string, invocation: string): void
   /** The host was rebooted: all runs have ended. */
   noteReboot(): void
-  /** Services that have ended and not started since, with how they ended; without services that have no entry at all. */
-  down(): ReadonlyMap<string, string>
-  isPartialRestart(): boolean
+  /** Whether each service runs; without services that have no entry at all. */
+  active(): ReadonlyMap<string, boolean>
+  /** Null until consensus and execution have been running. */
+  isPartialRestart(): boolean | null
 }
 
 export const createServiceRuns = (clock: Clock): ServiceRuns => {
@@ -29,7 +29,7 @@ export const createServiceRuns = (clock: Clock): ServiceRuns => {
   const start = (service: string, invocation: string): void => {
     // A service that runs when the recording begins was started earlier, at an unknown time.
     const startedAt = runs.has(service) || clock.now() > recordingStart ? clock.now() : recordingStart
-    runs.set(service, { invocation, startedAt, ended: null })
+    runs.set(service, { invocation, startedAt, hasEnded: false })
   }
 
   return {
@@ -40,27 +40,26 @@ export const createServiceRuns = (clock: Clock): ServiceRuns => {
         lifecycle.started(event)
       },
       exited: (event) => {
-        const { service, invocation, result } = event
+        const { service, invocation } = event
         const run = runs.get(service)
         // The end of an earlier run may be recorded after the start of the next one.
         if (!run || run.invocation === invocation) {
-          const ended = result === 'success' ? 'was stopped' : `ended: ${result}`
-          runs.set(service, { invocation, startedAt: run?.startedAt ?? recordingStart, ended })
+          runs.set(service, { invocation, startedAt: run?.startedAt ?? recordingStart, hasEnded: true })
         }
         lifecycle.exited(event)
       },
     }),
     noteEntry: (service, invocation) => {
       const run = runs.get(service)
-      if (!run) runs.set(service, { invocation, startedAt: recordingStart, ended: null })
+      if (!run) runs.set(service, { invocation, startedAt: recordingStart, hasEnded: false })
       else if (run.invocation !== invocation) start(service, invocation)
     },
     noteReboot: () => {
-      for (const run of runs.values()) run.ended ??= 'did not start after the reboot'
+      for (const run of runs.values()) run.hasEnded = true
     },
-    down: () => new Map([...runs].flatMap(([service, { ended }]) => (ended === null ? [] : [[service, ended]]))),
-    isPartialRestart: () => partial(stateOf(runs.get('bft')), stateOf(runs.get('execution'))) === true,
+    active: () => new Map([...runs].map(([service, { hasEnded }]) => [service, !hasEnded])),
+    isPartialRestart: () => partial(stateOf(runs.get('bft')), stateOf(runs.get('execution'))),
   }
 }
 
-const stateOf = (run: Run | undefined) => run && { ...run, activeState: run.ended === null ? 'active' : 'inactive' }
+const stateOf = (run: Run | undefined) => run && { ...run, activeState: run.hasEnded ? 'inactive' : 'active' }

@@ -33,7 +33,8 @@ export interface CompiledPromql {
 }
 
 export interface SeriesRange {
-  matches(name: string): boolean
+  /** Whether a series with this name and these labels may be selected; labels that are not given may have any value. */
+  matches(name: string, labels?: Labels): boolean
   readonly range: number
 }
 
@@ -62,8 +63,15 @@ const readsOf = (root: SyntaxNode, text: string): readonly SeriesRange[] => {
       if (duration) range += numberOf(text.slice(duration.from, duration.to)) * second
     }
     const { name, matchers } = partsOf(cursor.node, text)
-    const byName = matchers.filter(({ label }) => label === '__name__')
-    found.push({ range, matches: (one) => (name === undefined ? byName.every((by) => by.matches(one)) : one === name) })
+    found.push({
+      range,
+      matches: (one, labels = {}) =>
+        (name === undefined || one === name) &&
+        matchers.every(({ label, matches }) => {
+          const value = label === '__name__' ? one : labels[label]
+          return value === undefined || matches(value)
+        }),
+    })
   })
   return found
 }

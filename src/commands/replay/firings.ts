@@ -1,0 +1,136 @@
+import { TARGET } from '../../health/monitor.ts'
+import { createRuleEvaluator } from '../../health/promql/rules.ts'
+import { keyOf, type Labels, type StoredSample } from '../../health/promql/series.ts'
+import type { ruleSet } from '../../health/rules/index.ts'
+import { annotationsOf } from '../../health/rules/render.ts'
+import type { RuleSeverity } from '../../health/rules/rule.ts'
+
+/** An alert that would have fired. Times are milliseconds since the epoch. */
+export interface Firing {
+  /** Null for an event without an alert: a reboot of the host, a gap in the recording. */
+  readonly alert: string | null
+  readonly severity: RuleSeverity
+  /** What it is about: service, pattern, format … */
+  readonly subject: string
+  /** When the condition became true. */
+  readonly beganAt: number
+  /** When the alert would have fired. */
+  readonly firedAt: number
+  /** Null if it still fired at the end of the recording. */
+  readonly endedAt: number | null
+  /** Its description at its worst value. */
+  readonly says: string
+}
+
+export interface FiringLog {
+  /**
+   * Evaluates the rules on the samples of one time; times must increase. `lineOf` returns the log line that an alert is
+   * about.
+   */
+  evaluate(at: number, samples: Iterable<StoredSample>, lineOf?: (labels: Labels) => string | undefined): void
+  /** Adds an event that no rule evaluates. */
+  addEvent(event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'says'>): void
+  /** Ends everything that fires and removes all samples: nothing is recorded after this time. */
+  reset(at: number): void
+  /** Everything that fired, by the time at which it began. */
+  firings(): readonly Firing[]
+  /** Rules that could not be evaluated at some time, with the reason. */
+  failures(): readonly string[]
+}
+
+/** An alert that fires. */
+interface OpenFiring {
+  firing: Firing
+  /** How far its worst value is from the limit of the rule. */
+  excess: number
+  /** The position of its rule. */
+  readonly order: number
+}
+
+/** Evaluates rules at one time after another, and stores when each alert fired. */
+export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog => {
+  let evaluator = createRuleEvaluator(rules)
+  const open = new Map<string, OpenFiring>()
+  /** Sorts firings that began at the same time by the position of their rule, events first. */
+  const ended: Pick<OpenFiring, 'firing' | 'order'>[] = []
+  const failures = new Set<string>()
+
+  const end = (key: string, { firing, order }: OpenFiring, endedAt: number | null): void => {
+    open.delete(key)
+    ended.push({ order, firing: { ...firing, endedAt } })
+  }
+
+  const update: FiringLog['evaluate'] = (at, _samples, lineOf = () => undefined) => {
+    const firing = evaluator.active().filter(({ state }) => state === 'firing')
+    const keys = new Set(firing.map(({ labels }) => keyOf(labels)))
+    for (const [key, one] of open) if (!keys.has(key)) end(key, one, at)
+    for (const { rule, labels, value, activeAt } of firing) {
+      const { row } = rule
+      const key = keyOf(labels)
+      const known = open.get(key)
+      const excess = Math.abs(value - (row.limit ?? 0))
+      if (known && excess < known.excess) continue
+      const description = annotationsOf(row, { labels, value })['description'] ?? ''
+      const line = lineOf(labels)
+      open.set(key, {
+        excess,
+        order: rules.alerts.indexOf(rule),
+        firing: {
+          alert: row.alert,
+          severity: row.severity,
+          subject: subjectOf(labels),
+          beganAt: activeAt,
+          firedAt: known?.firing.firedAt ?? at,
+          endedAt: null,
+          says: line === undefined ? description : `${description} Log line: ${line}`,
+        },
+      })
+    }
+  }
+
+  return {
+    evaluate: (at, samples, lineOf) => {
+      evaluator.evaluate(at, withTarget(samples))
+      for (const [rule, { message }] of evaluator.failures()) {
+        failures.add(`${'alert' in rule ? rule.alert : rule.record}: ${message}`)
+      }
+      update(at, samples, lineOf)
+    },
+    addEvent: (event) => {
+      ended.push({ order: -1, firing: { ...event, alert: null, subject: '', firedAt: event.beganAt } })
+    },
+    reset: (at) => {
+      for (const [key, one] of open) end(key, one, at)
+      evaluator = createRuleEvaluator(rules)
+    },
+    firings: () => {
+      for (const [key, one] of open) end(key, one, null)
+      return ended
+        .toSorted(
+          (a, b) =>
+            a.firing.beganAt - b.firing.beganAt ||
+            rank(a.firing.severity) - rank(b.firing.severity) ||
+            a.order - b.order,
+        )
+        .map(({ firing }) => firing)
+    },
+    failures: () => [...failures],
+  }
+}
+
+const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
+  for (const { name, labels, value } of samples) yield { name, labels: { ...labels, ...TARGET }, value }
+}
+
+/** Labels that every alert has. */
+const COMMON_LABELS = new Set([...Object.keys(TARGET), 'alertname', 'severity', 'component'])
+
+const subjectOf = (labels: Labels): string =>
+  Object.entries(labels)
+    .flatMap(([label, value]) => (COMMON_LABELS.has(label) ? [] : [value]))
+    .join(' ')
+
+const SEVERITIES: readonly RuleSeverity[] = ['critical', 'warning', 'info']
+
+/** 0 is the most severe. */
+export const rank = (severity: RuleSeverity): number => SEVERITIES.indexOf(severity)

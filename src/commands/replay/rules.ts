@@ -1,0 +1,123 @@
+import { COLLECTORS } from '../../collectors/index.ts'
+import type { CounterName, MetricDefinition, ReadingName } from '../../core/metric.ts'
+import { compilePromql, type SeriesRange } from '../../health/promql/evaluate.ts'
+import type { Labels } from '../../health/promql/series.ts'
+import { ruleSet } from '../../health/rules/index.ts'
+import { agentMetrics, chapters } from '../../metrics.ts'
+
+interface ProvidedSeries {
+  readonly name: string
+  /** The only series of the metric; without it, all of them. */
+  readonly labels?: Labels
+}
+
+const named = (names: readonly ReadingName[]): readonly ProvidedSeries[] => names.map((name) => ({ name }))
+
+/** The collectors that the replay runs. */
+const REPLAYED = ['lifecycle', 'ledger', 'consensus', 'execution', 'logs', 'derived'] as const
+
+/** Metrics of these collectors that need other sources than the journal entries of the replayed time. */
+const NOT_IN_ENTRIES = new Set<string>([
+  'chain_log_oldest_entry_timestamp_seconds',
+  'chain_native_zombie',
+  'chain_statesync_eta_seconds',
+  'chain_statesync_last_progress_timestamp_seconds',
+  'chain_duty_expected_slots',
+  'chain_duty_shortfall_probability_ratio',
+  // Compared with the identities of other hosts.
+  'chain_duty_identity_active',
+] satisfies readonly ReadingName[])
+
+/** Kinds of messages of the consensus log that are an event of consensus, of the same name. */
+export const LOGGED_EVENTS = ['local_timeout', 'committed_block'] as const
+export const LOGGED_EVENTS_METRIC: CounterName = 'chain_consensus_messages_total'
+
+/** The names of the series of a metric. */
+const seriesNames = ([name, { type }]: readonly [string, Pick<MetricDefinition, 'type'>]): readonly string[] =>
+  type === 'histogram' ? ['_bucket', '_count', '_sum'].map((suffix) => `${name}${suffix}`) : [name]
+
+const PROVIDED: readonly ProvidedSeries[] = [
+  ...REPLAYED.flatMap((name) => Object.entries(COLLECTORS[name].metrics).flatMap(seriesNames))
+    .filter((name) => !NOT_IN_ENTRIES.has(name))
+    .map((name) => ({ name })),
+  // The other metrics of the agent itself describe the process that runs, not the replayed time.
+  { name: 'chain_agent_lines_total' },
+  { name: 'chain_agent_journal_last_entry_timestamp_seconds' },
+  // Derived from entries: journal-samples.ts.
+  ...named([
+    'chain_host_boot_timestamp_seconds',
+    'chain_rpc_block_number',
+    'chain_rpc_block_timestamp_seconds',
+    'chain_rpc_last_advance_timestamp_seconds',
+    'chain_service_active',
+    'chain_service_expected',
+    'chain_service_partial_restart',
+  ]),
+  ...LOGGED_EVENTS.map((event) => ({ name: 'chain_native_events_total', labels: { event } })),
+]
+
+/**
+ * Metrics that a rule reads in addition to the provided ones, and whose absence does not change its result in a replay:
+ * the report on the database is its second source, and a unit that has entries exists.
+ */
+const OPTIONAL = named(['chain_storage_used_ratio', 'chain_storage_chunks', 'chain_service_state'])
+
+/**
+ * Selects the rules that the journal can decide: every series that the rule reads, directly or through recording rules,
+ * is provided by the replay. A rule about an absent series would otherwise fire although the agent had it at that time.
+ */
+export const selectReplayRules = () => {
+  const { recording, alerts } = ruleSet()
+  const missingOf = new Map<string, readonly SeriesRange[]>()
+  const reads: SeriesRange[] = []
+
+  const findMissing = (expr: string): readonly SeriesRange[] => {
+    const compiled = compilePromql(expr)
+    const missing = compiled.reads.flatMap((read) => {
+      const recorded = [...missingOf].filter(([name]) => read.matches(name))
+      if (recorded.length > 0) return recorded.flatMap(([, ranges]) => ranges)
+      return [...PROVIDED, ...OPTIONAL].some(({ name, labels }) => read.matches(name, labels)) ? [] : [read]
+    })
+    if (missing.length === 0) reads.push(...compiled.reads)
+    return missing
+  }
+
+  const decidedRecording = recording.filter(({ record, expr }) => {
+    const missing = findMissing(expr)
+    missingOf.set(record, [...(missingOf.get(record) ?? []), ...missing])
+    return missing.length === 0
+  })
+  const ofNode = alerts.filter(({ row: { severity } }) => severity !== 'none')
+  const missing = new Map(ofNode.map((rule) => [rule, findMissing(rule.expr)]))
+  const others = [...missing].filter(([, ranges]) => ranges.length > 0)
+  const chaptersOf = (range: SeriesRange): readonly string[] =>
+    Object.entries(chapters).flatMap(([chapter, { metrics }]) =>
+      Object.entries(metrics)
+        .flatMap(seriesNames)
+        .some((name) => range.matches(name))
+        ? [chapter]
+        : [],
+    )
+
+  return {
+    rules: {
+      recording: decidedRecording,
+      alerts: ofNode.filter((rule) => missing.get(rule)?.length === 0),
+    },
+    /** The definitions of the metrics that these rules read, or that other metrics are derived from. */
+    catalogue: Object.fromEntries(
+      Object.entries(agentMetrics).filter(
+        ([name, metric]) =>
+          name === LOGGED_EVENTS_METRIC ||
+          seriesNames([name, metric]).some((series) => reads.some((read) => read.matches(series))),
+      ),
+    ),
+    notEvaluated: {
+      alerts: [...new Set(others.map(([{ alert }]) => alert))].toSorted(),
+      /** The collectors and other parts that have the missing metrics. */
+      needs: [...new Set(others.flatMap(([, ranges]) => ranges.flatMap(chaptersOf)))]
+        .filter((name) => REPLAYED.every((replayed) => replayed !== name))
+        .toSorted(),
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { journalSamples, withConsensusEvents } from '../../../src/commands/replay/journal-samples.ts'
+import type { ServiceRuns } from '../../../src/commands/replay/service-runs.ts'
+import { createSampleIndex, sample } from '../../../src/core/metric.ts'
+
+const serviceRuns = {
+  active: () =>
+    new Map([
+      ['bft', false],
+      ['cruft', false],
+    ]),
+  isPartialRestart: () => null,
+} satisfies Partial<ServiceRuns>
+
+const textOf = (samples: ReturnType<typeof journalSamples>) =>
+  samples.map(({ name, labels, value }) => `${name} ${Object.values(labels).join()} ${value}`.replace('chain_', ''))
+
+test('the journal has the state of services, the boot time, and the newest blocks', () => {
+  const known = createSampleIndex([
+    sample('chain_execution_block_number', 70),
+    sample('chain_execution_block_timestamp_seconds', 1000),
+    sample('chain_ledger_block_timestamp_seconds', 1002, { event: 'proposed' }),
+  ])
+  expect(textOf(journalSamples({ known, serviceRuns, timers: ['cruft'], bootedAt: 900_000 }))).toEqual([
+    'service_active bft 0',
+    'service_expected bft 1',
+    'service_active cruft 0',
+    'service_expected cruft 0',
+    'host_boot_timestamp_seconds  900',
+    'rpc_block_number latest 70',
+    'rpc_block_timestamp_seconds latest 1000',
+    'rpc_last_advance_timestamp_seconds  1002',
+  ])
+})
+
+test('what the journal does not show is absent', () => {
+  const nothing = { active: () => new Map(), isPartialRestart: () => null }
+  const known = createSampleIndex([])
+  expect(journalSamples({ known, serviceRuns: nothing, timers: [], bootedAt: null })).toEqual([])
+})
+
+test('messages of consensus with the meaning of one of its events are that event while consensus runs', () => {
+  const messages = ['local_timeout', 'vote_sent'].map((kind) => ({
+    name: 'chain_consensus_messages_total',
+    labels: { kind },
+    value: 3,
+  }))
+  expect(withConsensusEvents(messages, true)).toEqual([
+    ...messages,
+    { name: 'chain_native_events_total', labels: { event: 'local_timeout' }, value: 3 },
+  ])
+  expect(withConsensusEvents(messages, false)).toEqual(messages)
+})
