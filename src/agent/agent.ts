@@ -11,7 +11,8 @@ import { renderEvents, renderHealth, renderStatus } from '../exporter/api.ts'
 import type { Address } from '../exporter/listen.ts'
 import { serve } from '../exporter/server.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
-import { type Sample, sample } from '../core/metric.ts'
+import { createSampleIndex, type Sample, sample } from '../core/metric.ts'
+import { roleSamples } from '../health/role.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { createEventLog } from '../sources/event-log.ts'
@@ -105,8 +106,11 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     revision,
     node_version: process.versions.node,
   })
-  const monitor = createHealthMonitor(startedAt)
-  const samples = (): readonly Sample[] => [buildInfo, ...reloader.samples(), ...board.samples()]
+  const monitor = createHealthMonitor(startedAt, config.health)
+  const samples = (): readonly Sample[] => {
+    const read = [...board.samples()]
+    return [buildInfo, ...reloader.samples(), ...roleSamples(config.health.role, createSampleIndex(read)), ...read]
+  }
   const server = await serve(
     {
       version,
@@ -152,12 +156,13 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
 
   let current = config
   const apply = async (next: Config): Promise<Reloaded> => {
-    // The listener and these files cannot change while the agent is running.
+    // The listener, the rules and these files cannot change while the agent is running.
     const effective = {
       ...next,
       listen: current.listen,
       state: current.state,
       events: current.events,
+      health: current.health,
     }
     const wanted = offer(effective)
     log.level = effective.log.level

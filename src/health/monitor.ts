@@ -2,6 +2,7 @@ import { sample, type Sample } from '../core/metric.ts'
 import { createRuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
 import { ruleSet } from './rules/index.ts'
+import { DEFAULT_TUNING } from './rules/tuning.ts'
 import { annotationsOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
 
@@ -56,7 +57,8 @@ const SEVERITIES: readonly string[] = FINDING_SEVERITIES
  * Evaluates the alert rules in the process. Rules about what only Prometheus knows (a target that is down, the query
  * service) have no samples here and do not fire. Rules with a range need as much time after the start as in Prometheus.
  */
-export const createHealthMonitor = (startedAt: number): HealthMonitor => {
+export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING): HealthMonitor => {
+  const createEvaluator = () => createRuleEvaluator(ruleSet(tuning))
   let evaluator = createEvaluator()
   let evaluatedAt = -Infinity
   let health: Health = { state: 'unknown', since: startedAt, findings: [] }
@@ -145,8 +147,6 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
     ],
   }
 }
-
-const createEvaluator = () => createRuleEvaluator(ruleSet())
 
 const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
