@@ -45,7 +45,7 @@ export const health = {
     chain_node_health: gauge('Health of the node: 1 for the current state, 0 for the others.', {
       state: ['critical', 'unknown', 'warning', 'maintenance', 'healthy'],
     }),
-    chain_node_role: gauge('Role of the node as a state set, from `health.role` or by its stake; absent if unknown.', {
+    chain_node_role: gauge('Role of the node as a state set, as configured or by its stake; absent if unknown.', {
       role: ['validator', 'full-node', 'rpc'],
     }),
     chain_node_findings: gauge('Alert rules that fire, by severity.', { severity: ['critical', 'warning', 'info'] }),
