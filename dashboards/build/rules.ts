@@ -104,7 +104,11 @@ const alerts = rules.flatMap((rule) => ('alert' in rule ? [rule] : []))
 const recordings = rules.flatMap((rule) => ('record' in rule ? [rule] : []))
 
 const rulesOf = (alert: string): readonly [Alert, ...Alert[]] => {
-  const [first, ...others] = alerts.filter((rule) => rule.alert === alert)
+  // A panel names the warning before the critical limit.
+  const isCritical = ({ labels }: Alert): number => Number(labels.severity === 'critical')
+  const [first, ...others] = alerts
+    .filter((rule) => rule.alert === alert)
+    .toSorted((a, b) => isCritical(a) - isCritical(b))
   if (!first) throw new Error(`no rule in ${FOLDER}/ gives the alert ${alert}`)
   return [first, ...others]
 }

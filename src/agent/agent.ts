@@ -11,7 +11,8 @@ import { renderEvents, renderHealth, renderStatus } from '../exporter/api.ts'
 import type { Address } from '../exporter/listen.ts'
 import { serve } from '../exporter/server.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
-import { type Sample, sample } from '../core/metric.ts'
+import { createSampleIndex, type Sample, sample } from '../core/metric.ts'
+import { roleSamples } from '../health/role.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { createEventLog } from '../sources/event-log.ts'
@@ -80,7 +81,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     },
   })
   const changeLog = createChangeLog(log)
-  const monitor = createHealthMonitor(startedAt)
+  const monitor = createHealthMonitor(startedAt, config.health)
   const { board, exposition, offer, prefix } = await createRuntime({
     clock,
     path,
@@ -110,7 +111,10 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     revision,
     node_version: process.versions.node,
   })
-  const samples = (): readonly Sample[] => [buildInfo, ...reloader.samples(), ...board.samples()]
+  const samples = (): readonly Sample[] => {
+    const read = [...board.samples()]
+    return [buildInfo, ...reloader.samples(), ...roleSamples(config.health.role, createSampleIndex(read)), ...read]
+  }
   const waitingFor = (): readonly string[] =>
     [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : []))
   const server = await serve(
@@ -158,12 +162,13 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
 
   let current = config
   const apply = async (next: Config): Promise<Reloaded> => {
-    // The listener and these files cannot change while the agent is running.
+    // The listener, the rules and these files cannot change while the agent is running.
     const effective = {
       ...next,
       listen: current.listen,
       state: current.state,
       events: current.events,
+      health: current.health,
     }
     const wanted = offer(effective)
     log.level = effective.log.level

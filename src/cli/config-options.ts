@@ -15,19 +15,24 @@ const NO_SETTINGS: readonly string[] = []
 
 export const configOptions = (command: Command) =>
   withSettings(
-    withFile(command.optionsGroup('Configuration:'))
-      .option('--prefix <word>', 'name prefix of the units and tools of the node, or auto')
-      .option('--listen <host:port>', 'address that serves /metrics'),
+    prefixOption(fileOption(command.optionsGroup('Configuration:'))).option(
+      '--listen <host:port>',
+      'address that serves /metrics',
+    ),
   ).optionsGroup('')
 
 /** The subset for commands that do not monitor the node. */
-export const fileAndSettingOptions = (command: Command) => withSettings(withFile(command))
+export const fileAndSettingOptions = (command: Command) => withSettings(fileOption(command))
 
-const withFile = (command: Command) =>
+/** For commands that read a part of the configuration. */
+export const fileOption = (command: Command) =>
   command.option(
     '-c, --config <file>',
     'configuration file (YAML); default: CHAIN_AGENT_CONFIG, else /etc/chain-agent/config.yaml',
   )
+
+export const prefixOption = (command: Command) =>
+  command.option('--prefix <word>', 'name prefix of the units and tools of the node, or auto')
 
 const withSettings = (command: Command) =>
   command

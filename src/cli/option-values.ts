@@ -58,3 +58,9 @@ export const readCount =
     if (/^[1-9]\d*$/.test(text) && count <= MAX_COUNT) return count
     throw new InvalidArgumentError(`expected a number from 1 to ${MAX_COUNT}; use --since for more ${what}`)
   }
+
+/** Parses the address of pages. Throws an InvalidArgumentError. */
+export const readPageUrl = (text: string): string => {
+  if (URL.canParse(text) && /^https?:\/\/\S+$/i.test(text)) return text.replace(/\/+$/, '')
+  throw new InvalidArgumentError('expected an http or https address, like https://pages.example/runbooks')
+}

@@ -126,15 +126,28 @@ const COMMANDS: readonly Row[] = [
   },
   {
     name: 'run',
-    group: 'Run: the agent',
+    group: 'Run: the agent, alert rules and dashboards',
     summary: 'monitor the node and serve /metrics until stopped',
     load: async () => (await import('../commands/run/command.ts')).runCommand,
   },
   {
     name: 'config',
-    group: 'Run: the agent',
+    group: 'Run: the agent, alert rules and dashboards',
     summary: 'print the effective configuration and where each value comes from',
     load: async () => (await import('../commands/config/command.ts')).configCommand,
+  },
+  {
+    name: 'rules',
+    group: 'Run: the agent, alert rules and dashboards',
+    summary: 'write the alert rules of this installation, for Prometheus or Kubernetes',
+    load: async () => (await import('../commands/rules/command.ts')).rulesCommand,
+  },
+  {
+    name: 'dashboards',
+    args: '[name]',
+    group: 'Run: the agent, alert rules and dashboards',
+    summary: 'write the Grafana dashboards with your links to runbooks',
+    load: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
   },
   {
     name: 'demo',

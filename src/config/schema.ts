@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { COLLECTORS } from '../collectors/index.ts'
+import { health } from './health-keys.ts'
 import { serveQuery } from './serve-query-keys.ts'
 import { file, listen, reference } from './values.ts'
 
@@ -77,6 +78,7 @@ export const schema = z.strictObject({
       file: file('names for keys, as in networks/names.example.yaml; for monlog -n').nullable().default(null),
     })
     .prefault({}),
+  health,
   ...settingsOf(COLLECTORS),
   serveQuery,
 })

@@ -46,6 +46,9 @@ export const health = {
     chain_node_health: gauge('Health of the node: 1 for the current state, 0 for the others.', {
       state: HEALTH_STATES,
     }),
+    chain_node_role: gauge('Role of the node as a state set, as configured or by its stake; absent if unknown.', {
+      role: ['validator', 'full-node', 'rpc'],
+    }),
     chain_node_findings: gauge('Alert rules that fire, by severity.', { severity: FINDING_SEVERITIES }),
   },
 } as const

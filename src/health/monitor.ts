@@ -10,6 +10,7 @@ import { minute } from '../core/units.ts'
 import { type ActiveAlert, type AlertRule, createRuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
 import { ruleSet } from './rules/index.ts'
+import { DEFAULT_TUNING } from './rules/tuning.ts'
 import { annotationsOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
 
@@ -32,7 +33,8 @@ export const TARGET = { job: 'chain-agent', instance: 'this node' }
  * Evaluates the alert rules in the process. Rules about what only Prometheus knows (a target that is down, the query
  * service) have no samples here and do not fire. Rules with a range need as much time after the start as in Prometheus.
  */
-export const createHealthMonitor = (startedAt: number): HealthMonitor => {
+export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING): HealthMonitor => {
+  const createEvaluator = () => createRuleEvaluator(ruleSet(tuning))
   let evaluator = createEvaluator()
   let evaluatedAt = -Infinity
   let health: Health = { state: 'unknown', since: startedAt, unknownBecause: 'no evaluation', findings: [] }
@@ -76,8 +78,8 @@ const LOG_SPAN = 10 * minute
  * The health by a single reading of the node. Durations of rules cannot be observed, so every finding is pending. The
  * counts of log lines are those of the last minutes, not since a start as in the agent.
  */
-export const evaluateOnce = (at: number, samples: readonly StoredSample[]): Health => {
-  const monitor = createHealthMonitor(at)
+export const evaluateOnce = (at: number, samples: readonly StoredSample[], tuning = DEFAULT_TUNING): Health => {
+  const monitor = createHealthMonitor(at, tuning)
   const lines = samples.filter(({ name }) => name === 'chain_log_pattern_total')
   monitor.evaluate(
     at - LOG_SPAN,
@@ -86,8 +88,6 @@ export const evaluateOnce = (at: number, samples: readonly StoredSample[]): Heal
   monitor.evaluate(at, samples)
   return monitor.health()
 }
-
-const createEvaluator = () => createRuleEvaluator(ruleSet())
 
 type Alert = ActiveAlert<AlertRule & { readonly row: AlertRow }>
 

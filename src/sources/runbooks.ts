@@ -6,8 +6,8 @@ import { describeFileError, SourceError } from '../core/errors.ts'
 export interface Runbooks {
   /** The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing. */
   list(): Promise<readonly string[]>
-  /** The runbook of an alert; undefined if there is none. */
-  read(name: string): Promise<string | undefined>
+  /** The runbook of an alert of the list, with the name prefix of the node. */
+  read(name: string, prefix: string): Promise<string>
 }
 
 const DIRECTORY = join(import.meta.dirname, '../../docs/runbooks')
@@ -27,6 +27,10 @@ export const createRunbooks = (directory = DIRECTORY): Runbooks => {
   }
   return {
     list,
-    read: async (name) => ((await list()).includes(name) ? readFile(join(directory, `${name}.md`), 'utf8') : undefined),
+    read: async (name, prefix) => (await readFile(join(directory, `${name}.md`), 'utf8')).replaceAll(PREFIX, prefix),
   }
 }
+
+/** Where `chain` stands for the name prefix: units, tools and directories of the node. */
+const PREFIX =
+  /(?<![\w-]|\/d\/)chain(?=-(?:bft|execution|rpc|ledger-tail|cruft|mpt|status|keystore|node)\b|-?\*')|(?<=\/(?:home|opt)\/)chain(?=\/)/g

@@ -85,6 +85,10 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'node.backupDirectory': { also: ['keys'] },
   references: { to: [REFERENCE], also: ['reference', 'status'] },
   'names.file': {},
+  'health.role': { to: 'rpc' },
+  'health.objective': { to: 0.99 },
+  'health.limits': { to: { ChainBehind: { warning: 6 } } },
+  'health.disable': { to: ['ChainSmtActive'] },
   'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference'] },
   'services.units': {
     to: { bft: 'a.service', execution: 'b.service', rpc: 'c.service' },

@@ -1,33 +1,23 @@
 import { Command } from 'commander'
-import { closestMatch } from '../../core/suggest.ts'
-import { createRunbooks } from '../../sources/runbooks.ts'
+import { fileOption, prefixOption } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
+import type { RunbookOptions } from './action.ts'
 
 /** `chain-agent runbook`: the runbook of an alert, without a browser. */
 export const runbookCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  new Command('runbook')
+  prefixOption(fileOption(new Command('runbook')))
     .argument('[alert]', 'the name of the alert; default: list all names')
     .addHelpText(
       'after',
       `
+Commands and paths have the name prefix of the node on this host.
+
 Examples:
   chain-agent runbook
-  chain-agent runbook ChainBlockStalled | less`,
+  chain-agent runbook ChainBlockStalled | less
+  chain-agent runbook ChainBlockStalled --prefix monad`,
     )
-    .action(async (name: string | undefined) => {
-      const runbooks = createRunbooks()
-      const names = await runbooks.list()
-      if (name === undefined) {
-        io.stdout.write(names.map((one) => `${one}\n`).join(''))
-        exit(0)
-        return
-      }
-      const page = await runbooks.read(name)
-      if (page !== undefined) io.stdout.write(createStyle(io).plain(page))
-      else {
-        const meant = closestMatch(name, names)
-        io.stderr.write(`error: no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`)
-      }
-      exit(page === undefined ? 2 : 0)
+    .action(async (name: string | undefined, options: RunbookOptions) => {
+      const { printRunbook } = await import('./action.ts')
+      await printRunbook(name, { io, exit, options })
     })

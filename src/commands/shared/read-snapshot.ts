@@ -18,6 +18,7 @@ import { supervise } from '../../core/supervise.ts'
 import { day, second } from '../../core/units.ts'
 import { revision, version } from '../../core/version.ts'
 import { evaluateOnce } from '../../health/monitor.ts'
+import { roleSamples } from '../../health/role.ts'
 import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
@@ -109,7 +110,9 @@ const collectSnapshot = async (
     }
     const build = { version, revision, node_version: process.versions.node }
     const samples = [...board.samples()]
-    const exposed = await exposition.values([...samples, sample('chain_agent_build_info', 1, build)])
+    const known = createSampleIndex(samples)
+    const role = roleSamples(config.health.role, known)
+    const exposed = await exposition.values([...samples, ...role, sample('chain_agent_build_info', 1, build)])
     const at = clock.now()
     const statuses = [...board.statuses()]
     const readings = Object.fromEntries(statuses.map(({ name, reading }) => [name, redactAll(reading)]))
@@ -120,8 +123,8 @@ const collectSnapshot = async (
       prefix: prefix(),
       collectors: statuses.map(stateOf),
       readings: typed(readings),
-      known: createSampleIndex(samples),
-      health: evaluateOnce(at, exposed),
+      known,
+      health: evaluateOnce(at, exposed, config.health),
       export: async () => ({
         metrics: await exposition.render(samples),
         readings: Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),

@@ -12,27 +12,16 @@ export const execution: RuleFile = {
           alert: 'ChainExecutionSlow',
           severity: 'warning',
           component: 'execution',
-          limit: 0.5,
+          limit: 0.01,
+          limits: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
           for: '2m',
-          expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{phase="total", le="0.01"}[2m])
+          critical: { limit: 0.05, for: '1m' },
+          expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{phase="total", le="${limit}"}[2m])
   / on (instance, job) rate(chain_execution_block_duration_seconds_count{phase="total"}[2m])
-< ${limit}`,
+< 0.5`,
           summary: 'Execution takes too long for a block.',
-          description:
-            'Of the blocks of the last 2 minutes {{ $labels.instance }} executed {{ $value | humanizePercentage }} within 10 ms, less than half: the median is above it. Next, consensus has to wait for execution.',
-        },
-        {
-          alert: 'ChainExecutionSlow',
-          severity: 'critical',
-          component: 'execution',
-          limit: 0.5,
-          for: '1m',
-          expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{phase="total", le="0.05"}[2m])
-  / on (instance, job) rate(chain_execution_block_duration_seconds_count{phase="total"}[2m])
-< ${limit}`,
-          summary: 'Execution takes too long for a block.',
-          description:
-            'Of the blocks of the last 2 minutes {{ $labels.instance }} executed {{ $value | humanizePercentage }} within 50 ms, less than half: the median is above it. Next, consensus has to wait for execution.',
+          description: (limit) =>
+            `Of the blocks of the last 2 minutes {{ $labels.instance }} executed {{ $value | humanizePercentage }} within ${limit * 1000} ms, less than half: the median is above it. Next, consensus has to wait for execution.`,
         },
         {
           comment: 'A single event happens on a healthy node and is harmless.',

@@ -248,12 +248,16 @@ chain_service_max_file_descriptors > ${limit}`,
         },
         {
           comment:
-            'F36. Ten minutes: while a host is set up, the firewall or the unit may follow a little later than the socket.',
+            'F36. Ten minutes: while a host is set up, the firewall or the unit may follow a little later than the socket. The ports of the RPC are meant to be open on a node of the role rpc.',
           alert: 'ChainPortExposed',
           severity: 'warning',
           component: 'security',
           for: '10m',
-          expr: 'chain_host_port_exposed == 1',
+          expr: `chain_host_port_exposed == 1
+unless on (instance, job, port) (
+  chain_host_port_exposed{port=~"8080|8081"}
+    and on (instance, job) (chain_node_role{role="rpc"} == 1)
+)`,
           summary: 'A port that should be local is open to other hosts.',
           description:
             'A process on {{ $labels.instance }} has listened on port {{ $labels.port }} on more than the loopback interface for 10 minutes. The agent cannot detect whether a firewall protects it.',

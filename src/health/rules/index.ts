@@ -19,29 +19,31 @@ import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
 import { expressionOf } from './render.ts'
 import { type AlertRow, durationOf, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
+import { DEFAULT_TUNING, tuneFile, type Tuning } from './tuning.ts'
 
-/** Every rule, by file. Recordings that other files use come first. */
-export const RULE_FILES: readonly RuleFile[] = [
-  recording,
-  availability,
-  agent,
-  consensus,
-  disk,
-  drives,
-  duty,
-  execution,
-  host,
-  journal,
-  keys,
-  maintenance,
-  peers,
-  queryService,
-  services,
-  storage,
-  sync,
-  uptime,
-  validator,
-]
+/** Every rule of an installation, by file. Recordings that other files use come first. */
+export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
+  [
+    recording,
+    availability,
+    agent,
+    consensus,
+    disk,
+    drives,
+    duty,
+    execution,
+    host,
+    journal,
+    keys,
+    maintenance,
+    peers,
+    queryService,
+    services,
+    storage,
+    sync,
+    uptime(tuning.objective),
+    validator,
+  ].map((file) => tuneFile(file, tuning))
 
 /** The limit of an alert at a severity, in the unit of its metric. Throws a RangeError if it has none. */
 export const limitOf = (alert: string, severity: AlertRow['severity']): number => {
@@ -50,9 +52,12 @@ export const limitOf = (alert: string, severity: AlertRow['severity']): number =
   return limit
 }
 
-/** All rules as an evaluator takes them. */
-export const ruleSet = () => {
-  const rows = RULE_FILES.flatMap(({ groups }) =>
+/** Every rule with its default limits, by file. */
+export const RULE_FILES: readonly RuleFile[] = ruleFiles(DEFAULT_TUNING)
+
+/** All rules of an installation as an evaluator takes them. */
+export const ruleSet = (tuning: Tuning = DEFAULT_TUNING) => {
+  const rows = ruleFiles(tuning).flatMap(({ groups }) =>
     groups.flatMap(({ rules }) =>
       rules.flatMap((row): readonly (AlertRow | RecordingRow)[] => ('alert' in row ? levelsOf(row) : [row])),
     ),

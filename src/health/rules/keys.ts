@@ -1,5 +1,10 @@
 import type { RuleFile } from './rule.ts'
 
+const UNLESS_UNNEEDED = `unless on (instance, job, key, kind) (
+  chain_key_file_state{kind="backup"}
+    and on (instance, job) (max_over_time(chain_node_role{role=~"full-node|rpc"}[6h]) == 1)
+)`
+
 export const keys: RuleFile = {
   name: 'keys',
   groups: [
@@ -8,14 +13,15 @@ export const keys: RuleFile = {
       rules: [
         {
           comment:
-            'A file that disappears pages. A file that was already missing before, such as a backup that was moved to a vault, is a warning: the next rule.',
+            'A file that disappears pages. A file that was already missing before, such as a backup that was moved to a vault, is a warning: the next rule. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
           alert: 'ChainKeyFileMissing',
           severity: 'critical',
           component: 'keys',
           for: '1h',
           expr: `(chain_key_file_state{state="missing"} == 1)
 and on (instance, job, key, kind)
-  (min_over_time(chain_key_file_state{state="missing"}[6h]) == 0)`,
+  (min_over_time(chain_key_file_state{state="missing"}[6h]) == 0)
+${UNLESS_UNNEEDED}`,
           summary: 'A key file of the node is missing.',
           description:
             'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',
@@ -25,7 +31,8 @@ and on (instance, job, key, kind)
           severity: 'warning',
           component: 'keys',
           for: '1h',
-          expr: 'chain_key_file_state{state="missing"} == 1',
+          expr: `(chain_key_file_state{state="missing"} == 1)
+${UNLESS_UNNEEDED}`,
           summary: 'A key file of the node is missing.',
           description:
             'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',

@@ -1,16 +1,20 @@
 import { renderTemplate, type TemplateData } from '../promql/template.ts'
 import { type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
 
-interface RenderOptions {
-  /** Where the runbooks are published. */
+export interface RenderOptions {
+  /** Where the runbooks are published; `{alert}` stands for the name of the alert, which is appended otherwise. */
   readonly runbooks: string
   /** The address of Grafana. */
   readonly dashboards: string
+  /** The scrape job of the agents. */
+  readonly job: string
 }
 
-const DEFAULTS: RenderOptions = {
+/** Placeholders: names in `.example` never resolve. */
+export const RENDER_DEFAULTS: RenderOptions = {
   runbooks: 'https://chain-agent.example/runbooks',
   dashboards: 'https://grafana.example',
+  job: 'chain-agent',
 }
 
 const DASHBOARD = 'd/chain-node?var-instance={{ $labels.instance }}'
@@ -18,61 +22,94 @@ const DASHBOARD = 'd/chain-node?var-instance={{ $labels.instance }}'
 /** Interval at which Prometheus evaluates the rules. */
 const INTERVAL = '15s'
 
+const HEADER =
+  '# Generated from src/health/rules. Developers change the rows there; operators set limits with `chain-agent rules`.'
+
 /** A rule file for Prometheus. */
-export const renderRuleFile = ({ comment, groups }: RuleFile, options: RenderOptions = DEFAULTS): string =>
+export const renderRuleFile = (file: RuleFile, options = RENDER_DEFAULTS): string =>
+  [HEADER, ...comments(file.comment, ''), ...groupLines(file, options), ''].join('\n')
+
+interface ResourceOptions extends RenderOptions {
+  /** The name of the resource. */
+  readonly name: string
+  /** By which a Prometheus selects its rules. */
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** The same as a custom resource of the Prometheus Operator. */
+export const renderPrometheusRule = (file: RuleFile, { name, labels, ...options }: ResourceOptions): string =>
   [
-    '# Generated from src/health/rules. Developers change the rows there; operators may change the copy that they install.',
-    ...comments(comment, ''),
-    'groups:',
-    ...groups.flatMap(({ comment: why, name, rules }) => [
-      ...comments(why, '  '),
-      `  - name: ${name}`,
-      `    interval: ${INTERVAL}`,
-      '    rules:',
-      ...rules.flatMap((rule) => [
-        ...comments(rule.comment, '      '),
-        ...('alert' in rule
-          ? levelsOf(rule).map((level) => alertLines(level, options))
-          : [recordingLines(rule)]
-        ).flatMap((lines) => lines.map((line, index) => `      ${index === 0 ? '- ' : '  '}${line}`)),
-      ]),
-    ]),
+    HEADER,
+    ...comments(file.comment, ''),
+    'apiVersion: monitoring.coreos.com/v1',
+    'kind: PrometheusRule',
+    'metadata:',
+    `  name: ${name}`,
+    `  labels: ${JSON.stringify(labels)}`,
+    'spec:',
+    ...groupLines(file, options).map((line) => `  ${line}`.trimEnd()),
     '',
   ].join('\n')
 
-const recordingLines = ({ record, labels, expr }: RecordingRow): readonly string[] => [
+const groupLines = ({ groups }: RuleFile, options: RenderOptions): readonly string[] =>
+  groups.length === 0
+    ? ['groups: []']
+    : [
+        'groups:',
+        ...groups.flatMap(({ comment: why, name, rules }) => [
+          ...comments(why, '  '),
+          `  - name: ${name}`,
+          `    interval: ${INTERVAL}`,
+          '    rules:',
+          ...rules.flatMap((rule) => [
+            ...comments(rule.comment, '      '),
+            ...('alert' in rule
+              ? levelsOf(rule).map((level) => alertLines(level, options))
+              : [recordingLines(rule, options)]
+            ).flatMap((lines) => lines.map((line, index) => `      ${index === 0 ? '- ' : '  '}${line}`)),
+          ]),
+        ]),
+      ]
+
+const recordingLines = ({ record, labels, expr }: RecordingRow, options: RenderOptions): readonly string[] => [
   `record: ${record}`,
-  ...block('expr', expr),
+  ...block('expr', withJob(expr, options)),
   ...(labels ? mapLines('labels', labels) : []),
 ]
 
 const alertLines = (row: AlertRow, options: RenderOptions): readonly string[] => [
   `alert: ${row.alert}`,
-  ...block('expr', expressionOf(row)),
+  ...block('expr', withJob(expressionOf(row), options)),
   ...(row.for === undefined ? [] : [`for: ${row.for}`]),
   ...(row.keepFiringFor === undefined ? [] : [`keep_firing_for: ${row.keepFiringFor}`]),
   ...mapLines('labels', { severity: row.severity, component: row.component }),
   ...mapLines('annotations', templatesOf(row, options)),
 ]
 
+const withJob = (expr: string, { job }: RenderOptions): string =>
+  expr.replaceAll(`job="${RENDER_DEFAULTS.job}"`, () => `job=${JSON.stringify(job)}`)
+
 /** The annotations of an alert, as templates. */
 const templatesOf = (row: AlertRow, { runbooks, dashboards }: RenderOptions) => ({
   summary: row.summary,
   description: descriptionOf(row),
-  runbook_url: `${runbooks}/${row.alert}`,
+  runbook_url: runbookLink(runbooks, row.alert),
   dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}`,
 })
+
+export const runbookLink = (runbooks: string, alert: string): string =>
+  runbooks.includes('{alert}') ? runbooks.replaceAll('{alert}', () => alert) : `${runbooks}/${alert}`
 
 /** The annotations of an alert for one series. */
 export const annotationsOf = (row: AlertRow, data: TemplateData): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(templatesOf(row, DEFAULTS)).map(([name, template]) => [name, renderTemplate(template, data)]),
+    Object.entries(templatesOf(row, RENDER_DEFAULTS)).map(([name, template]) => [name, renderTemplate(template, data)]),
   )
 
 export const expressionOf = ({ expr, limit = 0 }: Pick<AlertRow, 'expr' | 'limit'>): string =>
   typeof expr === 'string' ? expr : expr(limit)
 
-const descriptionOf = ({ description, limit = 0 }: Pick<AlertRow, 'description' | 'limit'>): string =>
+export const descriptionOf = ({ description, limit = 0 }: Pick<AlertRow, 'description' | 'limit'>): string =>
   typeof description === 'string' ? description : description(limit)
 
 const block = (key: string, text: string): readonly string[] => [

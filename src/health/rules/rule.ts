@@ -38,6 +38,8 @@ export interface AlertRow {
   readonly component: Component
   /** The number in `expr` and `description` that decides, in the unit of the metric. */
   readonly limit?: number
+  /** The only values that `limit` can have: the bounds of a histogram. */
+  readonly limits?: readonly number[]
   /** How long the condition must hold, as a Prometheus duration. */
   readonly for?: string
   readonly keepFiringFor?: string

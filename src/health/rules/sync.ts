@@ -1,5 +1,15 @@
 import { period, type RuleFile } from './rule.ts'
 
+const RPC_DOWN = `chain_rpc_up == 0
+unless on (instance, job) (instance:chain_statesync:active == 1)
+unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
+
+const RPC_DOWN_TEXTS = {
+  summary: 'The RPC of the node does not return a valid answer.',
+  description:
+    'For a minute the RPC of {{ $labels.instance }} has refused connections, timed out or returned invalid answers, and the node does not report that it needs statesync.',
+}
+
 export const sync: RuleFile = {
   name: 'sync',
   groups: [
@@ -113,12 +123,19 @@ unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
           component: 'sync',
           for: '1m',
           pending: 'warning',
-          expr: `chain_rpc_up == 0
-unless on (instance, job) (instance:chain_statesync:active == 1)
-unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`,
-          summary: 'The RPC of the node does not return a valid answer.',
-          description:
-            'For a minute the RPC of {{ $labels.instance }} has refused connections, timed out or returned invalid answers, and the node does not report that it needs statesync.',
+          expr: `${RPC_DOWN}
+unless on (instance, job) (chain_node_role{role="validator"} == 1)`,
+          ...RPC_DOWN_TEXTS,
+        },
+        {
+          comment: 'A validator serves no users by RPC. A node whose role is unknown may serve some.',
+          alert: 'ChainRpcDown',
+          severity: 'warning',
+          component: 'sync',
+          for: '1m',
+          expr: `${RPC_DOWN}
+and on (instance, job) (chain_node_role{role="validator"} == 1)`,
+          ...RPC_DOWN_TEXTS,
         },
       ],
     },

@@ -1,6 +1,9 @@
 import { percent, type RuleFile } from './rule.ts'
 
-export const uptime: RuleFile = {
+/** The lowest ratio of fresh blocks that uses up the budget of the objective at most that many times too fast. */
+const floorOf = (objective: number, burnRate: number): number => Number((1 - burnRate * (1 - objective)).toPrecision(6))
+
+export const uptime = (objective: number): RuleFile => ({
   name: 'uptime',
   groups: [
     {
@@ -12,7 +15,7 @@ export const uptime: RuleFile = {
           alert: 'ChainUptimeBudgetFast',
           severity: 'critical',
           component: 'consensus',
-          limit: 0.7,
+          limit: floorOf(objective, 15),
           for: '10m',
           expr: (limit) => `(
   instance:chain_available:avg1h < ${limit}
@@ -21,19 +24,19 @@ export const uptime: RuleFile = {
 )
 or on (instance, job)
 (
-  instance:chain_available:avg6h < 0.88
+  instance:chain_available:avg6h < ${floorOf(objective, 6)}
   and on (instance, job)
     (instance:chain_available:avg30m < 1)
 )`,
           summary: 'The uptime budget of the week is being used up within hours.',
           description: (limit) =>
-            `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last hour (minimum ${percent(limit)}) or six hours (88%), and the downtime continues. At this rate the 2% of the week that it may be down are used up in little more than a day.`,
+            `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last hour (minimum ${percent(limit)}) or six hours (${percent(floorOf(objective, 6))}), and the downtime continues. At this rate the ${percent(1 - objective)} of the week that it may be down are used up in little more than a day.`,
         },
         {
           alert: 'ChainUptimeBudgetSlow',
           severity: 'warning',
           component: 'consensus',
-          limit: 0.94,
+          limit: floorOf(objective, 3),
           for: '15m',
           expr: (limit) => `(
   instance:chain_available:avg1d < ${limit}
@@ -42,15 +45,15 @@ or on (instance, job)
 )
 or on (instance, job)
 (
-  instance:chain_available:avg3d < 0.98
+  instance:chain_available:avg3d < ${objective}
   and on (instance, job)
     (instance:chain_available:avg6h < 1)
 )`,
           summary: 'The uptime objective of the week will be missed.',
           description: (limit) =>
-            `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last day (minimum ${percent(limit)}) or three days (98%), and the downtime continues. At this rate the node is down for more than 2% of the week.`,
+            `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last day (minimum ${percent(limit)}) or three days (${percent(objective)}), and the downtime continues. At this rate the node is down for more than ${percent(1 - objective)} of the week.`,
         },
       ],
     },
   ],
-}
+})

@@ -1,0 +1,70 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { fileOption } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { readPageUrl } from '../../cli/option-values.ts'
+import type { RulesOptions } from './action.ts'
+
+/** `chain-agent rules`: the alert rules with the links, limits and switches of an installation. */
+export const rulesCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  fileOption(new Command('rules'))
+    .option(
+      '-o, --output <directory>',
+      'write one file per subject into this directory; default: one document on stdout',
+    )
+    .addOption(
+      new Option('--format <format>', 'rule files, or custom resources of the Prometheus Operator')
+        .choices(['prometheus', 'prometheusrule'])
+        .default('prometheus'),
+    )
+    .option('--runbooks <url>', 'where you publish docs/runbooks; {alert} stands for the name', readPageUrl)
+    .option('--dashboards <url>', 'the address of Grafana', readPageUrl)
+    .option('--job <name>', 'the scrape job of the agents (default: chain-agent)', readJob)
+    .option(
+      '--set <rule.setting=value>',
+      'a limit: RULE.limit, .warning, .critical or .for; repeatable',
+      addSetting,
+      NONE,
+    )
+    .option('--disable <alert>', 'leave out an alert; repeatable', addWord, NONE)
+    .option('--label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE)
+    .addHelpText(
+      'after',
+      `
+The rules are those of alerts/*.rules.yaml. The keys health.limits,
+health.disable and health.objective of the configuration change them, and
+--set and --disable override the configuration. The running agent evaluates the
+same rules: set limits in its configuration, so that its health agrees with
+Prometheus.
+
+A value is in the unit of its metric: 25ms, 90s, 15min or 2d; 5% or 0.05; 450.
+An installation runs the command again after each upgrade. Files of the same
+name are replaced.
+
+Examples:
+  chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
+  chain-agent rules --set ChainExecutionSlow.warning=25ms --set ChainBehind.for=1m --disable ChainSmtActive
+  chain-agent rules --format prometheusrule --label release=prometheus | kubectl apply --server-side -f -`,
+    )
+    .action(async (options: RulesOptions) => {
+      const { writeRules } = await import('./action.ts')
+      await writeRules({ io, exit, options })
+    })
+
+const NONE: readonly string[] = []
+
+const addWord = (word: string, before: readonly string[]): readonly string[] => [...before, word]
+
+const addSetting = (text: string, before: readonly string[]): readonly string[] => {
+  if (/^\w+\.\w+=./.test(text)) return [...before, text]
+  throw new InvalidArgumentError('expected RULE.SETTING=VALUE, like ChainExecutionSlow.warning=25ms')
+}
+
+const addLabel = (text: string, before: readonly string[]): readonly string[] => {
+  if (/^[\w./-]+=[\w.-]*$/.test(text)) return [...before, text]
+  throw new InvalidArgumentError('expected KEY=VALUE, like release=prometheus')
+}
+
+const readJob = (text: string): string => {
+  if (/^[^"\\\s]+$/.test(text)) return text
+  throw new InvalidArgumentError('expected the name of a scrape job, like chain-agent')
+}

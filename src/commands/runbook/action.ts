@@ -1,0 +1,62 @@
+import { loadFor } from '../../cli/config.ts'
+import type { ActionContext, Io } from '../../cli/io.ts'
+import { createStyle } from '../../cli/terminal/style.ts'
+import { withDeadline } from '../../core/clock.ts'
+import { ConfigError, SourceError } from '../../core/errors.ts'
+import { closestMatch } from '../../core/suggest.ts'
+import { second } from '../../core/units.ts'
+import { createExec } from '../../sources/exec.ts'
+import { createPrefix, type Prefix } from '../../sources/prefix.ts'
+import { createRunbooks } from '../../sources/runbooks.ts'
+
+export interface RunbookOptions {
+  readonly config?: string
+  readonly prefix?: string
+}
+
+export const printRunbook = async (
+  name: string | undefined,
+  { io, exit, options }: ActionContext<RunbookOptions>,
+): Promise<void> => {
+  const runbooks = createRunbooks()
+  const names = await runbooks.list()
+  if (name === undefined) {
+    io.stdout.write(names.map((one) => `${one}\n`).join(''))
+    exit(0)
+  } else if (names.includes(name)) {
+    const { word, from } = await findPrefix(io, configuredPrefix(io, options))
+    if (from === 'default')
+      io.stderr.write(`No node was found on this host: names have the prefix ${word}. Set another one with --prefix.\n`)
+    io.stdout.write(createStyle(io).plain(await runbooks.read(name, word)))
+    exit(0)
+  } else {
+    const meant = closestMatch(name, names)
+    io.stderr.write(`error: no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`)
+    exit(2)
+  }
+}
+
+/** A runbook is readable with an installed configuration that is invalid, or that this user may not read. */
+const configuredPrefix = (io: Io, { config: file, prefix }: RunbookOptions): string => {
+  const flags = prefix === undefined ? [] : [{ path: 'prefix', value: prefix, typed: '--prefix' }]
+  try {
+    return loadFor(io, file, flags).config.prefix
+  } catch (error) {
+    if (!(error instanceof ConfigError) || file !== undefined || prefix !== undefined) throw error
+    return 'auto'
+  }
+}
+
+/** The operator is waiting for the text. */
+const TIMEOUT = 2 * second
+
+const findPrefix = async ({ clock, env, signal, overrides }: Io, configured: string): Promise<Prefix> => {
+  const path = env['PATH'] ?? '/usr/bin:/bin'
+  const readPrefix = createPrefix({ exec: overrides?.exec ?? createExec({ clock, path }), path, configured })
+  try {
+    return await withDeadline({ clock, signal }, TIMEOUT, (context) => readPrefix(context.signal))
+  } catch (error) {
+    if (error instanceof SourceError) return { word: 'chain', from: 'default' }
+    throw error
+  }
+}

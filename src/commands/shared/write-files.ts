@@ -1,0 +1,36 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Io } from '../../cli/io.ts'
+import { describeFileError, SourceError } from '../../core/errors.ts'
+import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
+
+interface Files {
+  /** The end of their names: `.rules.yaml`. */
+  readonly ending: string
+  /** By name. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/**
+ * Writes files into a directory, creates it if it is missing, and replaces files of the same name. Reports others with
+ * the same ending: after an upgrade they may be files of an earlier version. Throws a SourceError.
+ */
+export const writeFiles = async (io: Io, directory: string, { ending, texts }: Files): Promise<void> => {
+  try {
+    await makeDirectory(directory, 0o755)
+    for (const [name, text] of texts) await writeAtomically(join(directory, name), [text], { mode: 0o644 })
+    const others = (await readdir(directory)).filter((name) => name.endsWith(ending) && !texts.has(name))
+    io.stdout.write(`Wrote ${texts.size} files to ${directory}\n`)
+    if (others.length > 0)
+      io.stderr.write(`Other files in ${directory}, not written by this version: ${others.toSorted().join(', ')}\n`)
+  } catch (error) {
+    throw new SourceError(
+      {
+        doing: `write to ${directory}`,
+        ...describeFileError(error),
+        advice: 'name a directory that you may write to with --output',
+      },
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,22 @@
+import { sample, type Sample, type SampleIndex } from '../core/metric.ts'
+
+/** What the node is for: some alerts depend on it. */
+export const NODE_ROLES = ['validator', 'full-node', 'rpc'] as const
+type NodeRole = (typeof NODE_ROLES)[number]
+
+/** The role as a state set; no samples while it is unknown. */
+export const roleSamples = (configured: NodeRole | 'auto', known: SampleIndex): readonly Sample[] => {
+  const role = configured === 'auto' ? detectRole(known) : configured
+  return role === undefined ? [] : NODE_ROLES.map((one) => sample('chain_node_role', one === role, { role: one }))
+}
+
+/** By stake and votes. During statesync the node reports a stake of 0, whatever its stake. */
+const detectRole = (known: SampleIndex): NodeRole | undefined => {
+  const stake = known.value('chain_native_stake_ratio')
+  const signs = known.series('chain_duty_identity_active').some(({ value }) => value === 1)
+  if (signs || (stake !== undefined && stake > 0)) return 'validator'
+  const isStatesync = (['chain_native_statesync_active', 'chain_consensus_statesync_active'] as const).some(
+    (name) => known.value(name) === 1,
+  )
+  return stake === 0 && !isStatesync ? 'full-node' : undefined
+}

@@ -1,0 +1,71 @@
+import { descriptionOf } from './render.ts'
+import type { AlertRow, RuleFile, RuleSeverity } from './rule.ts'
+
+/** What an installation changes in the rules of one name; absent is the default. */
+export interface RuleTuning {
+  /** Of a rule with one limit. */
+  readonly limit?: number
+  readonly warning?: number
+  readonly critical?: number
+  /** At each severity, as a Prometheus duration. */
+  readonly for?: string
+}
+
+/** What an installation changes in the rules. */
+export interface Tuning {
+  readonly limits: Readonly<Record<string, RuleTuning>>
+  /** Names of alerts. */
+  readonly disable: readonly string[]
+  /** The ratio of a week in which the node should have a fresh block. */
+  readonly objective: number
+}
+
+export const DEFAULT_TUNING: Tuning = { limits: {}, disable: [], objective: 0.98 }
+
+/** The rules of a file as an installation uses them. */
+export const tuneFile = (file: RuleFile, { limits, disable }: Tuning): RuleFile => ({
+  ...file,
+  groups: file.groups
+    .map((group) => ({
+      ...group,
+      rules: group.rules
+        .filter((row) => !('alert' in row && disable.includes(row.alert)))
+        .map((row) => ('alert' in row ? tuneRow(row, limits[row.alert]) : row)),
+    }))
+    .filter(({ rules }) => rules.length > 0),
+})
+
+const tuneRow = (row: AlertRow, tuning: RuleTuning | undefined): AlertRow => {
+  if (tuning === undefined) return row
+  const { critical } = row
+  return {
+    ...row,
+    ...changed(row, row.severity, tuning),
+    ...(critical && { critical: { ...critical, ...changed(critical, 'critical', tuning) } }),
+    comment: [`Changed for this installation. Default: ${settingsOf(row)}.`, row.comment ?? ''].join(' ').trim(),
+    // Descriptions name the default duration in words.
+    description: (limit) =>
+      [
+        descriptionOf({ ...row, limit }),
+        ...(tuning.for === undefined ? [] : [`This installation sets the duration to ${tuning.for}.`]),
+      ].join(' '),
+  }
+}
+
+type Settings = Pick<AlertRow, 'limit' | 'for'>
+
+const changed = (row: Settings, severity: RuleSeverity, tuning: RuleTuning): Settings => ({
+  ...(row.limit !== undefined && { limit: limitAt(severity, tuning) ?? row.limit }),
+  ...(row.for !== undefined && { for: tuning.for ?? row.for }),
+})
+
+const limitAt = (severity: RuleSeverity, { limit, warning, critical }: RuleTuning): number | undefined =>
+  ({ critical, warning, info: undefined, none: undefined })[severity] ?? limit
+
+const settingsOf = ({ critical, ...row }: AlertRow): string =>
+  [textOf(row), ...(critical ? [`critical ${textOf(critical)}`] : [])].join('; ')
+
+const textOf = (settings: Settings): string =>
+  (['limit', 'for'] as const)
+    .flatMap((name) => (settings[name] === undefined ? [] : [`${name} ${settings[name]}`]))
+    .join(', ')

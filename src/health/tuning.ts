@@ -1,0 +1,139 @@
+import { closestMatch } from '../core/suggest.ts'
+import { RULE_FILES } from './rules/index.ts'
+import { expressionOf } from './rules/render.ts'
+import type { AlertRow, RuleSeverity } from './rules/rule.ts'
+import type { RuleTuning } from './rules/tuning.ts'
+
+/** Settings as the operator writes them: rule → setting → `25ms`, `90%`, `450`. */
+export type WrittenLimits = Readonly<Record<string, Readonly<Record<string, string | number>>>>
+
+export interface TuningProblem {
+  /** The rule and, if the problem is in one of them, the setting. */
+  readonly path: readonly string[]
+  /** `expected …` */
+  readonly message: string
+}
+
+const ROWS = RULE_FILES.flatMap(({ groups }) =>
+  groups.flatMap(({ rules }) => rules.flatMap((row) => ('alert' in row ? [row] : []))),
+)
+const ALERTS: readonly string[] = [...new Set(ROWS.map(({ alert }) => alert))]
+
+/** Reads the settings of rules, in the units of their metrics, and checks them with the rules. */
+export const readLimits = (
+  written: WrittenLimits,
+): { readonly limits: Readonly<Record<string, RuleTuning>>; readonly problems: readonly TuningProblem[] } => {
+  const problems: TuningProblem[] = []
+  const limits: Record<string, RuleTuning> = {}
+  for (const [alert, settings] of Object.entries(written)) {
+    const problem = alertProblem(alert)
+    if (problem !== undefined) {
+      problems.push({ path: [alert], message: problem })
+      continue
+    }
+    for (const [name, value] of Object.entries(settings)) {
+      try {
+        limits[alert] = { ...limits[alert], ...readSetting(alert, name, value) }
+      } catch (error) {
+        if (!(error instanceof Unexpected)) throw error
+        problems.push({ path: [alert, name], message: error.message })
+      }
+    }
+    const reversed = reversedLimits(alert, limits[alert] ?? {})
+    if (reversed !== undefined) problems.push({ path: [alert], message: reversed })
+  }
+  return { limits, problems }
+}
+
+/** What is wrong with the name of an alert; undefined if it has a rule. */
+export const alertProblem = (alert: string): string | undefined =>
+  ALERTS.includes(alert) ? undefined : `expected the name of an alert${suggestion(alert, ALERTS)}`
+
+const suggestion = (word: string, candidates: readonly string[]): string => {
+  const candidate = closestMatch(word, candidates)
+  return candidate === undefined ? '' : ` (did you mean ${candidate}?)`
+}
+
+/** A value that a rule does not accept; the message is what was expected. */
+class Unexpected extends Error {
+  constructor(expected: string) {
+    super(`expected ${expected}`)
+  }
+}
+
+const SETTINGS = ['limit', 'warning', 'critical', 'for'] as const
+
+const readSetting = (alert: string, written: string, value: string | number): RuleTuning => {
+  const rows = ROWS.filter((row) => row.alert === alert)
+  const levels = rows.flatMap(levelsWithLimit)
+  const available = SETTINGS.filter((name) =>
+    name === 'for' ? rows.some((row) => row.for !== undefined) : levelsFor(name, levels).length === 1,
+  )
+  const name = available.find((one) => one === written)
+  if (name === undefined) {
+    if (available.length === 0) throw new Unexpected(`no setting: ${alert} has none`)
+    throw new Unexpected(`${available.join(', ')} of ${alert}${suggestion(written, available)}`)
+  }
+  if (name === 'for') return { for: readDuration(String(value)) }
+  return Object.fromEntries(levelsFor(name, levels).map((level) => [name, readLimit(level, value)]))
+}
+
+interface Level {
+  readonly row: AlertRow
+  readonly severity: RuleSeverity
+  readonly limit: number
+}
+
+const levelsWithLimit = (row: AlertRow): readonly Level[] =>
+  [
+    { row, severity: row.severity, limit: row.limit },
+    { row, severity: 'critical' as const, limit: row.critical?.limit },
+  ].flatMap(({ limit, ...level }) => (limit === undefined ? [] : [{ ...level, limit }]))
+
+const levelsFor = (name: 'limit' | 'warning' | 'critical', levels: readonly Level[]): readonly Level[] =>
+  levels.filter(({ severity }) => name === 'limit' || severity === name)
+
+const readDuration = (text: string): string => {
+  if (/^(?=\d)(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/.test(text)) return text
+  throw new Unexpected('a duration in whole numbers, like 30s, 5m or 1h30m')
+}
+
+/** Factors to the unit of the metric, and an example. */
+const UNITS = {
+  seconds: { factors: { ms: 0.001, s: 1, min: 60, m: 60, h: 3600, d: 86_400 }, example: '25ms, 90s, 15min or 2d' },
+  ratio: { factors: { '%': 0.01 }, example: '5% or 0.05' },
+  number: { factors: {}, example: '450' },
+} as const
+
+const readLimit = ({ row, limit }: Level, value: string | number): number => {
+  const unit = unitOf(row)
+  const { factors, example } = UNITS[unit]
+  const [, digits = '', suffix = ''] = /^(\d+(?:\.\d+)?) ?([a-z%]*)$/i.exec(String(value).trim()) ?? []
+  const factor = suffix === '' ? 1 : new Map<string, number>(Object.entries(factors)).get(suffix)
+  if (digits === '' || factor === undefined) throw new Unexpected(`a number like ${example}`)
+  const read = Number((Number(digits) * factor).toPrecision(12))
+  if (unit === 'ratio' && limit <= 1 && read > 1) throw new Unexpected('a ratio of at most 1, like 5% or 0.05')
+  if (row.limits && !row.limits.includes(read))
+    throw new Unexpected(`a bound of the histogram in seconds: one of ${row.limits.join(', ')}`)
+  return read
+}
+
+/** The unit of a limit: that of the value which the expression compares with it, by the name of its metric. */
+export const unitOf = ({ expr }: Pick<AlertRow, 'expr'>): keyof typeof UNITS => {
+  const [compared = ''] = expressionOf({ expr, limit: Number.NaN }).split('NaN')
+  // A quotient of two values of one unit.
+  if (/\s\/\s/.test(compared) || /[_:]ratio/.test(compared)) return 'ratio'
+  return /seconds/.test(compared) ? 'seconds' : 'number'
+}
+
+/** A critical limit that is reached before that of the warning; undefined if they are in order. */
+const reversedLimits = (alert: string, { warning, critical }: RuleTuning): string | undefined => {
+  const levels = ROWS.filter((row) => row.alert === alert).flatMap(levelsWithLimit)
+  const before = (name: 'warning' | 'critical') => levelsFor(name, levels)[0]?.limit
+  const [low, high] = [before('warning'), before('critical')]
+  if (low === undefined || high === undefined || low === high) return undefined
+  const difference = (critical ?? high) - (warning ?? low)
+  return difference === 0 || difference > 0 === high > low
+    ? undefined
+    : `expected a critical limit ${high > low ? 'above' : 'below'} that of the warning, ${warning ?? low}`
+}

@@ -1,0 +1,166 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { cli } from '../support/cli.ts'
+import { debianPackage } from '../support/debian.ts'
+import { it } from '../support/directory.ts'
+import { must } from '../support/programs.ts'
+import { probePrometheus } from '../support/prometheus.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+
+const SHIPPED = 'alerts'
+const shippedFiles = (await readdir(SHIPPED)).filter((file) => file.endsWith('.rules.yaml')).toSorted()
+
+const ruleSchema = z.object({
+  alert: z.string().optional(),
+  record: z.string().optional(),
+  expr: z.string(),
+  for: z.string().optional(),
+  keep_firing_for: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  annotations: z.record(z.string(), z.string()).optional(),
+})
+const groupsSchema = z.array(
+  z.strictObject({ name: z.string(), interval: z.string(), rules: z.array(ruleSchema.strict()) }),
+)
+const documentSchema = z.strictObject({ groups: groupsSchema })
+/** The fields of the schema of monitoring.coreos.com/v1. */
+const resourceSchema = z.strictObject({
+  apiVersion: z.literal('monitoring.coreos.com/v1'),
+  kind: z.literal('PrometheusRule'),
+  metadata: z.strictObject({
+    name: z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
+    labels: z.record(z.string(), z.string()),
+  }),
+  spec: documentSchema,
+})
+const rulesOf = (groups: z.output<typeof groupsSchema>) => groups.flatMap(({ rules }) => rules)
+
+it('writes by default the shipped files, byte for byte', async ({ directory }) => {
+  const { code, out, err } = await cli(['rules', '--output', join(directory, 'new/rules')])
+  expect({ code, out, err }).toEqual({
+    code: 0,
+    out: `Wrote ${shippedFiles.length} files to ${directory}/new/rules\n`,
+    err: '',
+  })
+  expect((await readdir(join(directory, 'new/rules'))).toSorted()).toEqual(shippedFiles)
+  for (const file of shippedFiles)
+    expect(await readFile(join(directory, 'new/rules', file), 'utf8')).toBe(await readFile(join(SHIPPED, file), 'utf8'))
+})
+
+it('replaces files of the same name, and reports others', async ({ directory }) => {
+  await writeFile(join(directory, 'sync.rules.yaml'), 'old')
+  await writeFile(join(directory, 'gone.rules.yaml'), 'old')
+  const { code, err } = await cli(['rules', '--output', directory])
+  expect(code).toBe(0)
+  expect(err).toBe(`Other files in ${directory}, not written by this version: gone.rules.yaml\n`)
+  expect(await readFile(join(directory, 'sync.rules.yaml'), 'utf8')).toContain('ChainBehind')
+})
+
+test('prints one document with the same rules', async () => {
+  const { code, out } = await cli(['rules'])
+  expect(code).toBe(0)
+  const each = await Promise.all(
+    shippedFiles.map(async (file) => documentSchema.parse(parse(await readFile(join(SHIPPED, file), 'utf8')))),
+  )
+  const { groups } = documentSchema.parse(parse(out))
+  const byName = (a: { readonly name: string }, b: { readonly name: string }) => a.name.localeCompare(b.name)
+  expect(groups.toSorted(byName)).toEqual(each.flatMap((one) => one.groups).toSorted(byName))
+})
+
+it('has the links, the job and the settings of the installation', async ({ directory }) => {
+  const file = join(directory, 'config.yaml')
+  await writeFile(
+    file,
+    'health: {limits: {ChainBehind: {warning: 8s, critical: 40s}, ChainDiskFull: {limit: 7%}}, disable: [ChainWatchdog]}',
+  )
+  const settings = ['--disable', 'ChainSmtActive', '--set', 'ChainBehind.warning=10s']
+  const links = ['--runbooks', 'https://wiki.example/{alert}.md', '--dashboards', 'https://graphs.example/']
+  const { code, out, err } = await cli(['rules', '--config', file, '--job', 'nodes', ...settings, ...links])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const rules = rulesOf(documentSchema.parse(parse(out)).groups)
+  const named = (name: string) => rules.filter(({ alert }) => alert === name)
+  // 10 s by the command line, 40 s by the configuration.
+  expect(named('ChainBehind').map(({ expr }) => /> (\d+)\n/.exec(expr)?.[1])).toEqual(['40', '10'])
+  expect(named('ChainDiskFull')[0]?.expr).toMatch(/< 0\.07$/)
+  expect(named('ChainAgentDown')[0]?.expr).toBe('up{job="nodes"} == 0')
+  expect([...named('ChainWatchdog'), ...named('ChainSmtActive')]).toEqual([])
+  const { runbook_url: runbook, dashboard_url: dashboard } = named('ChainBehind')[0]?.annotations ?? {}
+  expect(runbook).toBe('https://wiki.example/ChainBehind.md')
+  expect(dashboard).toMatch(/^https:\/\/graphs\.example\/d\/chain-node\?/)
+  expect(out).not.toMatch(/chain-agent\.example|grafana\.example|job="chain-agent"/)
+})
+
+describe('for the Prometheus Operator', () => {
+  const options = ['--format', 'prometheusrule', '--label', 'release=prometheus', '--label', 'team=on-call']
+
+  test('prints one resource with every rule', async () => {
+    const [resource, plain] = [await cli(['rules', ...options]), await cli(['rules'])]
+    const { metadata, spec } = resourceSchema.parse(parse(resource.out))
+    expect(metadata).toEqual({ name: 'chain-agent', labels: { release: 'prometheus', team: 'on-call' } })
+    expect(spec).toEqual(parse(plain.out))
+    const names = spec.groups.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('writes one resource per file', async ({ directory }) => {
+    await cli(['rules', ...options, '--output', directory])
+    expect(await readdir(directory)).toHaveLength(shippedFiles.length)
+    const text = await readFile(join(directory, 'consensus.prometheusrule.yaml'), 'utf8')
+    const { metadata, spec } = resourceSchema.parse(parse(text))
+    expect(metadata.name).toBe('chain-agent-consensus')
+    expect(spec).toEqual(parse(await readFile(join(SHIPPED, 'consensus.rules.yaml'), 'utf8')))
+  })
+})
+
+test.each([
+  [['--set', 'ChainBehnd.warning=5'], /^error: --set ChainBehnd: expected the name .*did you mean ChainBehind\?/],
+  [
+    ['--set', 'ChainBehind.limit=5'],
+    /^error: --set ChainBehind\.limit: expected warning, critical, for of ChainBehind/,
+  ],
+  [['--set', 'ChainBehind=5'], /^error: invalid --set 'ChainBehind=5': expected RULE\.SETTING=VALUE/],
+  [
+    ['--disable', 'ChainSmtActiv'],
+    /^error: --disable ChainSmtActiv: expected the name .*did you mean ChainSmtActive\?/,
+  ],
+  [['--runbooks', 'wiki'], /^error: invalid --runbooks 'wiki': expected an http or https address/],
+  [['--label', 'release'], /^error: invalid --label 'release': expected KEY=VALUE/],
+])('%j is a usage error', async (argv, message) => {
+  const { code, out, err } = await cli(['rules', ...argv])
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toMatch(message)
+})
+
+it('rejects settings in the configuration with their line', async ({ directory }) => {
+  const file = join(directory, 'config.yaml')
+  await writeFile(
+    file,
+    'health:\n  objective: 98\n  limits:\n    ChainBehind: {warning: 8%}\n  disable: [ChainSmtActiv]\n',
+  )
+  const { code, err } = await cli(['rules', '--config', file])
+  expect(code).toBe(2)
+  expect(err.split('\n').slice(1, -1)).toEqual([
+    `${file}:2: health.objective: expected a ratio from 0.95 to 0.9999, got 98`,
+    `${file}:4: health.limits.ChainBehind.warning: expected a number like 25ms, 90s, 15min or 2d, got "8%"`,
+    `${file}:5: health.disable.0: expected the name of an alert (did you mean ChainSmtActive?), got "ChainSmtActiv"`,
+  ])
+})
+
+const describeReal = await requireRealPart('prometheus', probePrometheus)
+
+describeReal('promtool', () => {
+  it('accepts tuned files, and one in which every rule is disabled', async ({ directory }) => {
+    const watchdogs = ['ChainMaintenance', 'ChainMaintenanceLong'].flatMap((alert) => ['--disable', alert])
+    const settings = ['ChainExecutionSlow.warning=25ms', 'ChainBehind.for=1m', 'ChainDiskFull.limit=7%']
+    const sets = settings.flatMap((text) => ['--set', text])
+    expect((await cli(['rules', ...sets, ...watchdogs, '--output', directory])).code).toBe(0)
+    expect(await readFile(join(directory, 'maintenance.rules.yaml'), 'utf8')).toMatch(/^groups: \[\]$/m)
+    const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
+    const files = (await readdir(directory)).map((file) => join(directory, file))
+    const report = await must(promtool, ['check', 'rules', '--lint=all', '--lint-fatal', ...files])
+    expect(report.match(/SUCCESS/g)).toHaveLength(shippedFiles.length)
+  })
+})

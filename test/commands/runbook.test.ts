@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { SourceError } from '../../src/core/errors.ts'
+import type { Exec } from '../../src/sources/exec.ts'
+import { cli } from '../support/cli.ts'
+import { it } from '../support/directory.ts'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const NAME = 'ChainPartialRestart'
+
+/** A host whose systemd lists these units, or has no systemd. */
+const host = (units: string | null) => {
+  const exec: Exec = {
+    run: async () => {
+      if (units === null) throw new SourceError({ doing: 'run systemctl', happened: 'there is no such program' })
+      return Promise.resolve({ exitCode: 0, stdout: units, stderr: '' })
+    },
+    stream: () => {
+      throw new Error('no stream is read')
+    },
+    killAll: () => undefined,
+  }
+  return { overrides: { exec }, env: { PATH: '/nonexistent' } }
+}
+
+describe('the names in a runbook have the prefix', () => {
+  test('that systemd has', async () => {
+    const { code, out, err } = await cli(['runbook', NAME], host('monad-bft.service enabled enabled\n'))
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain('monad-bft')
+    expect(out).not.toContain('chain-bft')
+  })
+
+  test('of the option, of the environment', async () => {
+    const byOption = await cli(['runbook', NAME, '--prefix', 'other'], host(null))
+    expect(byOption).toMatchObject({ code: 0, err: '' })
+    expect(byOption.out).toContain('other-bft')
+    const { env, ...rest } = host(null)
+    const byVariable = await cli(['runbook', NAME], { ...rest, env: { ...env, CHAIN_AGENT_PREFIX: 'other' } })
+    expect(byVariable.out).toBe(byOption.out)
+  })
+
+  test('chain on a host without a node, with a note', async () => {
+    for (const units of [null, '']) {
+      const { code, out, err } = await cli(['runbook', NAME], host(units))
+      expect(code).toBe(0)
+      expect(out).toContain('chain-bft')
+      expect(err).toBe('No node was found on this host: names have the prefix chain. Set another one with --prefix.\n')
+    }
+  })
+
+  it('that is found, if the installed configuration is invalid', async ({ directory }) => {
+    const installedConfig = join(directory, 'config.yaml')
+    await writeFile(installedConfig, 'prefix: [')
+    const found = await cli(['runbook', NAME], { ...host('monad-bft.service enabled\n'), installedConfig })
+    expect(found.code).toBe(0)
+    expect(found.out).toContain('monad-bft')
+    const named = await cli(['runbook', NAME, '--config', installedConfig], host(null))
+    expect(named).toMatchObject({ code: 2, out: '' })
+  })
+})
+
+test('a name without a runbook gets a suggestion', async () => {
+  const { code, out, err } = await cli(['runbook', 'ChainPartialRestrt'], host(null))
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toBe("error: no runbook for 'ChainPartialRestrt'.\n(Did you mean ChainPartialRestart?)\n")
+})
