@@ -21,13 +21,13 @@ export const LIMITS = {
   diskFree: { alert: 'ChainDiskFull', critical: 0.05 },
   /** Offset of the clock, in seconds. */
   clockOffset: { alert: 'ChainClockDrift', warning: 0.05, critical: 0.25 },
-  driveCelsius: { alert: 'ChainDriveHot', warning: 70, critical: 75 },
+  driveCelsius: { alert: 'ChainDriveHot', warning: 70 },
   /** Used share of the life of a drive, 0 to 1. */
-  driveWorn: { alert: 'ChainDriveWorn', warning: 0.8, critical: 0.95 },
-  fileDescriptors: { alert: 'ChainFileDescriptorLimit', warning: 16_384, critical: 4096 },
+  driveWorn: { alert: 'ChainDriveWorn', warning: 0.8 },
+  fileDescriptors: { alert: 'ChainFileDescriptorLimit', warning: 16_384 },
   fileDescriptorsUsed: { alert: 'ChainFileDescriptorsUsed', warning: 0.8 },
   /** Time since the last clean-up, in seconds. */
-  cleanup: { alert: 'ChainCleanupLate', warning: 7200 },
+  cleanup: { alert: 'ChainCleanup', warning: 7200 },
   /** Age of the forkpoint file, in seconds. */
   forkpoint: { alert: 'ChainForkpointStale', warning: 1800 },
   /** Consecutive rounds led by this node that timed out. */

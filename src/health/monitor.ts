@@ -112,7 +112,11 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
     const counted = isInMaintenance ? firing.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component)) : firing
     if (counted.some(({ severity }) => severity === 'critical')) return 'critical'
     // At once: until then nothing says that the node is healthy.
-    if (!isInMaintenance && found.some(({ alert }) => alert === NO_BLOCK)) return 'unknown'
+    if (
+      !isInMaintenance &&
+      found.some(({ alert, labels }) => alert === NO_BLOCK.alert && labels['reading'] === NO_BLOCK.reading)
+    )
+      return 'unknown'
     if (counted.some(({ severity }) => severity === 'warning')) return 'warning'
     return isInMaintenance ? 'maintenance' : 'healthy'
   }
@@ -152,7 +156,7 @@ const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
 const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
 /** Without it whether the chain advances is unknown. */
-const NO_BLOCK = 'ChainBlockTimeUnknown'
+const NO_BLOCK = { alert: 'ChainBlind', reading: 'block' }
 
 const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
   for (const { name, labels, value } of samples) yield { name, labels: { ...labels, ...TARGET }, value }

@@ -113,7 +113,7 @@ const rebooted = ({ known, at }: HealthInput): readonly string[] => {
 const REBOOT_MS = hour
 
 const unknownBlock = finding(
-  'ChainBlockTimeUnknown',
+  'ChainBlind',
   { severity: 'unknown', says: 'whether the chain advances is unknown' },
   { evidence: ['Neither the RPC nor the ledger stream reports a block.'] },
 )

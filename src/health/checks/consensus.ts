@@ -30,7 +30,7 @@ const ALERTS: Readonly<Record<string, string>> = {
   execution_lagging: 'ChainExecutionLagging',
   wal_stopped: 'ChainWalStopped',
   panic: 'ChainAssertion',
-  suppressed_messages: 'ChainLogsDropped',
+  suppressed_messages: 'ChainLogsIncomplete',
 }
 
 /** Trouble lines of the last ten minutes, by the patterns of docs/patterns.md. */

@@ -65,7 +65,7 @@ export const kernel: Check = ({ known }) => [
   ...(known.value('chain_host_kernel_blocked', { kernel: 'pending' }) === 1
     ? [
         finding(
-          'ChainKernelBlockedPending',
+          'ChainKernelBlocked',
           {
             severity: 'warning',
             says: 'the next reboot starts a kernel that is known to break this node software',

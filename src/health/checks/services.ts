@@ -102,7 +102,7 @@ export const timers: Check = ({ known, at }) => {
   return late !== undefined && late > LIMITS.cleanup.warning
     ? [
         finding(
-          'ChainCleanupLate',
+          'ChainCleanup',
           {
             severity: 'warning',
             says: `the clean-up has not run for ${shortDuration(late * second)}`,

@@ -205,7 +205,7 @@ export const journalRules: readonly JournalRule[] = [
     },
   },
   {
-    alert: 'ChainLogsDropped',
+    alert: 'ChainLogsIncomplete',
     severity: 'warning',
     for: 30 * second,
     figures: ['> 0', windowOf(DROPPED_WITHIN)],
@@ -233,7 +233,7 @@ export const journalRules: readonly JournalRule[] = [
     },
   },
   {
-    alert: 'ChainJournalFrozen',
+    alert: 'ChainLogsIncomplete',
     severity: 'warning',
     for: minute,
     figures: ['execution|ledger-tail', `> ${FROZEN_S}`, `< ${ADVANCING_S}`, '== 0', '[10m]'],
