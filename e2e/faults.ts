@@ -19,11 +19,11 @@ const TABLE = `
 stall         | ChainBlockStalled         | consensus stops                                    | consensus resumes
 deadlock      | ChainConsensusDeadlock    | consensus stops                                    | consensus resumes            | 180
 isolation     | ChainIsolated             | peers sessions 2                                   | peers sessions 350
-noise         | ChainNetworkNoise         | network noise 20                                   | network calms
+noise         | ChainNetworkNoise         | network noise 20; peers sessions 6                 | network calms; peers sessions 350
 no-votes      | ChainNotVoting            | votes stop                                         | votes resume
 own-timeouts  | ChainLeaderTimeoutsInARow | node idles                                         | node leads                   | 90
 left-set      | ChainLeftActiveSet        | stake is 0                                         | stake is 310
-behind        | ChainBehind               | node behind 200                                    | node behind 0
+behind        | ChainBehind               | node behind 70                                     | node behind 0
 window        | ChainBlocksyncWindow      | node behind 420                                    | node behind 0                | 240
 rpc-down      | ChainRpcDown              | rpc fails                                          | rpc answers
 crash         | ChainServiceDown          | bft crashes SIGABRT                                | bft starts
@@ -40,15 +40,11 @@ timeline      | ChainTimelineMissing      | execution says timeline_missing; exe
 disk-full     | ChainDiskFull             | wal grows 63MB in 1s                               | wal grows 2MB in 1s
 disk-filling  | ChainDiskFilling          | wal grows 55MB in 30s                              | wal grows 2MB in 1s          | 90
 drive         | ChainDriveFailing         | host nvme failing                                  | host nvme well
-drive-worn    | ChainDriveWorn            | host nvme failing                                  | host nvme well
-drive-hot     | ChainDriveHot             | host nvme hot                                      | host nvme well
 drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme well
 clock         | ChainClockDrift           | host clock 400ms                                   | host clock 1ms
-fd-limit      | ChainFileDescriptorLimit  | host fdlimit 1024                                  | host fdlimit 524288
-kernel        | ChainKernelBlocked        | host kernel 6.8.0-136-generic                      | host kernel 6.8.0-87-generic
 reboot        | ChainRebootedNotSyncing   | host reboots; consensus stops                      | consensus resumes            | 90
-backup        | ChainKeyFileMissing       | key secp-backup vanishes                           | key secp-backup returns
-backup-broken | ChainKeyFileInvalid       | key secp-backup breaks                             | key secp-backup returns
+keystore      | ChainKeyFileMissing       | key secp vanishes                                  | key secp returns
+keys-broken   | ChainKeyFileInvalid       | key secp breaks                                    | key secp returns
 `
 
 /** The maximum size of the write-ahead log, and some space for other files. */
@@ -77,9 +73,5 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
   ['ChainAgentAbsent', 'has its own test: the target is removed from the discovery'],
   ['ChainIdentityTwice', 'has its own test: it needs two nodes'],
   ['ChainStatesyncFrozen', 'half an hour without progress, by the clock: only promtool can wait for it'],
-  [
-    'ChainQueryServiceStopped',
-    'is told by another process; its own tests take it that far: a fork below what was final',
-  ],
   ['ChainUptimeBudgetFast', 'asks for an hour of history: only promtool can wait for it'],
 ])

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderExampleConfig } from '../dist/config/render.js'
 import { RULE_FILES } from '../dist/health/rules/index.js'
+import { renderAlertmanager } from '../dist/health/rules/inhibitions.js'
 import { renderRuleFile } from '../dist/health/rules/render.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
@@ -14,6 +15,10 @@ import { renderScenarioPage } from './pages/scenarios.mjs'
 import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
 import { renderTerminal } from './pictures/terminal.mjs'
+
+const alertRows = RULE_FILES.flatMap(({ groups }) =>
+  groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)),
+)
 
 const GENERATED = {
   'docs/chain-agent.1': renderManualPage,
@@ -26,6 +31,7 @@ const GENERATED = {
   'docs/scenarios.md': renderScenarioPage,
   'docs/terminal.svg': renderTerminal,
   'config.example.yaml': renderExampleConfig,
+  'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   ...DASHBOARDS,
 }

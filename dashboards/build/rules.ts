@@ -15,9 +15,11 @@ export interface Limit {
 
 export type Severity = 'critical' | 'warning' | 'info' | 'none'
 
-/** The limits of an alert on a metric, one per severity. Throws if the alert does not exist or has another form. */
-export const limitsOf = (alert: string, metric: string): readonly Limit[] =>
-  rulesOf(alert).map(({ expr, labels }) => {
+/** The limits of an alert on a metric, one per rule with the metric. Throws if there is none, or one of another form. */
+export const limitsOf = (alert: string, metric: string): readonly Limit[] => {
+  const rules = rulesOf(alert)
+  const about = rules.filter(({ expr }) => expr.includes(metric))
+  return (about.length > 0 ? about : rules).map(({ expr, labels }) => {
     const found = comparisons(expr).filter(({ left }) => left.includes(metric))
     const exact = found.filter(({ left }) => left === metric)
     const [first, ...others] = exact.length > 0 ? exact : found
@@ -33,6 +35,7 @@ export const limitsOf = (alert: string, metric: string): readonly Limit[] =>
       value,
     }
   })
+}
 
 /** The number that a recorded boolean series compares with. */
 export const limitRecorded = (record: string): number => {

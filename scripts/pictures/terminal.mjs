@@ -3,7 +3,9 @@
 import { checkLines } from '../../dist/cli/terminal/verdict.js'
 import { createStyle } from '../../dist/cli/terminal/style.js'
 import { indexSamples } from '../../dist/commands/shared/agent-snapshot.js'
+import { evaluateOnce } from '../../dist/health/monitor.js'
 import { summarize } from '../../dist/health/summary.js'
+import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
 import { evaluateHealth } from '../../dist/health/verdict.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
@@ -77,6 +79,7 @@ const READINGS = {
 }
 
 const readReport = () => {
+  const { samples } = parsePrometheusText(METRICS)
   const evidence = {
     at: AT_MS,
     origin: 'agent',
@@ -88,7 +91,8 @@ const readReport = () => {
       error: null,
     })),
     readings: READINGS,
-    known: indexSamples(METRICS),
+    known: indexSamples(samples),
+    health: evaluateOnce(AT_MS, samples),
   }
   const verdict = evaluateHealth(evidence)
   return {

@@ -179,7 +179,7 @@ const stateOf = (
     : findings
   if (counted.some(({ countsAs }) => countsAs === 'critical')) return { state: 'critical' }
   // At once: until then nothing says that the node is healthy.
-  if (!isInMaintenance && findings.some(({ alert }) => alert === NO_BLOCK)) {
+  if (!isInMaintenance && findings.some(isNoBlock)) {
     return { state: 'unknown', unknownBecause: 'no block' }
   }
   if (counted.some(({ countsAs }) => countsAs === 'warning')) return { state: 'warning' }
@@ -190,7 +190,7 @@ const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
 const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
 /** Without it whether the chain advances is unknown. */
-const NO_BLOCK = 'ChainBlockTimeUnknown'
+const isNoBlock = ({ alert, labels }: RuleFinding): boolean => alert === 'ChainBlind' && labels['reading'] === 'block'
 
 /** False if systemd knows none of the node's units, its RPC does not answer, and no block of it is known. */
 const hasNode = (samples: readonly StoredSample[]): boolean => {

@@ -51,6 +51,65 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(about[0]?.groupLabels).toEqual({ alertname: 'ChainBehind', job })
   })
 
+  it('sends one page for a stalled node, which the alerts that follow update', async () => {
+    const stalled = on('ChainBlockStalled', 'critical')
+    // The order in which they fire: ten seconds, thirty, a minute, two minutes, three.
+    const later = [
+      on('ChainBehind', 'warning', { component: 'sync' }),
+      on('ChainBlocksyncWindow', 'warning', { component: 'sync' }),
+      on('ChainBehind', 'critical', { component: 'sync' }),
+      on('ChainUptimeBudgetFast', 'warning'),
+      on('ChainQueryServiceStalled', 'warning', { component: 'services' }),
+    ]
+    expect(await hear([stalled])).toEqual([`pager ChainBlockStalled ${instance}`])
+    expect(await hear(later)).toEqual([`pager ChainBlockStalled ${instance}`])
+    const messages = await listeners.hear([
+      on('ChainBlocksyncWindow', 'critical', { component: 'sync' }),
+      on('ChainConsensusDeadlock', 'critical'),
+    ])
+    const pages = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
+    expect([...new Set(pages.map(({ groupLabels }) => JSON.stringify(groupLabels)))]).toEqual([
+      JSON.stringify({ instance, job }),
+    ])
+    expect(
+      pages
+        .at(-1)
+        ?.alerts.map(({ labels }) => labels['alertname'])
+        .toSorted(),
+    ).toEqual(['ChainBlocksyncWindow', 'ChainConsensusDeadlock'])
+  })
+
+  it('sends a page for the second node although the first has one for the same alert', async () => {
+    const other = `other-${instance}`
+    const messages = await listeners.hear([
+      on('ChainBlockStalled', 'critical'),
+      on('ChainBlockStalled', 'critical', { instance: other }),
+    ])
+    const pages = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
+    expect(pages.map(({ groupLabels }) => groupLabels['instance']).toSorted()).toEqual([instance, other].toSorted())
+  })
+
+  it('does not inhibit a critical alert by a warning whose critical level would explain it', async () => {
+    const source = on('ChainBlockStalled', 'warning')
+    await listeners.post(source)
+    expect(await hear([source, on('ChainBehind', 'critical', { component: 'sync' })])).toEqual([
+      `chat ChainBlockStalled ${instance}`,
+      `pager ChainBehind ${instance}`,
+    ])
+  })
+
+  it('inhibits by one reading that is unknown, and not by another', async () => {
+    const source = on('ChainRpcDown', 'critical', { component: 'sync' })
+    await listeners.post(source)
+    expect(
+      await hear([
+        source,
+        on('ChainBlind', 'warning', { reading: 'block' }),
+        on('ChainBlind', 'warning', { reading: 'storage', component: 'storage' }),
+      ]),
+    ).toEqual([`chat ChainBlind ${instance}`, `pager ChainRpcDown ${instance}`])
+  })
+
   it('inhibits all alerts of a node without its agent except security, and none of other nodes', async () => {
     const other = `other-${instance}`
     const source = on('ChainAgentDown', 'critical', { component: 'agent' })
@@ -60,6 +119,7 @@ describe('a real Alertmanager with the committed configuration', () => {
         source,
         on('ChainBlockStalled', 'critical'),
         on('ChainDriveHot', 'warning', { component: 'host' }),
+        on('ChainQueryServiceStopped', 'warning', { component: 'services' }),
         on('ChainPortExposed', 'warning', { component: 'security', port: '8080' }),
         on('ChainBlockStalled', 'critical', { instance: other }),
         on('ChainPushDown', 'warning', { job: `${job}other`, component: 'services' }),
@@ -67,6 +127,7 @@ describe('a real Alertmanager with the committed configuration', () => {
     ).toEqual([
       `chat ChainPortExposed ${instance}`,
       `chat ChainPushDown ${instance}`,
+      `chat ChainQueryServiceStopped ${instance}`,
       `pager ChainAgentDown ${instance}`,
       `pager ChainBlockStalled ${other}`,
     ])
@@ -78,7 +139,7 @@ describe('a real Alertmanager with the committed configuration', () => {
       await hear([
         on('ChainCollectorDown', 'warning', { component: 'agent', collector: 'rpc' }),
         on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' }),
-        on('ChainKeyFileMissing', 'critical', { component: 'keys' }),
+        on('ChainKeyFileMissing', 'critical', { component: 'keys', kind: 'keystore' }),
         on('ChainIdentityTwice', 'critical', { component: 'security' }),
         on('ChainMaintenanceLong', 'info', { component: 'agent' }),
       ]),
@@ -165,7 +226,7 @@ describe('a real Alertmanager with the committed configuration', () => {
   })
 
   it('sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well', async () => {
-    const source = on('ChainQueryServiceStopped', 'critical', { phase: 'stopped' })
+    const source = on('ChainQueryServiceStopped', 'warning', { phase: 'stopped' })
     await listeners.post(source)
     expect(
       await hear([
@@ -174,7 +235,7 @@ describe('a real Alertmanager with the committed configuration', () => {
         on('ChainQueryServiceBehind', 'warning', { component: 'services' }),
         on('ChainQueryServiceErrors', 'warning', { component: 'services' }),
       ]),
-    ).toEqual([`pager ChainQueryServiceStopped ${instance}`])
+    ).toEqual([`chat ChainQueryServiceStopped ${instance}`])
   })
 
   it('does not inhibit an alert without an instance by another without one', async () => {

@@ -15,7 +15,7 @@ describe('limits of panels', () => {
   })
 
   it('of `a - b < 604800 > 0` is the number that a itself is compared with', () => {
-    const found = limitsOf('ChainForkReadinessUnknown', 'chain_fork_activation_timestamp_seconds')
+    const found = limitsOf('ChainBlind', 'chain_fork_activation_timestamp_seconds')
     expect(found).toMatchObject([{ bad: 'below', value: 604_800 }])
   })
 

@@ -82,7 +82,7 @@ describe('the rules of an installation', () => {
   }
   const { alerts } = ruleSet(tuning)
   const levels = (name: string) =>
-    alerts.flatMap(({ alert, labels, expr, for: ms }) => (alert === name ? [{ ...labels, expr, ms }] : []))
+    alerts.flatMap(({ alert, labels, expr, for: ms }) => (alert === name ? [{ severity: labels['severity'], expr, ms }] : []))
 
   test('have its limits at each severity', () => {
     expect(levels('ChainExecutionSlow').map(({ severity, expr }) => [severity, /le="(.*?)"/.exec(expr)?.[1]])).toEqual([

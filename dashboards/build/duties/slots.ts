@@ -32,7 +32,7 @@ export const slots: Row = {
     table({
       title: 'Rounds led',
       about: `What each validator led in six hours, and what its share of the stake let expect. Luck is led over expected. ${EXPECTED_ROUNDS_NOTE} A chance below ${NO_LUCK} is no luck: look at the node. No row: the agent does not know the key of the node, or hears no ledger stream.`,
-      alerts: ['ChainProposalShortfall', 'ChainLeaderTimeouts', 'ChainDutyUnknown'],
+      alerts: ['ChainProposalShortfall', 'ChainLeaderTimeouts', 'ChainBlind'],
       width: 24,
       height: 8,
       keys: { instance: 'Node' },

@@ -56,7 +56,7 @@ export const glance: Row = {
     tile({
       title: 'Behind or unknown',
       about: 'Nodes that are behind their references, and nodes whose newest block has an unknown age.',
-      alerts: ['ChainBehind', 'ChainBlockTimeUnknown'],
+      alerts: ['ChainBehind', 'ChainBlind'],
       expr: count('>= 4 < 6'),
       legend: 'nodes',
       unit: 'locale',

@@ -32,7 +32,7 @@ export const versions: Row = {
       title: 'Share of checks that hold, by fork',
       about:
         'Over all nodes, for each fork and mandatory release that the network asks for. The table below names the nodes on which one does not hold.',
-      alerts: ['ChainForkNotReady', 'ChainForkReadinessUnknown'],
+      alerts: ['ChainForkNotReady', 'ChainBlind'],
       expr: 'avg by (fork, check) (chain_fork_ready)',
       legend: '{{fork}}: {{check}}',
       unit: 'percentunit',

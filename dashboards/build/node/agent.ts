@@ -79,7 +79,7 @@ export const agent: Row = {
     graph({
       title: 'Lines that were read',
       about: 'Lines of streams and reports a second, by format, that were understood.',
-      alerts: ['ChainJournalFrozen'],
+      alerts: ['ChainLogsIncomplete'],
       unit: 'suffix:lines/s',
       decimals: 1,
       width: 8,

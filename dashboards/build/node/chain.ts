@@ -15,7 +15,7 @@ export const chain: Row = {
       title: 'Heights by who tells them',
       about:
         'The newest block as each witness on the node knows it. They differ by a few blocks; one that stays while others grow is the one to look at.',
-      alerts: ['ChainBlockStalled', 'ChainJournalFrozen'],
+      alerts: ['ChainBlockStalled', 'ChainLogsIncomplete'],
       unit: 'locale',
       decimals: 0,
       width: 24,
@@ -76,7 +76,7 @@ export const chain: Row = {
       title: 'Behind the references',
       about:
         'The time that the chain takes for the blocks that the node is behind what the references agree on; negative when it is ahead. It must come back to about 0 after each restart.',
-      alerts: ['ChainBehind', 'ChainReferencesUnknown'],
+      alerts: ['ChainBehind', 'ChainBlind'],
       unit: 's',
       width: 8,
       limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),

@@ -74,7 +74,7 @@ export const consensus: Row = {
     graph({
       title: 'Own rounds of six hours',
       about: `Rounds that this node led, by how they ended, and how many its stake let expect. ${EXPECTED_ROUNDS_NOTE} The dashboard of duties shows what chance allows.`,
-      alerts: ['ChainProposalShortfall', 'ChainDutyUnknown'],
+      alerts: ['ChainProposalShortfall', 'ChainBlind'],
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -101,7 +101,7 @@ export const consensus: Row = {
       title: 'What the log of consensus says, in a minute',
       about:
         'Messages of the last minute by kind. It must be much like the counters beside it; where it is absent the log does not tell (only warnings are kept, or messages were dropped).',
-      alerts: ['ChainLogsDropped', 'ChainJournalFrozen'],
+      alerts: ['ChainLogsIncomplete'],
       unit: 'locale',
       decimals: 0,
       width: 8,

@@ -20,7 +20,7 @@ export const glance: Row = {
       title: 'Newest block is old',
       about:
         'Age of the newest block by its own time, as the ledger stream or the RPC tells it. When it grows no block comes, or the node is far behind: look at the rows Chain and Consensus.',
-      alerts: ['ChainBlockStalled', 'ChainBlockTimeUnknown'],
+      alerts: ['ChainBlockStalled', 'ChainBlind'],
       expr: 'instance:chain_block_age:seconds',
       unit: 's',
       limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
@@ -30,7 +30,7 @@ export const glance: Row = {
       title: 'Behind the network',
       about:
         'Time that the chain takes for the blocks that the node is behind the agreed height of the references; negative when ahead of them. No data: too few references agree.',
-      alerts: ['ChainBehind', 'ChainReferencesUnknown'],
+      alerts: ['ChainBehind', 'ChainBlind'],
       expr: 'instance:chain_behind:seconds',
       unit: 's',
       limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
@@ -40,7 +40,7 @@ export const glance: Row = {
       title: 'Blocks until statesync',
       about:
         'Blocks that the node can still fall behind before its peers no longer serve what it lacks. At 0 only statesync or a snapshot brings it back: start what is down before that.',
-      alerts: ['ChainBlocksyncWindow', 'ChainBlocksyncWindowUnknown'],
+      alerts: ['ChainBlocksyncWindow', 'ChainBlind'],
       expr: 'chain_blocksync_window_remaining_blocks',
       unit: 'locale',
       limits: limitsBy({
@@ -115,7 +115,7 @@ export const glance: Row = {
       title: 'Database is full to',
       about:
         'Used share of the database. Above the first limit the node drops old state by itself, which is normal; when it still grows there, make room or add a device before execution ends.',
-      alerts: ['ChainStorageCompacting', 'ChainStorageFull', 'ChainStorageUnknown'],
+      alerts: ['ChainStorageCompacting', 'ChainStorageFull', 'ChainBlind'],
       expr: 'instance:chain_storage_used_ratio:max',
       unit: 'percentunit',
       decimals: 1,

@@ -165,7 +165,7 @@ export const host: Row = {
       title: 'What breaks such nodes',
       about:
         'A kernel that is known to break them, now or after the next reboot; a clock that nothing keeps; multithreading, which lets consensus and execution slow each other down.',
-      alerts: ['ChainKernelBlocked', 'ChainKernelBlockedPending', 'ChainClockUnsynchronised', 'ChainSmtActive'],
+      alerts: ['ChainKernelBlocked', 'ChainClockUnsynchronised', 'ChainSmtActive'],
       unit: 'none',
       words: alarm('YES', 'warning'),
       width: 12,

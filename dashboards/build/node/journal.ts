@@ -10,12 +10,12 @@ export const journal: readonly Placed[] = [
     title: 'Age of the newest entry read from the journal',
     about:
       'For each unit. It grows while the node moves: the reader is stuck. bft may be silent where its log is set to WARN.',
-    alerts: ['ChainJournalFrozen'],
+    alerts: ['ChainLogsIncomplete'],
     unit: 's',
     width: 8,
     min: 0,
     limits: limitsBy({
-      alert: 'ChainJournalFrozen',
+      alert: 'ChainLogsIncomplete',
       metric: 'chain_agent_journal_last_entry_timestamp_seconds',
     }),
     names: ['bft', 'execution', 'ledger-tail', 'logs'],
@@ -50,7 +50,7 @@ export const journal: readonly Placed[] = [
     title: 'Trouble with the journal, in 15 minutes',
     about:
       'Readers that were started anew, gaps in what was read, and messages that journald itself dropped: absence of others proves nothing then.',
-    alerts: ['ChainJournalRestarting', 'ChainJournalGap', 'ChainLogsDropped'],
+    alerts: ['ChainLogsIncomplete'],
     unit: 'locale',
     decimals: 0,
     width: 8,

@@ -50,7 +50,7 @@ export const logs: readonly Placed[] = [
   graph({
     title: 'Lines that mean trouble, in ten minutes',
     about: 'By what they say; docs/patterns.md tells what each means and what to do. Nothing to see is good.',
-    alerts: ['ChainLogTrouble', 'ChainAssertion', 'ChainWalStopped', 'ChainCleanupSkipping'],
+    alerts: ['ChainLogTrouble', 'ChainAssertion', 'ChainWalStopped', 'ChainCleanup'],
     unit: 'locale',
     decimals: 0,
     width: 8,
@@ -93,7 +93,7 @@ export const logs: readonly Placed[] = [
     title: 'Warnings and errors in the logs',
     about:
       'Lines a second, by service and level. Messages that journald dropped are missing here: then a low rate proves nothing.',
-    alerts: ['ChainLogTrouble', 'ChainLogsDropped'],
+    alerts: ['ChainLogTrouble', 'ChainLogsIncomplete'],
     unit: 'suffix:lines/s',
     decimals: 2,
     width: 8,

@@ -99,7 +99,7 @@ export const peers: readonly Placed[] = [
     title: 'Rounds and blocks by who tells them',
     about:
       'How far the round of each witness is from the newest round in the ledger stream. One that falls back has stopped.',
-    alerts: ['ChainJournalFrozen', 'ChainMetricsZombie'],
+    alerts: ['ChainLogsIncomplete', 'ChainMetricsZombie'],
     unit: 'locale',
     decimals: 0,
     width: 8,
@@ -118,7 +118,7 @@ export const peers: readonly Placed[] = [
     title: 'What consensus needs, and whether its metrics live',
     about:
       'Statesync and blocksync as the node itself asks for them; sources of its metrics that give none, metrics that do not change, and those that do not while the node moves on. Statesync is no fault; the others are.',
-    alerts: ['ChainStatesync', 'ChainMetricsZombie', 'ChainNativeMetricsGone'],
+    alerts: ['ChainStatesync', 'ChainMetricsZombie', 'ChainBlind'],
     width: 12,
     words: alarm('YES', 'warning'),
     lines: [

@@ -29,7 +29,7 @@ export const security: Row = {
     table({
       title: 'Backups of keys',
       about: 'When each backup was last written, and how many older copies lie beside it.',
-      alerts: ['ChainKeyFileMissing', 'ChainKeyFileUnknown'],
+      alerts: ['ChainKeyFileMissing', 'ChainBlind'],
       width: 8,
       height: 8,
       keys: { key: 'Key' },
@@ -63,7 +63,7 @@ export const security: Row = {
       title: 'Timers',
       about:
         'When each timer last fired and when it does next. The clean-up is due every hour; without it the file system fills up.',
-      alerts: ['ChainCleanupLate', 'ChainCleanupNotScheduled'],
+      alerts: ['ChainCleanup'],
       width: 8,
       height: 6,
       keys: { timer: 'Timer' },
@@ -73,7 +73,7 @@ export const security: Row = {
           expr: 'time() - max by (timer) (chain_timer_last_trigger_timestamp_seconds)',
           unit: 's',
           limits: limitsBy({
-            alert: 'ChainCleanupLate',
+            alert: 'ChainCleanup',
             metric: 'chain_timer_last_trigger_timestamp_seconds',
           }),
         },
@@ -119,7 +119,7 @@ export const security: Row = {
     labels({
       title: 'Kernels',
       about: 'The kernel that runs, and the one after the next reboot.',
-      alerts: ['ChainKernelBlocked', 'ChainKernelBlockedPending'],
+      alerts: ['ChainKernelBlocked'],
       unit: 'none',
       width: 8,
       lines: [{ expr: 'chain_host_kernel_info', legend: '{{kernel}}: {{release}}' }],
@@ -143,7 +143,7 @@ export const security: Row = {
     figures({
       title: 'Clean-up by the status report',
       about: 'Since the last clean-up, and until the next one, as the node itself tells them.',
-      alerts: ['ChainCleanupLate'],
+      alerts: ['ChainCleanup'],
       unit: 's',
       width: 8,
       lines: [

@@ -97,7 +97,7 @@ export const storage: Row = {
     table({
       title: 'Devices',
       about: 'Each device of the database, by the report of its tool. The fullest decides.',
-      alerts: ['ChainStorageFull', 'ChainStorageUnknown'],
+      alerts: ['ChainStorageFull', 'ChainBlind'],
       width: 8,
       height: 7,
       keys: { device: 'Device' },

@@ -23,7 +23,7 @@ export const sync: readonly Placed[] = [
     title: 'References',
     about:
       'Whether each other view of the chain answers, and is of the same chain. Without a majority of them nobody can tell whether the node is behind.',
-    alerts: ['ChainReferencesUnknown'],
+    alerts: ['ChainBlind'],
     width: 8,
     height: 8,
     words: UP,
@@ -33,7 +33,7 @@ export const sync: readonly Placed[] = [
     title: 'References that agree',
     about:
       'References whose heights lie within the agreement window of each other, and how many are configured. A majority must agree.',
-    alerts: ['ChainReferencesUnknown'],
+    alerts: ['ChainBlind'],
     unit: 'locale',
     decimals: 0,
     width: 8,
@@ -59,7 +59,7 @@ export const sync: readonly Placed[] = [
     title: 'Statesync',
     about:
       'Block that statesync has reached and the one that it goes to, by consensus itself and by the status report. There only during and after a statesync.',
-    alerts: ['ChainStatesync', 'ChainStatesyncFrozen', 'ChainStatesyncProgressUnknown'],
+    alerts: ['ChainStatesync', 'ChainStatesyncFrozen', 'ChainBlind'],
     unit: 'locale',
     width: 10,
     lines: [

@@ -26,7 +26,7 @@ export const versions: Row = {
       title: 'Who the node is',
       about:
         'What consensus, the RPC and the status report say of the node. Another network or chain than you think: stop and look.',
-      alerts: ['ChainNativeMetricsGone'],
+      alerts: ['ChainBlind'],
       unit: 'none',
       width: 8,
       height: 7,
@@ -59,7 +59,7 @@ export const versions: Row = {
       title: 'Forks and mandatory releases',
       about:
         'What the network will ask for, when, and whether the node has it. Not ready: upgrade or migrate before that. What is past and not ready keeps the node from following.',
-      alerts: ['ChainForkNotReady', 'ChainForkReadinessUnknown'],
+      alerts: ['ChainForkNotReady', 'ChainBlind'],
       width: 12,
       height: 7,
       keys: { fork: 'Fork', check: 'Asks for' },

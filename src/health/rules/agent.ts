@@ -13,6 +13,10 @@ export const agent: RuleFile = {
           severity: 'critical',
           component: 'agent',
           for: '2m',
+          advice: [
+            'Check whether the host is up and reachable.',
+            'On the host, see why the agent stopped: `systemctl status chain-agent`, `journalctl -u chain-agent -n 50`.',
+          ],
           expr: 'up{job="chain-agent"} == 0',
           summary: 'The agent of a node cannot be scraped.',
           description:
@@ -20,11 +24,16 @@ export const agent: RuleFile = {
         },
         {
           comment:
-            'No agent is scraped at all: the target was removed from the configuration, or another program answers there. If a target exists and is down, ChainAgentDown fires instead.',
+            'No agent is scraped: the target was removed from the configuration, or another program answers there. If a target exists and is down, ChainAgentDown fires instead.',
           alert: 'ChainAgentAbsent',
           severity: 'critical',
           component: 'agent',
           for: '5m',
+          dashboard: 'd/chain-fleet',
+          advice: [
+            'See which targets Prometheus has: `promtool check config /etc/prometheus/prometheus.yml`.',
+            'Check which program answers at the address of the agent: `curl -s HOST:9843/metrics | head`.',
+          ],
           expr: `absent(chain_agent_build_info{job="chain-agent"})
 unless on (job)
   (up{job="chain-agent"} == 0)`,
@@ -34,11 +43,46 @@ unless on (job)
         },
         {
           comment:
+            'One node of several is no longer a target. Six hours, so that a node that was removed on purpose is reported once, and not for ever.',
+          alert: 'ChainNodeNotScraped',
+          severity: 'warning',
+          component: 'agent',
+          for: '10m',
+          advice: [
+            'Compare the targets of Prometheus with your nodes: `/etc/prometheus/targets/*.yaml`.',
+            'If you removed the node on purpose, silence this alert for it: `amtool silence add instance=NODE`.',
+          ],
+          expr: `group by (instance, job) (last_over_time(up{job="chain-agent"}[6h]))
+unless on (instance, job) up{job="chain-agent"}`,
+          summary: 'A node is no longer a target of Prometheus.',
+          description:
+            'Prometheus scraped the agent on {{ $labels.instance }} within the last six hours, and for ten minutes it has not been a target: no alert can fire for this node.',
+        },
+        {
+          comment:
+            'A scrape with more than 1000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 800, and one more for each holder of a token.',
+          alert: 'ChainSeriesNearLimit',
+          severity: 'warning',
+          component: 'agent',
+          limit: 900,
+          for: '15m',
+          advice: [
+            'See which metric has the most series: `chain-agent status agent`.',
+            'Track fewer holders of tokens, or raise `sample_limit` of the scrape job.',
+          ],
+          expr: (limit) => `scrape_samples_post_metric_relabeling{job="chain-agent"} > ${limit}`,
+          summary: 'The agent exports almost as many series as Prometheus accepts.',
+          description: (limit) =>
+            `The agent on {{ $labels.instance }} exports {{ $value }} series, more than ${limit}. With more than the sample_limit of the scrape job the node counts as down.`,
+        },
+        {
+          comment:
             'Enabled and not up: a disabled collector is not a failure, and one without a first reading is not up either.',
           alert: 'ChainCollectorDown',
           severity: 'warning',
           component: 'agent',
           for: '5m',
+          advice: ['See which collectors fail, and why: `chain-agent status agent`.'],
           expr: `(chain_agent_collector_enabled == 1)
 unless on (instance, job, collector)
   (chain_agent_collector_up == 1)`,
@@ -54,6 +98,10 @@ unless on (instance, job, collector)
           component: 'agent',
           limit: 900,
           for: '2m',
+          advice: [
+            'Compare the clocks of the host and of Prometheus: `timedatectl`.',
+            'Check that no proxy serves old copies of the metrics: `curl -s HOST:9843/metrics`.',
+          ],
           expr: (limit) => `(time() - chain_agent_collector_last_success_timestamp_seconds > ${limit})
 and on (instance, job, collector)
   (chain_agent_collector_up == 1)`,
@@ -67,6 +115,10 @@ and on (instance, job, collector)
           severity: 'warning',
           component: 'agent',
           for: '2m',
+          advice: [
+            'See the error of the heartbeat: `journalctl -u chain-agent -n 50`.',
+            'Check the URL of the heartbeat service, and that the host reaches it.',
+          ],
           pending: 'nothing',
           expr: 'changes(chain_agent_heartbeats_total{result="accepted"}[5m]) == 0',
           summary: 'The external heartbeat is not accepted.',
@@ -80,6 +132,7 @@ and on (instance, job, collector)
           severity: 'warning',
           component: 'services',
           for: '15m',
+          advice: ['Start it: `sudo systemctl start otelcol`.', 'See its log: `journalctl -u otelcol -n 50`.'],
           expr: `(chain_service_expected{service="otelcol"} == 1)
 and on (instance, job)
   (
@@ -99,6 +152,7 @@ unless on (instance, job)
           severity: 'info',
           component: 'sync',
           for: '30s',
+          advice: ['Wait, and watch it: `chain-agent status statesync --watch`.'],
           countsAs: 'warning',
           expr: 'instance:chain_statesync:active == 1',
           summary: 'The node is in statesync.',
@@ -109,6 +163,7 @@ unless on (instance, job)
           alert: 'ChainWatchdog',
           severity: 'none',
           component: 'agent',
+          dashboard: 'd/chain-fleet',
           expr: 'vector(1)',
           summary: 'Prometheus and Alertmanager work.',
           description: 'This alert always fires (value {{ $value }}). Its receiver raises an alarm when it stops.',

@@ -1,4 +1,4 @@
-import type { RuleFile } from './rule.ts'
+import { NODE_DOWN, type RuleFile } from './rule.ts'
 
 export const consensus: RuleFile = {
   name: 'consensus',
@@ -8,13 +8,19 @@ export const consensus: RuleFile = {
       rules: [
         {
           comment:
-            'Thirty seconds are about a hundred blocks, and peers serve a node that lags for only a few minutes. While consensus or execution is down, ChainServiceDown fires. Ten seconds are 25 to 33 missed blocks: a network problem does not last that long on a healthy node. Two scrapes, so that one late reading does not fire the alert.',
+            'Thirty seconds are about a hundred blocks, and peers serve a node that lags for only a few minutes. While consensus or execution is down, ChainServiceDown fires. Ten seconds are 25 to 33 missed blocks: a network problem does not last that long on a healthy node. Two scrapes, so that one late reading does not fire the alert. It keeps firing for three minutes: a node that stalls again and again is one problem.',
           alert: 'ChainBlockStalled',
           severity: 'warning',
           component: 'consensus',
           limit: 10,
           for: '30s',
+          keepFiringFor: '3m',
           critical: { limit: 30 },
+          explainedBy: [NODE_DOWN, { alerts: ['ChainConsensusDeadlock', 'ChainStatesync', 'ChainIsolated'] }],
+          advice: [
+            'Analyse the consensus log: `chain-agent monlog`.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
+          ],
           expr: (limit) => `instance:chain_block_age:seconds > ${limit}
   unless on (instance, job) (instance:chain_statesync:active == 1)
   unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
@@ -25,10 +31,16 @@ export const consensus: RuleFile = {
         {
           comment:
             'A restart of the node is finished within five minutes; an unreachable RPC has its own alert before that.',
-          alert: 'ChainBlockTimeUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'block' },
           severity: 'warning',
           component: 'consensus',
           for: '5m',
+          explainedBy: [NODE_DOWN, { alerts: ['ChainRpcDown', 'ChainStatesync'] }],
+          advice: [
+            'See whether the RPC answers: `chain-agent status rpc`.',
+            'See which collectors fail, and why: `chain-agent status agent`.',
+          ],
           pending: 'nothing',
           expr: `group by (instance, job) (chain_agent_build_info)
   unless on (instance, job) instance:chain_block_age:seconds
@@ -44,6 +56,11 @@ export const consensus: RuleFile = {
           severity: 'critical',
           component: 'consensus',
           for: '1m',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'Analyse the consensus log: `chain-agent monlog`.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
+          ],
           expr: `rate(chain_native_events_total{event="local_timeout"}[2m]) > 0
   and on (instance, job) (changes(chain_native_events_total{event="committed_block"}[2m]) == 0)
   unless on (instance, job) (instance:chain_statesync:active == 1)`,
@@ -57,6 +74,11 @@ export const consensus: RuleFile = {
           severity: 'warning',
           component: 'consensus',
           for: '1m',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'Do not rely on the metrics of consensus.',
+            'If they come through the OpenTelemetry collector, restart it: `sudo systemctl restart otelcol`.',
+          ],
           expr: 'chain_native_zombie == 1',
           summary: 'The metrics of consensus do not change while the node advances.',
           description:
@@ -65,10 +87,16 @@ export const consensus: RuleFile = {
         {
           comment:
             'The uptime is exported while the metrics are live, from any endpoint. A restart is finished within five minutes. If the collector is disabled, the alert does not fire.',
-          alert: 'ChainNativeMetricsGone',
+          alert: 'ChainBlind',
+          labels: { reading: 'consensus metrics' },
           severity: 'warning',
           component: 'consensus',
           for: '5m',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'See which endpoints answer: `chain-agent status peers`.',
+            'Enable the metrics of the node, or set `native.url`.',
+          ],
           pending: 'nothing',
           expr: `(chain_agent_collector_enabled{collector="native"} == 1)
   unless on (instance, job) chain_native_uptime_seconds
@@ -79,10 +107,15 @@ export const consensus: RuleFile = {
         },
         {
           comment: 'Usually an old version, or one that has renamed them: it does not get worse by the hour.',
-          alert: 'ChainNativeMetricsPartial',
+          alert: 'ChainBlind',
+          labels: { reading: 'some consensus metrics' },
           severity: 'info',
           component: 'consensus',
           for: '15m',
+          advice: [
+            'See which metrics are missing: `chain-agent status peers`.',
+            'Upgrade the node or the agent if a metric was renamed.',
+          ],
           pending: 'nothing',
           expr: `chain_native_uptime_seconds
   unless on (instance, job) (

@@ -1,4 +1,9 @@
-import { percent, period, type RuleFile } from './rule.ts'
+import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
+
+const DISK_FILLING_ADVICE = [
+  'Find what grows: `du -xh --max-depth=2 DIRECTORY | sort -h | tail`.',
+  'Check the clean-up: `systemctl list-timers`.',
+]
 
 export const disk: RuleFile = {
   name: 'disk',
@@ -13,6 +18,7 @@ export const disk: RuleFile = {
           component: 'host',
           limit: 0.4,
           for: '1h',
+          advice: DISK_FILLING_ADVICE,
           expr: (
             limit,
           ) => `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}
@@ -28,6 +34,7 @@ export const disk: RuleFile = {
           component: 'host',
           limit: 0.2,
           for: '1h',
+          advice: DISK_FILLING_ADVICE,
           expr: (
             limit,
           ) => `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}
@@ -42,6 +49,10 @@ export const disk: RuleFile = {
           severity: 'critical',
           component: 'host',
           limit: 0.05,
+          advice: [
+            'Free space: `journalctl --vacuum-size=1G`, old core dumps, old packages.',
+            'Do not delete files of the node.',
+          ],
           expr: (limit) =>
             `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}`,
           summary: 'A file system of the node is almost full.',
@@ -55,6 +66,10 @@ export const disk: RuleFile = {
           severity: 'warning',
           component: 'host',
           for: '5m',
+          advice: [
+            'Check whether its file system is mounted: `findmnt`.',
+            'If the agent never found it, grant it the permissions described in docs/host.md.',
+          ],
           expr: `last_over_time(chain_host_filesystem_size_bytes[1h])
   unless on (instance, job, directory) chain_host_filesystem_size_bytes
   and on (instance, job) (chain_agent_collector_up{collector="host"} == 1)`,
@@ -64,10 +79,15 @@ export const disk: RuleFile = {
         },
         {
           comment: 'F21. The timer fires every hour: one missed run can be chance, two are not.',
-          alert: 'ChainCleanupLate',
+          alert: 'ChainCleanup',
+          labels: { why: 'late' },
           severity: 'warning',
           component: 'host',
           limit: 7200,
+          advice: [
+            'See its timer: `systemctl list-timers`.',
+            'Run the clean-up once: `sudo systemctl start chain-cruft.service`.',
+          ],
           expr: (limit) => `time() - chain_timer_last_trigger_timestamp_seconds{timer="cruft"} > ${limit}`,
           summary: 'The hourly clean-up of the node is late.',
           description: (limit) =>
@@ -75,10 +95,12 @@ export const disk: RuleFile = {
         },
         {
           comment: 'A timer that is disabled has no next time; after a reboot it has no last one either.',
-          alert: 'ChainCleanupNotScheduled',
+          alert: 'ChainCleanup',
+          labels: { why: 'not scheduled' },
           severity: 'warning',
           component: 'host',
           for: '15m',
+          advice: ['Enable its timer: `sudo systemctl enable --now chain-cruft.timer`.'],
           expr: `chain_agent_collector_up{collector="services"} == 1
   unless on (instance, job) chain_timer_next_trigger_timestamp_seconds{timer="cruft"}`,
           summary: 'The clean-up of the node is not scheduled.',
@@ -88,10 +110,16 @@ export const disk: RuleFile = {
         {
           comment:
             'F21. It skips when the ledger has no new file, as during statesync. round(), because increase() extrapolates.',
-          alert: 'ChainCleanupSkipping',
+          alert: 'ChainCleanup',
+          labels: { why: 'deletes nothing' },
           severity: 'warning',
           component: 'host',
           limit: 2,
+          explainedBy: [NODE_DOWN, { alerts: ['ChainBlockStalled'] }],
+          advice: [
+            'Check whether the node writes new blocks: `chain-agent status chain`.',
+            'See its log: `chain-agent logs cruft`.',
+          ],
           expr: (
             limit,
           ) => `round(increase(chain_log_pattern_total{service="cruft",pattern="cleanup_skipped"}[3h])) >= ${limit}

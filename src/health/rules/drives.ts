@@ -11,6 +11,7 @@ export const drives: RuleFile = {
           alert: 'ChainDriveFailing',
           severity: 'critical',
           component: 'host',
+          advice: ['See its report: `smartctl -a DEVICE`.', 'Replace it as soon as possible.'],
           expr: 'chain_host_nvme_critical_warning > 0',
           summary: 'A drive reports that it is failing.',
           description:
@@ -21,6 +22,10 @@ export const drives: RuleFile = {
           severity: 'critical',
           component: 'host',
           for: '2m',
+          advice: [
+            'See what the kernel reports: `dmesg --ctime | grep -i nvme`, `lsblk`.',
+            'Replace the drive, or check its slot and power.',
+          ],
           expr: `group by (instance, job, device) (last_over_time(chain_host_nvme_info[1h]))
   unless on (instance, job, device) chain_host_nvme_info
   and on (instance, job) (chain_agent_collector_up{collector="host"} == 1)`,
@@ -32,55 +37,37 @@ export const drives: RuleFile = {
           alert: 'ChainDriveErrors',
           severity: 'warning',
           component: 'host',
+          advice: ['See its report: `smartctl -a DEVICE`.', 'Plan to replace it.'],
           expr: 'increase(chain_host_nvme_media_errors_total[24h]) > 0',
           summary: 'A drive had errors that it could not correct.',
           description:
             'The drive {{ $labels.device }} of {{ $labels.instance }} had {{ printf "%.0f" $value }} uncorrectable errors within 24 hours.',
         },
         {
-          comment: '65 °C are ordinary under the load of such a node; drives throttle from about 80 °C.',
+          comment:
+            '65 °C are ordinary under the load of such a node; drives throttle from about 80 °C, which protects them: no reason to page.',
           alert: 'ChainDriveHot',
           severity: 'warning',
           component: 'host',
           limit: 70,
           for: '10m',
+          advice: ['Check its cooling.'],
           expr: (limit) => `chain_host_nvme_temperature_celsius > ${limit}`,
           summary: 'A drive is too hot.',
           description: (limit) =>
             `The drive {{ $labels.device }} of {{ $labels.instance }} is at {{ $value | humanize }} °C, and has been above ${limit} °C for 10 minutes.`,
         },
         {
-          alert: 'ChainDriveHot',
-          severity: 'critical',
-          component: 'host',
-          limit: 75,
-          for: '5m',
-          expr: (limit) => `chain_host_nvme_temperature_celsius > ${limit}`,
-          summary: 'A drive is close to throttling because of heat.',
-          description: (limit) =>
-            `The drive {{ $labels.device }} of {{ $labels.instance }} is at {{ $value | humanize }} °C, and has been above ${limit} °C for 5 minutes.`,
-        },
-        {
           comment:
-            'Wear grows by a percent in weeks: five minutes lose nothing, and a single wrong report does not fire the alert.',
+            'Wear grows by a percent in weeks: five minutes lose nothing, and a single wrong report does not fire the alert. No level of it is a reason to page; a drive that fails is ChainDriveFailing.',
           alert: 'ChainDriveWorn',
           severity: 'warning',
           component: 'host',
           limit: 0.8,
           for: '5m',
+          advice: ['Plan to replace it.'],
           expr: (limit) => `chain_host_nvme_used_ratio > ${limit}`,
           summary: 'A drive is near the end of its rated life.',
-          description: (limit) =>
-            `The drive {{ $labels.device }} of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its rated life, more than ${percent(limit)}.`,
-        },
-        {
-          alert: 'ChainDriveWorn',
-          severity: 'critical',
-          component: 'host',
-          limit: 0.95,
-          for: '5m',
-          expr: (limit) => `chain_host_nvme_used_ratio > ${limit}`,
-          summary: 'A drive is at the end of its rated life.',
           description: (limit) =>
             `The drive {{ $labels.device }} of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its rated life, more than ${percent(limit)}.`,
         },

@@ -1,4 +1,4 @@
-import { percent, type RuleFile } from './rule.ts'
+import { percent, NODE_DOWN, type RuleFile } from './rule.ts'
 
 export const duty: RuleFile = {
   name: 'duty',
@@ -36,6 +36,8 @@ rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
           component: 'duty',
           limit: 0.05,
           for: '5m',
+          explainedBy: [NODE_DOWN, { alerts: ['ChainLeaderTimeoutsInARow'] }],
+          advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_duty_timeout_ratio{scope="own"} > ${limit}
   and on (instance, job) (sum by (instance, job) (chain_duty_slots) >= 20)
   and on (instance, job)
@@ -57,6 +59,8 @@ rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
           component: 'duty',
           limit: 3,
           for: '30s',
+          explainedBy: [NODE_DOWN],
+          advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_ledger_own_consecutive_timeouts >= ${limit}
   unless on (instance, job) (instance:chain_network_timeouts_per_block:ratio_rate30m > 0.03)`,
           summary: 'The rounds that this node leads time out one after the other.',
@@ -71,20 +75,35 @@ rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
           component: 'duty',
           limit: 0.9,
           for: '15m',
+          keepFiringFor: '3m',
           critical: { limit: 0.5, for: '2m' },
+          explainedBy: [
+            NODE_DOWN,
+            { alerts: ['ChainBlockStalled', 'ChainConsensusDeadlock', 'ChainBehind', 'ChainIsolated'] },
+          ],
+          advice: [
+            'Analyse the consensus log: `chain-agent monlog`.',
+            'Check the connection and the clock: `chain-agent status peers`, `chain-agent status host`.',
+          ],
           expr: (limit) => `instance:chain_votes_per_round:ratio_rate2m < ${limit}`,
           summary: 'The validator follows the chain and casts too few votes.',
           description: (limit) =>
             `{{ $labels.instance }} is in the active set, rounds advance, and it votes in {{ $value | humanizePercentage }} of them; the limit is ${percent(limit)}.`,
         },
         {
-          comment: 'More than two block times. Five minutes, because single spikes are normal.',
+          comment:
+            'More than two block times. Five minutes, because single spikes are normal. A node without stake does not vote.',
           alert: 'ChainVotesLate',
           severity: 'warning',
           component: 'duty',
           limit: 0.8,
           for: '5m',
-          expr: (limit) => `chain_native_vote_delay_seconds{percentile="p99"} > ${limit}`,
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'Check the load of the host, execution and the drives: `chain-agent status execution`, `chain-agent status host`.',
+          ],
+          expr: (limit) => `chain_native_vote_delay_seconds{percentile="p99"} > ${limit}
+  and on (instance, job) (chain_native_stake_ratio > 0)`,
           summary: 'Votes are ready too late.',
           description: (limit) =>
             `One vote in a hundred of {{ $labels.instance }} takes {{ $value | humanizeDuration }} or longer to be ready, more than ${Math.round(limit * 1000)} milliseconds. The next leader may close the round without it.`,
@@ -97,6 +116,7 @@ rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
           component: 'duty',
           limit: 0.001,
           for: '30m',
+          advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_duty_shortfall_probability_ratio < ${limit}`,
           summary: 'The node leads fewer rounds with a block than expected from its stake.',
           description: (limit) =>

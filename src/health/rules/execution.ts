@@ -1,5 +1,10 @@
 import { period, type RuleFile } from './rule.ts'
 
+const EXECUTION_SLOW_ADVICE = [
+  'Check the drives, heat and other processes: `chain-agent status host`.',
+  'See its log: `chain-agent logs execution`.',
+]
+
 export const execution: RuleFile = {
   name: 'execution',
   groups: [
@@ -16,6 +21,7 @@ export const execution: RuleFile = {
           limits: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
           for: '2m',
           critical: { limit: 0.05, for: '1m' },
+          advice: EXECUTION_SLOW_ADVICE,
           expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{phase="total", le="${limit}"}[2m])
   / on (instance, job) rate(chain_execution_block_duration_seconds_count{phase="total"}[2m])
 < 0.5`,
@@ -30,6 +36,10 @@ export const execution: RuleFile = {
           component: 'execution',
           limit: 0.1,
           for: '5m',
+          advice: [
+            'Check the execution time: `chain-agent status execution`.',
+            'Check the drives, heat and other processes: `chain-agent status host`.',
+          ],
           expr: (limit) => `rate(chain_native_events_total{event="execution_lagging"}[2m]) > ${limit}`,
           summary: 'Execution does not keep up with consensus.',
           description: (limit) =>
@@ -39,6 +49,11 @@ export const execution: RuleFile = {
           alert: 'ChainBadStateRoot',
           severity: 'critical',
           component: 'execution',
+          advice: [
+            'Do not serve users from this RPC.',
+            'Save the logs: `chain-agent bundle`.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
+          ],
           expr: 'increase(chain_native_events_total{event="bad_state_root"}[10m]) > 0',
           summary: 'The state of execution differs from that of the network.',
           description:
@@ -46,13 +61,18 @@ export const execution: RuleFile = {
         },
         {
           comment:
-            'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to.',
+            'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to. Below 48 hours it pages: an upgrade and the migration of the database can take longer than the working day that may be left.',
           alert: 'ChainForkNotReady',
           severity: 'warning',
           component: 'execution',
           limit: 604800,
           for: '1h',
           critical: { limit: 172800 },
+          advice: [
+            'See what is missing: `chain-agent status versions`.',
+            'Upgrade the package, then restart execution, consensus and RPC together.',
+            'If the database lacks a timeline, migrate it before the fork, as described in the release notes.',
+          ],
           expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
   + on (instance, job, fork) group_right () (chain_fork_ready == 0)
 < ${limit}`,
@@ -61,12 +81,17 @@ export const execution: RuleFile = {
             `{{ $labels.instance }} is not ready for {{ $labels.fork }} by the check of the {{ $labels.check }}; it {{ if gt $value 0.0 }}takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}{{ else }}is in force{{ end }}. If this is not fixed, the node cannot follow the chain.`,
         },
         {
-          alert: 'ChainForkReadinessUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'fork readiness' },
           severity: 'warning',
           component: 'execution',
           limit: 604800,
           for: '1h',
           pending: 'nothing',
+          advice: [
+            'Compare the version and the database with the release notes of the network.',
+            'See which source is missing: `chain-agent status versions`.',
+          ],
           expr: (limit) => `chain_fork_activation_timestamp_seconds - time() < ${limit} > 0
 unless on (instance, job, fork) chain_fork_ready`,
           summary: 'It is unknown whether the node is ready for a fork of its network.',
@@ -78,6 +103,7 @@ unless on (instance, job, fork) chain_fork_ready`,
           severity: 'info',
           component: 'execution',
           for: '1h',
+          advice: ['Restart execution, consensus and RPC together at a convenient time.'],
           expr: 'chain_version_mismatch == 1',
           summary: 'The node runs another version than the installed one.',
           description:

@@ -1,4 +1,14 @@
-import { percent, period, type RuleFile } from './rule.ts'
+import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
+
+const KERNEL_BLOCKED_ADVICE = [
+  'Install another kernel, or remove this one, before the next reboot.',
+  'If it runs now, set a maintenance window and reboot: `chain-agent maintenance start 30m --reason upgrade`.',
+]
+
+const BLIND_ADVICE = [
+  'See what the agent cannot read: `chain-agent status host`.',
+  'Grant the permissions described in docs/host.md.',
+]
 
 export const host: RuleFile = {
   name: 'host',
@@ -67,6 +77,11 @@ export const host: RuleFile = {
           component: 'host',
           limit: 3600,
           for: '5m',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'Analyse the consensus log: `chain-agent monlog`.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
+          ],
           expr: (limit) => `time() - chain_host_boot_timestamp_seconds < ${limit}
   unless on (instance, job) (instance:chain_block_age:seconds <= 30)
   unless on (instance, job) (instance:chain_statesync:active == 1)`,
@@ -82,52 +97,39 @@ export const host: RuleFile = {
           component: 'host',
           limit: 0.05,
           for: '10m',
-          expr: (limit) => `abs(chain_host_clock_offset_seconds) > ${limit}`,
-          summary: 'The clock of the host drifts.',
-          description: (limit) =>
-            `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, and has been more than ${Math.round(limit * 1000)} ms off for 10 minutes.`,
-        },
-        {
-          alert: 'ChainClockDrift',
-          severity: 'critical',
-          component: 'host',
-          limit: 0.25,
-          for: '2m',
+          critical: { limit: 0.25, for: '2m' },
+          advice: ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.'],
           expr: (limit) => `abs(chain_host_clock_offset_seconds) > ${limit}`,
           summary: 'The clock of the host is wrong.',
           description: (limit) =>
-            `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, and has been more than ${Math.round(limit * 1000)} ms off for 2 minutes: nearly a whole block.`,
+            `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, more than ${Math.round(limit * 1000)} ms. A block takes about 300 ms.`,
         },
         {
           alert: 'ChainClockUnsynchronised',
           severity: 'warning',
           component: 'host',
           for: '10m',
+          advice: ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.'],
           expr: 'chain_host_clock_synchronized == 0',
           summary: 'The clock of the host is not synchronised.',
           description:
             'The clock of {{ $labels.instance }} has not been synchronised by a time service for 10 minutes: it drifts, and the offset is unknown.',
         },
         {
-          comment: 'F27. A limit changes only with a restart: there is nothing to wait for.',
+          comment:
+            'F27. A limit changes only with a restart: there is nothing to wait for, and no reason to page at night. With fewer than 4096 nodes have failed.',
           alert: 'ChainFileDescriptorLimit',
           severity: 'warning',
           component: 'host',
           limit: 16384,
+          advice: [
+            'Set `LimitNOFILE=1048576` in a drop-in of the unit: `sudo systemctl edit UNIT`.',
+            'Restart consensus, execution and RPC together at a convenient time.',
+          ],
           expr: (limit) => `chain_service_max_file_descriptors{service=~"bft|execution|rpc"} < ${limit}`,
           summary: 'The open file limit of a service is too low.',
           description: (limit) =>
             `The service {{ $labels.service }} of {{ $labels.instance }} may open {{ printf "%.0f" $value }} files; fewer than ${limit} are not enough.`,
-        },
-        {
-          alert: 'ChainFileDescriptorLimit',
-          severity: 'critical',
-          component: 'host',
-          limit: 4096,
-          expr: (limit) => `chain_service_max_file_descriptors{service=~"bft|execution|rpc"} < ${limit}`,
-          summary: 'The open file limit of a service is far too low.',
-          description: (limit) =>
-            `The service {{ $labels.service }} of {{ $labels.instance }} may open {{ printf "%.0f" $value }} files; with fewer than ${limit} nodes have failed.`,
         },
         {
           alert: 'ChainFileDescriptorsUsed',
@@ -135,6 +137,7 @@ export const host: RuleFile = {
           component: 'host',
           limit: 0.8,
           for: '10m',
+          advice: ['See what it has open: `sudo ls -l /proc/PID/fd`.', 'Raise `LimitNOFILE` in a drop-in of the unit.'],
           expr: (limit) => `chain_service_open_file_descriptors
   / on (instance, job, service)
 chain_service_max_file_descriptors > ${limit}`,
@@ -143,19 +146,22 @@ chain_service_max_file_descriptors > ${limit}`,
             `The service {{ $labels.service }} of {{ $labels.instance }} uses {{ $value | humanizePercentage }} of its open file limit, and has used more than ${percent(limit)} for 10 minutes.`,
         },
         {
-          comment: 'F28. A kernel changes only with a reboot: there is nothing to wait for.',
+          comment:
+            'F28. A kernel changes only with a reboot: there is nothing to wait for, and no reason to page at night.',
           alert: 'ChainKernelBlocked',
-          severity: 'critical',
+          severity: 'warning',
           component: 'host',
+          advice: KERNEL_BLOCKED_ADVICE,
           expr: 'chain_host_kernel_blocked{kernel="running"} == 1',
           summary: 'The host runs a kernel on which such nodes are known to fail.',
           description:
             'The running kernel of {{ $labels.instance }} is one of those on which nodes hang or do not start.',
         },
         {
-          alert: 'ChainKernelBlockedPending',
+          alert: 'ChainKernelBlocked',
           severity: 'warning',
           component: 'host',
+          advice: KERNEL_BLOCKED_ADVICE,
           expr: 'chain_host_kernel_blocked{kernel="pending"} == 1',
           summary: 'The next reboot starts a kernel on which such nodes are known to fail.',
           description:
@@ -168,6 +174,7 @@ chain_service_max_file_descriptors > ${limit}`,
           severity: 'warning',
           component: 'host',
           for: '10m',
+          advice: ['Check the cooling of the host: `sensors`.'],
           expr: 'increase(chain_host_cpu_throttles_total[10m]) > 0',
           summary: 'Heat throttles the CPUs.',
           description:
@@ -178,6 +185,7 @@ chain_service_max_file_descriptors > ${limit}`,
           severity: 'warning',
           component: 'host',
           for: '10m',
+          advice: ['Set the governor: `sudo cpupower frequency-set -g performance`.'],
           expr: 'sum by (instance, job) (chain_host_governor_cpus{governor!="performance"}) > 0',
           summary: 'Some CPUs do not use the governor performance.',
           description:
@@ -189,6 +197,7 @@ chain_service_max_file_descriptors > ${limit}`,
           severity: 'info',
           component: 'host',
           for: '10m',
+          advice: ['Turn it off at the next planned reboot: kernel parameter `nosmt`, or in the firmware.'],
           expr: 'chain_host_smt_active == 1',
           summary: 'Simultaneous multithreading is on.',
           description:
@@ -201,6 +210,9 @@ chain_service_max_file_descriptors > ${limit}`,
           severity: 'warning',
           component: 'host',
           for: '5m',
+          advice: [
+            'Reserve huge pages: `vm.nr_hugepages` in `/etc/sysctl.d/`, as the installation guide of the node describes.',
+          ],
           expr: 'chain_host_hugepages{size="2Mi",state="total"} == 0',
           summary: 'The kernel has no huge pages for the node.',
           description:
@@ -214,6 +226,10 @@ chain_service_max_file_descriptors > ${limit}`,
           component: 'host',
           limit: 1800,
           for: '10m',
+          advice: [
+            'Check that consensus can write its directory: `chain-agent logs bft`.',
+            'Do not restart the node before that: it would start from the old file.',
+          ],
           expr: (limit) => `time() - chain_host_file_modified_timestamp_seconds{file="forkpoint"} > ${limit}
   and on (instance, job) (chain_service_active{service="bft"} == 1)
   unless on (instance, job) (instance:chain_statesync:active == 1)`,
@@ -223,11 +239,12 @@ chain_service_max_file_descriptors > ${limit}`,
         },
         {
           comment: 'If the agent works and a reading is missing, none of the rules above can fire.',
-          alert: 'ChainHostReadingUnknown',
+          alert: 'ChainBlind',
           severity: 'warning',
           component: 'host',
           for: '30m',
           pending: 'nothing',
+          advice: BLIND_ADVICE,
           expr: 'instance:chain_host_reading:unknown{reading=~"clock|kernel|ports|limits"} == 1',
           summary: 'A required host reading is missing.',
           description:
@@ -236,11 +253,12 @@ chain_service_max_file_descriptors > ${limit}`,
         {
           comment:
             'These need an additional drop-in or unit (docs/host.md), which an operator may have decided against.',
-          alert: 'ChainHostReadingUnknown',
+          alert: 'ChainBlind',
           severity: 'info',
           component: 'host',
           for: '30m',
           pending: 'nothing',
+          advice: BLIND_ADVICE,
           expr: 'instance:chain_host_reading:unknown{reading=~"space|forkpoint|drive health"} == 1',
           summary: 'An optional host reading is missing.',
           description:
@@ -253,6 +271,7 @@ chain_service_max_file_descriptors > ${limit}`,
           severity: 'warning',
           component: 'security',
           for: '10m',
+          advice: ['Bind it to 127.0.0.1, or check that a firewall blocks it.'],
           expr: `chain_host_port_exposed == 1
 unless on (instance, job, port) (
   chain_host_port_exposed{port=~"8080|8081"}

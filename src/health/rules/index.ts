@@ -9,6 +9,7 @@ import { host } from './host.ts'
 import { journal } from './journal.ts'
 import { keys } from './keys.ts'
 import { maintenance } from './maintenance.ts'
+import { meta } from './meta.ts'
 import { peers } from './peers.ts'
 import { queryService } from './query-service.ts'
 import { recording } from './recording.ts'
@@ -17,7 +18,7 @@ import { storage } from './storage.ts'
 import { sync } from './sync.ts'
 import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
-import { expressionOf } from './render.ts'
+import { expressionOf, labelsOf } from './render.ts'
 import { type AlertRow, durationOf, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
 import { DEFAULT_TUNING, tuneFile, type Tuning } from './tuning.ts'
 
@@ -36,6 +37,7 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
     journal,
     keys,
     maintenance,
+    meta,
     peers,
     queryService,
     services,
@@ -71,7 +73,7 @@ export const ruleSet = (tuning: Tuning = DEFAULT_TUNING) => {
               alert: row.alert,
               row,
               expr: expressionOf(row),
-              labels: { severity: row.severity, component: row.component },
+              labels: labelsOf(row),
               for: durationOf(row.for ?? '0s'),
               keepFiringFor: durationOf(row.keepFiringFor ?? '0s'),
             },

@@ -9,11 +9,17 @@ export const journal: RuleFile = {
         {
           comment:
             'Both print a line for every block: a minute of silence while the height grows is about two hundred unread lines. last_over_time, because the series disappears when the reader gives up; ten minutes, because ChainCollectorDown has fired by then. Not bft: its log may be set to WARN.',
-          alert: 'ChainJournalFrozen',
+          alert: 'ChainLogsIncomplete',
+          labels: { why: 'no new entries' },
           severity: 'warning',
           component: 'agent',
           limit: 60,
           for: '1m',
+          advice: [
+            'Compare with the journal itself: `journalctl -n 2`.',
+            'If it has new entries, restart the agent: `sudo systemctl restart chain-agent`.',
+            'If not, restart journald: `sudo systemctl restart systemd-journald`.',
+          ],
           expr: (limit) => `(
     time()
   -
@@ -30,11 +36,13 @@ unless on (instance, job, service)
         },
         {
           comment: 'A follower that keeps exiting waits up to 10 s between attempts: about thirty in five minutes.',
-          alert: 'ChainJournalRestarting',
+          alert: 'ChainLogsIncomplete',
+          labels: { why: 'reader restarts' },
           severity: 'warning',
           component: 'agent',
           limit: 10,
           for: '30s',
+          advice: ['See why it exits: `journalctl -u chain-agent -n 50`.'],
           expr: (limit) => `increase(chain_agent_journal_restarts_total[5m]) > ${limit}`,
           summary: 'A journal reader restarts repeatedly.',
           description: (limit) =>
@@ -48,6 +56,7 @@ unless on (instance, job, service)
           component: 'agent',
           limit: 21600,
           for: '30m',
+          advice: ['Give the journal more space: `SystemMaxUse=` in `/etc/systemd/journald.conf`.'],
           expr: (limit) => `(time() - chain_log_oldest_entry_timestamp_seconds < ${limit})
 and on (instance, job, service)
   (
@@ -60,10 +69,12 @@ and on (instance, job, service)
             `The journal on {{ $labels.instance }} reaches back {{ $value | humanizeDuration }} for {{ $labels.service }}, less than ${period(limit)}, and older entries are being deleted. After an incident its log entries may be gone before they are read.`,
         },
         {
-          alert: 'ChainJournalGap',
+          alert: 'ChainLogsIncomplete',
+          labels: { why: 'gap' },
           severity: 'warning',
           component: 'agent',
           for: '30s',
+          advice: ['Search the gap by hand: `chain-agent logs bft --since 1h`.'],
           expr: 'increase(chain_agent_journal_gaps_total[15m]) > 0',
           summary: 'Lines of the journal were lost before the agent read them.',
           description:
@@ -71,10 +82,15 @@ and on (instance, job, service)
         },
         {
           comment: 'While messages are dropped, the absence of a line in the log proves nothing.',
-          alert: 'ChainLogsDropped',
+          alert: 'ChainLogsIncomplete',
+          labels: { why: 'dropped by journald' },
           severity: 'warning',
           component: 'agent',
           for: '30s',
+          advice: [
+            'Find the line that floods the log: `chain-agent logs bft --since 15m`.',
+            'Raise `LogRateLimitBurst=` in a drop-in of the unit.',
+          ],
           expr: 'increase(chain_log_suppressed_messages_total[15m]) > 0',
           summary: 'journald drops messages of the node.',
           description:
@@ -88,6 +104,10 @@ and on (instance, job, service)
           component: 'agent',
           limit: 0.01,
           for: '20m',
+          advice: [
+            'Check for a new version of the node: `chain-agent status versions`.',
+            'Upgrade the agent, or report the lines that it cannot parse.',
+          ],
           expr: (limit) => `increase(chain_agent_lines_total{result="unparsed"}[15m])
 / on (instance, job, format)
 sum by (instance, job, format) (increase(chain_agent_lines_total[15m]))

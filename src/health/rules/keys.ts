@@ -5,6 +5,16 @@ const UNLESS_UNNEEDED = `unless on (instance, job, key, kind) (
     and on (instance, job) (max_over_time(chain_node_role{role=~"full-node|rpc"}[6h]) == 1)
 )`
 
+const KEY_FILE_MISSING_ADVICE = [
+  'Write a new backup: `sudo chain-agent keys backup`.',
+  'Restore a keystore: `sudo chain-agent keys restore`. See docs/keys.md.',
+]
+
+const KEY_FILE_INVALID_ADVICE = [
+  'Write a new backup: `sudo chain-agent keys backup`.',
+  'Restore a keystore: `sudo chain-agent keys restore`. See docs/keys.md.',
+]
+
 export const keys: RuleFile = {
   name: 'keys',
   groups: [
@@ -13,15 +23,15 @@ export const keys: RuleFile = {
       rules: [
         {
           comment:
-            'A file that disappears pages. A file that was already missing before, such as a backup that was moved to a vault, is a warning: the next rule. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
+            'A keystore that disappears pages. A backup, or a file that was already missing before, is a warning: the next rule. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
           alert: 'ChainKeyFileMissing',
           severity: 'critical',
           component: 'keys',
           for: '1h',
-          expr: `(chain_key_file_state{state="missing"} == 1)
+          advice: KEY_FILE_MISSING_ADVICE,
+          expr: `(chain_key_file_state{kind="keystore",state="missing"} == 1)
 and on (instance, job, key, kind)
-  (min_over_time(chain_key_file_state{state="missing"}[6h]) == 0)
-${UNLESS_UNNEEDED}`,
+  (min_over_time(chain_key_file_state{state="missing"}[6h]) == 0)`,
           summary: 'A key file of the node is missing.',
           description:
             'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',
@@ -31,6 +41,7 @@ ${UNLESS_UNNEEDED}`,
           severity: 'warning',
           component: 'keys',
           for: '1h',
+          advice: KEY_FILE_MISSING_ADVICE,
           expr: `(chain_key_file_state{state="missing"} == 1)
 ${UNLESS_UNNEEDED}`,
           summary: 'A key file of the node is missing.',
@@ -38,12 +49,25 @@ ${UNLESS_UNNEEDED}`,
             'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',
         },
         {
-          comment: 'Empty, truncated, or not the expected content. The age of a backup is not an error.',
+          comment:
+            'Empty, truncated, or not the expected content. A keystore pages: the node does not start again. A backup does not; its age is not an error.',
           alert: 'ChainKeyFileInvalid',
           severity: 'critical',
           component: 'keys',
           for: '1h',
-          expr: 'chain_key_file_state{state="invalid"} == 1',
+          advice: KEY_FILE_INVALID_ADVICE,
+          expr: 'chain_key_file_state{kind="keystore",state="invalid"} == 1',
+          summary: 'A key file of the node exists but cannot be used.',
+          description:
+            'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been empty, truncated or not the expected content for an hour. Nothing can be restored from it.',
+        },
+        {
+          alert: 'ChainKeyFileInvalid',
+          severity: 'warning',
+          component: 'keys',
+          for: '1h',
+          advice: KEY_FILE_INVALID_ADVICE,
+          expr: 'chain_key_file_state{kind="backup",state="invalid"} == 1',
           summary: 'A key file of the node exists but cannot be used.',
           description:
             'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been empty, truncated or not the expected content for an hour. Nothing can be restored from it.',
@@ -53,6 +77,10 @@ ${UNLESS_UNNEEDED}`,
           severity: 'warning',
           component: 'security',
           for: '1h',
+          advice: [
+            'Restrict its permissions: `chmod 600 FILE`.',
+            'If other users could read it, treat the key as compromised.',
+          ],
           expr: 'chain_key_file_state{state="exposed"} == 1',
           summary: 'A key file of the node can be read by other users.',
           description:
@@ -60,12 +88,17 @@ ${UNLESS_UNNEEDED}`,
         },
         {
           comment: 'Three keystores and three backups. If no file at all can be checked, the collector is down.',
-          alert: 'ChainKeyFileUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'key files' },
           severity: 'warning',
           component: 'keys',
           limit: 6,
           for: '1h',
           pending: 'nothing',
+          advice: [
+            'See which files cannot be checked: `chain-agent status keys`.',
+            'Enable the timer of the key report: `sudo systemctl enable --now chain-agent-keys.timer`.',
+          ],
           expr: (limit) => `count by (instance, job) (chain_key_file_state{state="ok"}) < ${limit}`,
           summary: 'The agent cannot check all key files of the node.',
           description: (limit) =>

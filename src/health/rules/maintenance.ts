@@ -22,6 +22,7 @@ export const maintenance: RuleFile = {
           severity: 'info',
           component: 'agent',
           for: '24h',
+          advice: ['End it if the work is done: `chain-agent maintenance end`.'],
           expr: 'max by (instance, job) (last_over_time(chain_agent_maintenance[30m])) == 1',
           summary: 'A maintenance window has lasted longer than a day.',
           description:

@@ -1,4 +1,9 @@
-import type { RuleFile } from './rule.ts'
+import { NODE_DOWN, type RuleFile } from './rule.ts'
+
+const NETWORK_NOISE_ADVICE = [
+  'See which peers and errors: `chain-agent monlog -r`.',
+  'Check the clock and the connection: `chain-agent status host`.',
+]
 
 export const peers: RuleFile = {
   name: 'peers',
@@ -14,6 +19,11 @@ export const peers: RuleFile = {
           component: 'consensus',
           limit: 2,
           for: '30m',
+          explainedBy: [NODE_DOWN, { alerts: ['ChainIsolated'] }],
+          advice: [
+            'See the peers: `chain-agent status peers`.',
+            'Add validators that serve this node to its configuration.',
+          ],
           expr: (limit) => `chain_native_upstream_validators < ${limit}
   and on (instance, job) (max_over_time(chain_native_upstream_validators[3h]) >= 2)
   and on (instance, job) (chain_native_stake_ratio == 0)
@@ -30,6 +40,12 @@ export const peers: RuleFile = {
           component: 'consensus',
           limit: 5,
           for: '5m',
+          keepFiringFor: '3m',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'Check the clock, and that its UDP ports are reachable from outside.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
+          ],
           expr: (limit) => `chain_native_sessions{state="transport"} < ${limit}
   and on (instance, job) (chain_native_peers > 50)`,
           summary: 'The node knows many peers and is connected to almost none.',
@@ -43,6 +59,8 @@ export const peers: RuleFile = {
           component: 'consensus',
           limit: 8,
           for: '30m',
+          explainedBy: [NODE_DOWN, { alerts: ['ChainIsolated'] }],
+          advice: ['Check the clock, and that its UDP ports are reachable from outside.'],
           expr: (limit) => `chain_native_sessions{state="transport"} < ${limit}`,
           summary: 'The node has few sessions with its peers.',
           description: (limit) =>
@@ -50,12 +68,35 @@ export const peers: RuleFile = {
         },
         {
           comment:
-            'Twice as many, from three peers: rarer than one five-minute window in a thousand. The range is already a delay; keep firing for five minutes, because errors come in bursts.',
+            'Only a node that suffers from it: too few votes, few sessions, or behind. Of a healthy node one five-minute window in a thousand has more than 50 errors, and needs no page.',
           alert: 'ChainNetworkNoise',
           severity: 'critical',
           component: 'consensus',
           limit: 50,
           keepFiringFor: '5m',
+          advice: NETWORK_NOISE_ADVICE,
+          expr: (limit) => `sum by (instance, job) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+  and on (instance, job) (chain_consensus_network_error_peers >= 3)
+  and on (instance, job) (
+      instance:chain_votes_per_round:ratio_rate2m < 0.9
+    or on (instance, job)
+      chain_native_sessions{state="transport"} < 8
+    or on (instance, job)
+      instance:chain_behind:seconds > 5
+  )`,
+          summary: 'Several peers cause network errors on the node, and it suffers from them.',
+          description: (limit) =>
+            `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more, and it votes too little, has few sessions or is behind.`,
+        },
+        {
+          comment:
+            'Errors from one peer are a problem of that peer. From three peers: one five-minute window in a thousand of a healthy node has more. The range is already a delay; keep firing for five minutes, because errors come in bursts.',
+          alert: 'ChainNetworkNoise',
+          severity: 'warning',
+          component: 'consensus',
+          limit: 50,
+          keepFiringFor: '5m',
+          advice: NETWORK_NOISE_ADVICE,
           expr: (limit) => `sum by (instance, job) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
   and on (instance, job) (chain_consensus_network_error_peers >= 3)`,
           summary: 'Several peers cause network errors on the node.',
@@ -63,13 +104,13 @@ export const peers: RuleFile = {
             `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more.`,
         },
         {
-          comment:
-            'Three in a thousand healthy windows have more than 25. Errors from one peer are a problem of that peer. The range is already a delay; keep firing for five minutes, because errors come in bursts.',
+          comment: 'Three in a thousand healthy windows have more than 25, about one a day: for information.',
           alert: 'ChainNetworkNoise',
-          severity: 'warning',
+          severity: 'info',
           component: 'consensus',
           limit: 25,
           keepFiringFor: '5m',
+          advice: NETWORK_NOISE_ADVICE,
           expr: (limit) => `sum by (instance, job) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
   and on (instance, job) (chain_consensus_network_error_peers >= 2)`,
           summary: 'Several peers cause network errors on the node.',

@@ -1,4 +1,4 @@
-import { percent, type RuleFile } from './rule.ts'
+import { percent, NODE_DOWN, type RuleFile } from './rule.ts'
 
 export const queryService: RuleFile = {
   name: 'query-service',
@@ -24,6 +24,10 @@ export const queryService: RuleFile = {
           severity: 'warning',
           component: 'services',
           for: '5m',
+          advice: [
+            'Start it: `sudo systemctl start chain-agent-serve-query`.',
+            'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
+          ],
           expr: 'label_replace(up{job="chain-query-service"} == 0, "job", "chain-agent", "", "")',
           summary: 'The query service cannot be scraped.',
           description:
@@ -33,9 +37,13 @@ export const queryService: RuleFile = {
           comment:
             'The process runs, but the ingest has stopped: a fork below a final block, another chain, a broken store. Its data may belong to another history, so it rejects all requests. No cause of this state fixes itself.',
           alert: 'ChainQueryServiceStopped',
-          severity: 'critical',
+          severity: 'warning',
           component: 'services',
           for: '1m',
+          advice: [
+            'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
+            'Follow the reason there: it names what to delete or to restore.',
+          ],
           expr: 'chain_query_service_phase{phase="stopped"} == 1',
           summary: 'The ingest of the query service has stopped permanently.',
           description:
@@ -47,6 +55,19 @@ export const queryService: RuleFile = {
           severity: 'warning',
           component: 'services',
           for: '5m',
+          explainedBy: [
+            { ...NODE_DOWN, services: ['bft', 'execution', 'rpc'] },
+            {
+              alerts: [
+                'ChainRpcDown',
+                'ChainStatesync',
+                'ChainBehind',
+                'ChainBlockStalled',
+                'ChainQueryServiceStopped',
+              ],
+            },
+          ],
+          advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: `(changes(chain_query_service_node_height[5m]) > 0)
 unless on (instance, job)
   (changes(chain_query_service_height[5m]) > 0)`,
@@ -61,6 +82,23 @@ unless on (instance, job)
           component: 'services',
           limit: 300,
           for: '15m',
+          explainedBy: [
+            { ...NODE_DOWN, services: ['bft', 'execution', 'rpc'] },
+            {
+              alerts: [
+                'ChainRpcDown',
+                'ChainStatesync',
+                'ChainBehind',
+                'ChainBlockStalled',
+                'ChainQueryServiceStopped',
+                'ChainQueryServiceStalled',
+              ],
+            },
+          ],
+          advice: [
+            'Check the load of the host and of the store.',
+            'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
+          ],
           expr: (limit) => `(instance:chain_query_service_behind:blocks > ${limit})
 and on (instance, job)
   (delta(instance:chain_query_service_behind:blocks[10m]) >= 0)`,
@@ -75,6 +113,7 @@ and on (instance, job)
           severity: 'warning',
           component: 'services',
           limit: 5,
+          advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: (limit) => `round(
   increase(
     chain_query_service_ingest_errors_total{kind=~"incomplete|nonsense|refused|unlinked|store"}[15m]
@@ -92,6 +131,10 @@ and on (instance, job)
           component: 'services',
           limit: 1.1,
           for: '30m',
+          advice: [
+            'Check the free space of the store.',
+            'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
+          ],
           expr: (limit) => `chain_query_service_store_bytes
   / on (instance, job) chain_query_service_store_limit_bytes > ${limit}`,
           summary: 'The store of the query service exceeds its limit.',
@@ -105,6 +148,8 @@ and on (instance, job)
           component: 'services',
           limit: 0.05,
           for: '10m',
+          explainedBy: [{ alerts: ['ChainQueryServiceStopped'] }],
+          advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: (limit) => `sum by (instance, job) (rate(chain_query_service_requests_total{code=~"5.."}[5m]))
   / on (instance, job) sum by (instance, job) (rate(chain_query_service_requests_total[5m])) > ${limit}`,
           summary: 'The query service fails too many of its requests.',
@@ -118,6 +163,10 @@ and on (instance, job)
           component: 'services',
           limit: 0.9,
           for: '15m',
+          advice: [
+            'Find expensive queries in the log of the query service.',
+            'Check the load of the host and of the store.',
+          ],
           expr: (limit) => `rate(chain_query_service_request_duration_seconds_bucket{path="/query",le="2.5"}[15m])
   / on (instance, job)
 rate(chain_query_service_request_duration_seconds_count{path="/query"}[15m]) < ${limit}`,

@@ -17,7 +17,7 @@ export const RENDER_DEFAULTS: RenderOptions = {
   job: 'chain-agent',
 }
 
-const DASHBOARD = 'd/chain-node?var-instance={{ $labels.instance }}'
+const DASHBOARD = 'd/chain-node?var-job={{ $labels.job }}&var-instance={{ $labels.instance }}'
 
 /** Interval at which Prometheus evaluates the rules. */
 const INTERVAL = '15s'
@@ -82,7 +82,7 @@ const alertLines = (row: AlertRow, options: RenderOptions): readonly string[] =>
   ...block('expr', withJob(expressionOf(row), options)),
   ...(row.for === undefined ? [] : [`for: ${row.for}`]),
   ...(row.keepFiringFor === undefined ? [] : [`keep_firing_for: ${row.keepFiringFor}`]),
-  ...mapLines('labels', { severity: row.severity, component: row.component }),
+  ...mapLines('labels', labelsOf(row)),
   ...mapLines('annotations', templatesOf(row, options)),
 ]
 
@@ -105,6 +105,12 @@ export const annotationsOf = (row: AlertRow, data: TemplateData): Readonly<Recor
   Object.fromEntries(
     Object.entries(templatesOf(row, RENDER_DEFAULTS)).map(([name, template]) => [name, renderTemplate(template, data)]),
   )
+
+export const labelsOf = ({ severity, component, labels }: AlertRow): Readonly<Record<string, string>> => ({
+  severity,
+  component,
+  ...labels,
+})
 
 export const expressionOf = ({ expr, limit = 0 }: Pick<AlertRow, 'expr' | 'limit'>): string =>
   typeof expr === 'string' ? expr : expr(limit)

@@ -29,6 +29,9 @@ export interface Cause {
   readonly services?: readonly string[]
 }
 
+/** Consensus or execution is down: the node has no new block, serves nothing and does not vote. */
+export const NODE_DOWN: Cause = { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['bft', 'execution'] }
+
 /** One condition on the samples of the agent that is a problem, at one severity or at two. */
 export interface AlertRow {
   /** Why these limits and durations; the comment in the generated file. */
@@ -44,7 +47,7 @@ export interface AlertRow {
   readonly for?: string
   readonly keepFiringFor?: string
   /** The same condition at another limit or after another time is a second rule, of severity critical. */
-  readonly critical?: { readonly limit?: number; readonly for?: string }
+  readonly critical?: Partial<Pick<AlertRow, 'limit' | 'for' | 'explainedBy'>>
   /** What it counts for in the state of the node, if not for its severity: an alert that needs no action may. */
   readonly countsAs?: 'warning'
   /**
@@ -52,6 +55,8 @@ export interface AlertRow {
    * warning, or nothing because it is also true for a moment on a healthy node or after a start of the agent.
    */
   readonly pending?: 'warning' | 'nothing'
+  /** Labels in addition to severity and component; they distinguish the rules of one name. */
+  readonly labels?: Readonly<Record<string, string>>
   /** While one of these fires, this alert is a consequence: Alertmanager inhibits it, and `check` lists it last. */
   readonly explainedBy?: readonly Cause[]
   /** What to do, one step each; commands are between backticks. */

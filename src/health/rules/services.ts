@@ -1,5 +1,14 @@
 import type { RuleFile } from './rule.ts'
 
+const SERVICE_DOWN_ADVICE = [
+  'See why it stopped: `chain-agent logs SERVICE`.',
+  'See whether something must be fixed first, and how to start: `chain-agent recover`.',
+]
+
+const LOG_TROUBLE_ADVICE = [
+  'Read the lines: `chain-agent logs SERVICE --since 15m`. For the meaning of each line, see docs/patterns.md.',
+]
+
 export const services: RuleFile = {
   name: 'services',
   groups: [
@@ -13,6 +22,7 @@ export const services: RuleFile = {
           severity: 'critical',
           component: 'services',
           for: '1m',
+          advice: SERVICE_DOWN_ADVICE,
           expr: 'instance_service:chain_service:down{service!~"otelcol|ledger-tail|cruft"} == 1',
           summary: 'A required service of the node is not running.',
           description:
@@ -23,6 +33,7 @@ export const services: RuleFile = {
           severity: 'warning',
           component: 'services',
           for: '5m',
+          advice: SERVICE_DOWN_ADVICE,
           expr: 'instance_service:chain_service:down{service=~"ledger-tail|cruft"} == 1',
           summary: 'A supporting service of the node is not running.',
           description:
@@ -35,6 +46,10 @@ export const services: RuleFile = {
           severity: 'critical',
           component: 'services',
           for: '5m',
+          advice: [
+            'Check that the package of the node is installed.',
+            'If the names of the units have another prefix, set it: `--prefix PREFIX`.',
+          ],
           expr: `chain_service_expected == 1
   and on (instance, job, service) (chain_service_state{state="not-found"} == 1)`,
           summary: 'systemd does not know a unit that the node needs.',
@@ -46,6 +61,7 @@ export const services: RuleFile = {
           alert: 'ChainServiceCrashed',
           severity: 'warning',
           component: 'services',
+          advice: ['See why: `chain-agent logs SERVICE`.'],
           expr: 'increase(chain_service_exits_total{result!="success"}[10m]) > 0',
           summary: 'A service exited with an error.',
           description:
@@ -58,6 +74,7 @@ export const services: RuleFile = {
           severity: 'warning',
           component: 'services',
           limit: 2,
+          advice: ['See why: `chain-agent logs SERVICE`.'],
           expr: (limit) => `round(increase(chain_service_starts_total{service!="cruft"}[1h])) > ${limit}`,
           summary: 'A service restarts repeatedly.',
           description: (limit) =>
@@ -68,6 +85,7 @@ export const services: RuleFile = {
           alert: 'ChainPartialRestart',
           severity: 'warning',
           component: 'services',
+          advice: ['Restart both together at a convenient time: `chain-agent recover`.'],
           expr: 'chain_service_partial_restart == 1',
           summary: 'Consensus was restarted without execution.',
           description:
@@ -78,6 +96,10 @@ export const services: RuleFile = {
           alert: 'ChainAssertion',
           severity: 'critical',
           component: 'services',
+          advice: [
+            'Read the last lines: `chain-agent logs SERVICE --since 15m`.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
+          ],
           expr: `increase(
   chain_log_pattern_total{pattern=~"assertion|abort|panic|fatal|high_qc_too_far|consensus_crashed|parent_executor_gone"}[10m]
 ) > 0`,
@@ -91,6 +113,7 @@ export const services: RuleFile = {
           alert: 'ChainLogTrouble',
           severity: 'critical',
           component: 'services',
+          advice: LOG_TROUBLE_ADVICE,
           expr: `increase(
   chain_log_pattern_total{pattern=~"wal_push_failed|disk_full|block_failed|result_mismatch|event_ring|io_uring|virtual_offset|db_old_format|db_hard_reset"}[10m]
 ) > 0`,
@@ -102,6 +125,7 @@ export const services: RuleFile = {
           alert: 'ChainLogTrouble',
           severity: 'warning',
           component: 'services',
+          advice: LOG_TROUBLE_ADVICE,
           expr: `increase(
   chain_log_pattern_total{pattern=~"slow_executor|pacing_mismatch|cannot_propose|snapshot_advised|slow_commit|exception|db_dirty"}[10m]
 ) > 0`,
@@ -115,6 +139,7 @@ export const services: RuleFile = {
           alert: 'ChainLogTrouble',
           severity: 'info',
           component: 'services',
+          advice: LOG_TROUBLE_ADVICE,
           expr: 'increase(chain_log_pattern_total{pattern="history_shortened"}[10m]) > 0',
           summary: 'The log of the node contains an error.',
           description:
@@ -122,26 +147,17 @@ export const services: RuleFile = {
         },
         {
           comment:
-            'F18. Once it has stopped the line is logged about 250 times a second; ten in a minute are not chance.',
+            'F18. Once it has stopped the line is logged about 250 times a second; twenty in two minutes are not chance. Two minutes, so that at a scrape interval of a minute the range has two samples.',
           alert: 'ChainWalStopped',
           severity: 'warning',
           component: 'services',
-          limit: 10,
-          expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[1m]) > ${limit}`,
+          limit: 20,
+          critical: { for: '15m' },
+          advice: ['Restart consensus, execution and RPC together at a convenient time: `chain-agent recover`.'],
+          expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[2m]) > ${limit}`,
           summary: 'Consensus no longer writes its write-ahead log.',
           description: (limit) =>
-            `The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within one minute that the thread of the write-ahead log has stopped; more than ${limit} are not chance.`,
-        },
-        {
-          alert: 'ChainWalStopped',
-          severity: 'critical',
-          component: 'services',
-          limit: 10,
-          for: '15m',
-          expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[1m]) > ${limit}`,
-          summary: 'Consensus has not written its write-ahead log for 15 minutes.',
-          description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within one minute, for 15 minutes, that the thread of the write-ahead log has stopped.',
+            `The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within two minutes that the thread of the write-ahead log has stopped; more than ${limit} are not chance.`,
         },
       ],
     },

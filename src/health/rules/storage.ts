@@ -1,4 +1,4 @@
-import { percent, period, type RuleFile } from './rule.ts'
+import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 export const storage: RuleFile = {
   name: 'storage',
@@ -34,6 +34,8 @@ chain_storage_chunks{list="free"}
           component: 'storage',
           limit: 0.8,
           for: '30m',
+          explainedBy: [{ alerts: ['ChainStorageFull'] }],
+          advice: ['See what uses the space: `chain-agent status storage`.'],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
           summary: 'The database stays above the limit from which the node compacts it.',
           description: (limit) =>
@@ -45,6 +47,10 @@ chain_storage_chunks{list="free"}
           component: 'storage',
           limit: 0.85,
           for: '15m',
+          advice: [
+            'See what uses the space: `chain-agent status storage`.',
+            'Before it is full, give it a larger device or restore a snapshot onto an empty one.',
+          ],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
           summary: 'The database fills up although the node compacts it.',
           description: (limit) =>
@@ -58,6 +64,7 @@ chain_storage_chunks{list="free"}
           component: 'storage',
           limit: 0.1,
           critical: { limit: 0.05 },
+          advice: ['See what uses the space: `chain-agent status storage`.'],
           expr: (limit) => `instance:chain_storage_free_chunks:ratio < ${limit}`,
           summary: 'The database has few free chunks left.',
           description: (limit) =>
@@ -69,6 +76,10 @@ chain_storage_chunks{list="free"}
           component: 'storage',
           limit: 0.75,
           for: '30m',
+          advice: [
+            'See what uses the space: `chain-agent status storage`.',
+            'Give the database more space before the migration.',
+          ],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}
 and on (instance, job) (
     chain_native_migration_phase{phase="dual"} == 1
@@ -86,6 +97,7 @@ and on (instance, job) (
           component: 'storage',
           limit: 172800,
           for: '1h',
+          advice: ['See what uses the space: `chain-agent status storage`.'],
           expr: (limit) => `chain_storage_seconds_until_compaction < ${limit} > 0`,
           summary: 'The database will soon be so full that the node compacts it.',
           description: (limit) =>
@@ -93,10 +105,16 @@ and on (instance, job) (
         },
         {
           comment: 'During statesync execution writes no blocks, and its log has no use value.',
-          alert: 'ChainStorageUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'storage' },
           severity: 'warning',
           component: 'storage',
           for: '15m',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'See why the report is missing: `chain-agent status storage`.',
+            'Enable its timer: `sudo systemctl enable --now chain-agent-storage.timer`.',
+          ],
           pending: 'nothing',
           expr: `group by (instance, job) (chain_agent_build_info)
 unless on (instance, job) instance:chain_storage_used_ratio:max
@@ -111,6 +129,10 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
           alert: 'ChainTimelineMissing',
           severity: 'critical',
           component: 'storage',
+          advice: [
+            'Migrate the database as described in the release notes of the node.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
+          ],
           expr: `increase(chain_log_pattern_total{pattern="timeline_missing"}[1h]) > 0
 and on (instance, job) (chain_service_active{service="execution"} == 0)`,
           summary: 'Execution does not start because the database lacks a timeline.',

@@ -1,14 +1,21 @@
-import { period, type RuleFile } from './rule.ts'
+import { type AlertRow, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const RPC_DOWN = `chain_rpc_up == 0
 unless on (instance, job) (instance:chain_statesync:active == 1)
 unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
 
-const RPC_DOWN_TEXTS = {
+const RPC_DOWN_ROW = {
+  keepFiringFor: '3m',
+  explainedBy: [
+    NODE_DOWN,
+    { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] },
+    { alerts: ['ChainStatesync'] },
+  ],
+  advice: ['See the log: `chain-agent logs rpc`.'],
   summary: 'The RPC of the node does not return a valid answer.',
   description:
     'For a minute the RPC of {{ $labels.instance }} has refused connections, timed out or returned invalid answers, and the node does not report that it needs statesync.',
-}
+} satisfies Partial<AlertRow>
 
 export const sync: RuleFile = {
   name: 'sync',
@@ -33,13 +40,19 @@ export const sync: RuleFile = {
       rules: [
         {
           comment:
-            'A healthy node is within two or three blocks of the others. In time, not in blocks: at 3 blocks a second 5 s are 15 blocks, 20 s are 60.',
+            'A healthy node is within two or three blocks of the others. In time, not in blocks: at 3 blocks a second 5 s are 15 blocks, 20 s are 60. The critical alert waits a minute, so that on a stalled node ChainBlockStalled fires first and inhibits it.',
           alert: 'ChainBehind',
           severity: 'warning',
           component: 'sync',
           limit: 5,
           for: '30s',
-          critical: { limit: 20 },
+          keepFiringFor: '3m',
+          critical: { limit: 20, for: '1m' },
+          explainedBy: [
+            NODE_DOWN,
+            { alerts: ['ChainConsensusDeadlock', 'ChainBlockStalled', 'ChainStatesync', 'ChainIsolated'] },
+          ],
+          advice: ['See whether it catches up: `chain-agent status chain --watch`.'],
           expr: (limit) => `instance:chain_behind:seconds > ${limit}
 unless on (instance, job) (instance:chain_statesync:active == 1)`,
           summary: 'The node is behind the network.',
@@ -49,11 +62,17 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
         {
           comment:
             'While the RPC of the node itself does not answer there is nothing to compare: ChainRpcDown covers that.',
-          alert: 'ChainReferencesUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'references' },
           severity: 'warning',
           component: 'sync',
           for: '10m',
           pending: 'nothing',
+          explainedBy: [NODE_DOWN, { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] }],
+          advice: [
+            'See which references answer: `chain-agent status agent`.',
+            'Replace those that do not: `references` in the configuration.',
+          ],
           expr: `count by (instance, job) (chain_reference_up)
 unless on (instance, job) chain_block_difference
 unless on (instance, job) (chain_rpc_up == 0)`,
@@ -63,24 +82,32 @@ unless on (instance, job) (chain_rpc_up == 0)`,
         },
         {
           comment:
-            'In blocks, because peers keep a number of blocks: 600, about 3 to 4 minutes. No `for`: of 300 blocks, 100 s, none can be spared. For a minute after a statesync the height of the node is unknown.',
+            'In blocks, because peers keep a number of blocks: 600, about 3 to 4 minutes. No `for`: of 300 blocks, 100 s, none can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
           alert: 'ChainBlocksyncWindow',
           severity: 'warning',
           component: 'sync',
           limit: 450,
-          critical: { limit: 300 },
+          explainedBy: [{ alerts: ['ChainBlockStalled', 'ChainBehind'] }],
+          critical: { limit: 300, explainedBy: [] },
+          advice: ['See how to recover, and how much time is left: `chain-agent recover`.'],
           expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
-unless on (instance, job) (max_over_time(instance:chain_statesync:active[1m]) == 1)`,
+unless on (instance, job) (max_over_time(instance:chain_statesync:active[2m]) == 1)`,
           summary: 'The node will soon be too far behind to catch up block by block.',
           description: (limit) =>
             `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only by statesync or a snapshot.`,
         },
         {
-          alert: 'ChainBlocksyncWindowUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'blocksync window' },
           severity: 'warning',
           component: 'sync',
           for: '10m',
           pending: 'nothing',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'See whether the node runs: `chain-agent status`.',
+            'See which collectors fail, and why: `chain-agent status agent`.',
+          ],
           expr: `group by (instance, job) (chain_agent_collector_up{collector="derived"} == 1)
 unless on (instance, job) chain_blocksync_window_remaining_blocks
 unless on (instance, job) (instance:chain_statesync:active == 1)`,
@@ -97,6 +124,7 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
           limit: 900,
           for: '30s',
           critical: { limit: 1800 },
+          advice: ['See how to recover: `chain-agent recover`.'],
           expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
 and on (instance, job) (instance:chain_statesync:active == 1)`,
           summary: 'Statesync is stalled.',
@@ -104,11 +132,16 @@ and on (instance, job) (instance:chain_statesync:active == 1)`,
             `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
         },
         {
-          alert: 'ChainStatesyncProgressUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'statesync progress' },
           severity: 'warning',
           component: 'sync',
           for: '15m',
           pending: 'nothing',
+          advice: [
+            'See peers and sessions: `chain-agent status peers`.',
+            'Set `native.url`, so that the agent sees the progress.',
+          ],
           expr: `instance:chain_statesync:active == 1
 unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
           summary: 'The node needs statesync, and its progress is unknown.',
@@ -125,7 +158,7 @@ unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
           pending: 'warning',
           expr: `${RPC_DOWN}
 unless on (instance, job) (chain_node_role{role="validator"} == 1)`,
-          ...RPC_DOWN_TEXTS,
+          ...RPC_DOWN_ROW,
         },
         {
           comment: 'A validator serves no users by RPC. A node whose role is unknown may serve some.',
@@ -133,9 +166,10 @@ unless on (instance, job) (chain_node_role{role="validator"} == 1)`,
           severity: 'warning',
           component: 'sync',
           for: '1m',
+          pending: 'warning',
           expr: `${RPC_DOWN}
 and on (instance, job) (chain_node_role{role="validator"} == 1)`,
-          ...RPC_DOWN_TEXTS,
+          ...RPC_DOWN_ROW,
         },
       ],
     },

@@ -1,59 +1,82 @@
-import { percent, type RuleFile } from './rule.ts'
+import { percent, type AlertRow, type Cause, NODE_DOWN, type RuleFile } from './rule.ts'
 
-/** The lowest ratio of fresh blocks that uses up the budget of the objective at most that many times too fast. */
-const floorOf = (objective: number, burnRate: number): number => Number((1 - burnRate * (1 - objective)).toPrecision(6))
+/** A pair of windows: the short one shows that the downtime continues, and ends the alert. */
+const burns = (long: string, short: string, share: number): string => `(
+  instance:chain_available:avg${long} < ${share}
+  and on (instance, job)
+    (instance:chain_available:avg${short} < ${share})
+)`
 
-export const uptime = (objective: number): RuleFile => ({
-  name: 'uptime',
-  groups: [
-    {
-      comment:
-        'A week has 168 hours, and a budget of 2 % of them. 30 % of an hour is 15 times the rate that uses it up in a week, and 9 % of it; 12 % of six hours is 6 times, and 21 %; 6 % of a day 3 times, and 43 %; 2 % of three days is the rate itself, and 43 %. The shorter window of each pair shows whether it continues, and ends the alert.',
-      name: 'chain-uptime',
-      rules: [
-        {
-          alert: 'ChainUptimeBudgetFast',
-          severity: 'critical',
-          component: 'consensus',
-          limit: floorOf(objective, 15),
-          for: '10m',
-          expr: (limit) => `(
-  instance:chain_available:avg1h < ${limit}
-  and on (instance, job)
-    (instance:chain_available:avg5m < 1)
-)
-or on (instance, job)
-(
-  instance:chain_available:avg6h < ${floorOf(objective, 6)}
-  and on (instance, job)
-    (instance:chain_available:avg30m < 1)
-)`,
-          summary: 'The uptime budget of the week is being used up within hours.',
-          description: (limit) =>
-            `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last hour (minimum ${percent(limit)}) or six hours (${percent(floorOf(objective, 6))}), and the downtime continues. At this rate the ${percent(1 - objective)} of the week that it may be down are used up in little more than a day.`,
-        },
-        {
-          alert: 'ChainUptimeBudgetSlow',
-          severity: 'warning',
-          component: 'consensus',
-          limit: floorOf(objective, 3),
-          for: '15m',
-          expr: (limit) => `(
-  instance:chain_available:avg1d < ${limit}
-  and on (instance, job)
-    (instance:chain_available:avg1h < 1)
-)
-or on (instance, job)
-(
-  instance:chain_available:avg3d < ${objective}
-  and on (instance, job)
-    (instance:chain_available:avg6h < 1)
-)`,
-          summary: 'The uptime objective of the week will be missed.',
-          description: (limit) =>
-            `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last day (minimum ${percent(limit)}) or three days (${percent(objective)}), and the downtime continues. At this rate the node is down for more than ${percent(1 - objective)} of the week.`,
-        },
-      ],
-    },
+/** Downtime with an alert of its own. */
+const EXPLAINED: readonly Cause[] = [
+  NODE_DOWN,
+  { alerts: ['ChainStatesync', 'ChainBlockStalled', 'ChainConsensusDeadlock', 'ChainRebootedNotSyncing'] },
+]
+
+const BUDGET = {
+  component: 'consensus',
+  explainedBy: EXPLAINED,
+  advice: [
+    'Find the outages of the last day and their causes: `chain-agent events --since 24h`.',
+    'Postpone planned restarts until the week has budget for them again.',
   ],
-})
+  dashboard: 'd/chain-duties?var-job={{ $labels.job }}&var-instance={{ $labels.instance }}',
+} satisfies Partial<AlertRow>
+
+/** `objective`: the share of a week in which the node should have a fresh block. */
+export const uptime = (objective: number): RuleFile => {
+  /** Share of a window with fresh blocks below which the budget is used at this multiple of the rate that lasts a week. */
+  const shareAt = (burnRate: number): number => Number((1 - burnRate * (1 - objective)).toPrecision(12))
+  const budget = percent(1 - objective)
+  return {
+    name: 'uptime',
+    groups: [
+      {
+        comment:
+          'A week has 168 hours, and a budget of 2 % of them. 30 % of an hour is 15 times the rate that uses it up in a week, and 9 % of it; 12 % of six hours is 6 times, and 21 %; 6 % of a day 3 times, and 43 %; 2 % of three days is the rate itself, and 43 %. The shorter window of each pair has the same limit, as in the SRE workbook: it shows whether the downtime continues, and ends the alert.',
+        name: 'chain-uptime',
+        rules: [
+          {
+            ...BUDGET,
+            alert: 'ChainUptimeBudgetFast',
+            comment:
+              'Pages for a node that comes and goes: an outage without a break has an alert of its own and a short window of 0. After such an outage the short window is between 0 and the limit for less than four minutes, and the alert does not fire.',
+            severity: 'critical',
+            limit: shareAt(15),
+            for: '10m',
+            expr: (limit) => `${burns('1h', '5m', limit)}
+and on (instance, job)
+(instance:chain_available:avg5m > 0)`,
+            summary: 'The node goes down again and again, and uses up the uptime budget of the week within hours.',
+            description: (limit) =>
+              `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last hour (minimum ${percent(limit)}), and the downtime continues. At this rate the ${budget} of the week that it may be down are used up in half a day.`,
+          },
+          {
+            ...BUDGET,
+            alert: 'ChainUptimeBudgetFast',
+            severity: 'warning',
+            limit: shareAt(6),
+            for: '10m',
+            expr: (limit) => burns('6h', '30m', limit),
+            summary: 'The uptime budget of the week is being used up within a day.',
+            description: (limit) =>
+              `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last six hours (minimum ${percent(limit)}), and the downtime continues. At this rate the ${budget} of the week that it may be down are used up in little more than a day.`,
+          },
+          {
+            ...BUDGET,
+            alert: 'ChainUptimeBudgetSlow',
+            severity: 'warning',
+            limit: shareAt(3),
+            for: '15m',
+            expr: (limit) => `${burns('1d', '1h', limit)}
+or on (instance, job)
+${burns('3d', '6h', objective)}`,
+            summary: 'The uptime objective of the week will be missed.',
+            description: (limit) =>
+              `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last day (minimum ${percent(limit)}) or three days (${percent(objective)}), and the downtime continues. At this rate the node is down for more than ${budget} of the week.`,
+          },
+        ],
+      },
+    ],
+  }
+}

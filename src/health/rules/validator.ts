@@ -8,17 +8,21 @@ export const validator: RuleFile = {
       rules: [
         {
           comment:
-            'A node that was never in the set is a full node. During statesync the node reports 0, whatever its stake.',
+            'A node that was never in the set is a full node; one that left the set more than seven days ago is, too. During statesync the node reports 0, whatever its stake.',
           alert: 'ChainLeftActiveSet',
           severity: 'critical',
           component: 'duty',
           for: '5m',
-          expr: `max_over_time(chain_native_stake_ratio[6h]) > 0
+          advice: [
+            'Check the stake of the validator with an explorer of the chain.',
+            'See what the node reports: `chain-agent status duties`.',
+          ],
+          expr: `max_over_time(chain_native_stake_ratio[7d]) > 0
   and on (instance, job) (chain_native_stake_ratio == 0)
   unless on (instance, job) (instance:chain_statesync:active == 1)`,
           summary: 'The validator has dropped out of the active set.',
           description:
-            'The stake of {{ $labels.instance }} no longer counts; within six hours its share was {{ $value | humanizePercentage }}. It neither leads nor votes, and earns nothing.',
+            'The stake of {{ $labels.instance }} no longer counts; within seven days its share was {{ $value | humanizePercentage }}. It neither leads nor votes, and earns nothing.',
         },
         {
           comment: 'One alert for each of the hosts, so that each is named. Over all instances, whatever their job.',
@@ -26,6 +30,10 @@ export const validator: RuleFile = {
           severity: 'critical',
           component: 'security',
           for: '30s',
+          advice: [
+            'Stop one of the nodes at once: `sudo systemctl stop chain-bft`.',
+            'Keep it stopped until it has keys of its own.',
+          ],
           expr: `(chain_duty_identity_active == 1)
   * on (identity) group_left ()
     (sum by (identity) (chain_duty_identity_active) > 1)`,
@@ -35,10 +43,15 @@ export const validator: RuleFile = {
         },
         {
           comment: 'The status report provides the key every five minutes, and the ledger stream is optional.',
-          alert: 'ChainDutyUnknown',
+          alert: 'ChainBlind',
+          labels: { reading: 'duties' },
           severity: 'info',
           component: 'duty',
           for: '15m',
+          advice: [
+            'Set `node.publicKey`, or enable the status report.',
+            'Start the ledger stream: `sudo systemctl enable --now chain-ledger-tail`.',
+          ],
           pending: 'nothing',
           expr: `chain_native_stake_ratio > 0
   unless on (instance, job) chain_duty_slots{result="block"}`,

@@ -117,7 +117,7 @@ const none: Finding = finding('references', 'info', {
 })
 
 const onOtherChain = (name: string): Finding =>
-  finding('ChainReferencesUnknown', 'warning', {
+  finding('ChainBlind', 'warning', {
     summary: `the reference ${name} is on another chain than the node`,
     evidence: ['Its chain ID is not that of the node.'],
     advice: [FIX],
@@ -130,7 +130,7 @@ const noQuorum = (seen: {
 }): Finding => {
   const { configured, up, evidence } = seen
   const isMajority = up > Math.floor(configured / 2)
-  return finding('ChainReferencesUnknown', 'warning', {
+  return finding('ChainBlind', 'warning', {
     summary: isMajority
       ? 'the references disagree: the height of the network is unknown'
       : `${up} of ${configured} references ${up === 1 ? 'answers' : 'answer'}: the height of the network is unknown`,

@@ -1,0 +1,90 @@
+import type { RuleFile } from './rule.ts'
+
+const FAILING = {
+  alert: 'ChainMonitoringFailing',
+  severity: 'warning',
+  component: 'agent',
+  dashboard: 'd/chain-fleet',
+  summary: 'A part of the monitoring itself fails.',
+  advice: [
+    'Read the log of the part: `journalctl -u prometheus -u prometheus-alertmanager --since -30min`.',
+    'Check the configuration: `promtool check config /etc/prometheus/prometheus.yml`, `amtool check-config`.',
+  ],
+} as const
+
+export const meta: RuleFile = {
+  name: 'meta',
+  groups: [
+    {
+      comment:
+        'Prometheus and Alertmanager monitor themselves, while they can still send. ChainWatchdog covers what they cannot: a heartbeat that stops. The metrics are those of the jobs prometheus and alertmanager in deploy/prometheus.',
+      name: 'chain-meta',
+      rules: [
+        {
+          ...FAILING,
+          comment: 'A rule that fails is evaluated to nothing: its alert cannot fire.',
+          labels: { problem: 'rules' },
+          for: '5m',
+          expr: 'sum by (instance, job) (increase(prometheus_rule_evaluation_failures_total{job="prometheus"}[5m])) > 0',
+          description:
+            'Prometheus {{ $labels.instance }} failed to evaluate rules {{ $value | printf "%.0f" }} times in five minutes: their alerts cannot fire.',
+        },
+        {
+          ...FAILING,
+          comment:
+            'A configuration that was rejected takes effect at the next restart: Prometheus does not start then.',
+          labels: { problem: 'configuration' },
+          for: '5m',
+          expr: `prometheus_config_last_reload_successful{job="prometheus"} == 0
+or
+alertmanager_config_last_reload_successful{job="alertmanager"} == 0`,
+          description:
+            '{{ $labels.job }} {{ $labels.instance }} rejected its configuration at the last reload five minutes ago or more: it uses the previous one, and does not start again with the new one.',
+        },
+        {
+          ...FAILING,
+          labels: { problem: 'no Alertmanager' },
+          for: '5m',
+          expr: `prometheus_notifications_alertmanagers_discovered{job="prometheus"} == 0
+or
+sum by (instance, job) (increase(prometheus_notifications_dropped_total{job="prometheus"}[5m])) > 0`,
+          description:
+            'Prometheus {{ $labels.instance }} has not delivered alerts to an Alertmanager for five minutes: none is configured, or none accepts them.',
+        },
+        {
+          ...FAILING,
+          labels: { problem: 'notifications' },
+          for: '5m',
+          expr: `sum by (instance, job, integration) (
+  increase(alertmanager_notifications_failed_total{job="alertmanager"}[10m])
+) > 0`,
+          description:
+            'Alertmanager {{ $labels.instance }} failed to send {{ $value | printf "%.0f" }} notifications by {{ $labels.integration }} in ten minutes. Alerts may not reach anyone by that channel.',
+        },
+        {
+          ...FAILING,
+          comment:
+            'A head block that cannot be compacted, or a log that is corrupt: samples are lost at the next restart.',
+          labels: { problem: 'storage' },
+          for: '5m',
+          expr: `sum by (instance, job) (
+    increase(prometheus_tsdb_compactions_failed_total{job="prometheus"}[3h])
+  +
+    increase(prometheus_tsdb_wal_writes_failed_total{job="prometheus"}[3h])
+) > 0`,
+          description:
+            'Prometheus {{ $labels.instance }} failed to write or compact its database {{ $value | printf "%.0f" }} times in three hours: its disk is full or failing.',
+        },
+        {
+          ...FAILING,
+          comment: "Prometheus itself is scraped by itself: if it is down, only the dead man's switch can report it.",
+          labels: { problem: 'Alertmanager down' },
+          for: '5m',
+          expr: 'up{job="alertmanager"} == 0',
+          description:
+            'Prometheus cannot scrape Alertmanager {{ $labels.instance }}. If it is the only one, no alert is sent: this one arrives only with a second one.',
+        },
+      ],
+    },
+  ],
+}
