@@ -86,7 +86,9 @@ describe('a real Alertmanager with the committed configuration', () => {
       on('ChainBlockStalled', 'critical', { instance: other }),
     ])
     const pages = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
-    expect(pages.map(({ groupLabels }) => groupLabels['instance']).toSorted()).toEqual([instance, other].toSorted())
+    expect(pages.map(({ groupLabels }) => groupLabels['instance'] ?? '').toSorted()).toEqual(
+      [instance, other].toSorted(),
+    )
   })
 
   it('does not inhibit a critical alert by a warning whose critical level would explain it', async () => {

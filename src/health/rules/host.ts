@@ -1,10 +1,5 @@
 import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
-const KERNEL_BLOCKED_ADVICE = [
-  'Install another kernel, or remove this one, before the next reboot.',
-  'If it runs now, set a maintenance window and reboot: `chain-agent maintenance start 30m --reason upgrade`.',
-]
-
 const BLIND_ADVICE = [
   'See what the agent cannot read: `chain-agent status host`.',
   'Grant the permissions described in docs/host.md.',
@@ -151,21 +146,14 @@ chain_service_max_file_descriptors > ${limit}`,
           alert: 'ChainKernelBlocked',
           severity: 'warning',
           component: 'host',
-          advice: KERNEL_BLOCKED_ADVICE,
-          expr: 'chain_host_kernel_blocked{kernel="running"} == 1',
-          summary: 'The host runs a kernel on which such nodes are known to fail.',
+          advice: [
+            'Install another kernel, or remove this one, before the next reboot.',
+            'If it runs now, set a maintenance window and reboot: `chain-agent maintenance start 30m --reason upgrade`.',
+          ],
+          expr: 'chain_host_kernel_blocked == 1',
+          summary: 'The host runs, or will start, a kernel on which such nodes are known to fail.',
           description:
-            'The running kernel of {{ $labels.instance }} is one of those on which nodes hang or do not start.',
-        },
-        {
-          alert: 'ChainKernelBlocked',
-          severity: 'warning',
-          component: 'host',
-          advice: KERNEL_BLOCKED_ADVICE,
-          expr: 'chain_host_kernel_blocked{kernel="pending"} == 1',
-          summary: 'The next reboot starts a kernel on which such nodes are known to fail.',
-          description:
-            'The newest installed kernel of {{ $labels.instance }}, which the next reboot will start, is one of those on which nodes hang or do not start.',
+            'The {{ $labels.kernel }} kernel of {{ $labels.instance }} is one of those on which nodes hang or do not start; pending is the newest installed one, which the next reboot starts.',
         },
         {
           comment:
