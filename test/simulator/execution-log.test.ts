@@ -179,5 +179,4 @@ test.each(['slow-execution', 'reexecution', 'service-crash'])(
     await once.to(120)
     expect(executionLog(often.node, -200)).toEqual(executionLog(once.node, -200))
   },
-  20_000,
 )

@@ -189,5 +189,4 @@ test.each(['service-crash', 'stalled', 'statesync', 'format-drift', 'panic', 'lo
     await once.at(120)
     expect(often.node.journal.read(0)).toEqual(once.node.journal.read(0))
   },
-  20_000,
 )

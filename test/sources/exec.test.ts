@@ -149,9 +149,15 @@ describe('a program that does not end', () => {
       'stubborn',
       `trap '' TERM; (trap '' TERM; sleep 600) & echo $$ $! > ${pids}; wait; sleep 600`,
     )
-    const failure = executor.run({ command, args: [] }, after(300))
-    expect(await messageOf(failure)).toContain('killed by SIGKILL')
-    const [parent = 0, child = 0] = (await readFile(pids, 'utf8')).trim().split(' ').map(Number)
+    const stop = new AbortController()
+    const failure = messageOf(executor.run({ command, args: [] }, stop.signal))
+    // Written once both ignore SIGTERM.
+    const [parent = 0, child = 0] = await eventually(
+      async () => (await readFile(pids, 'utf8').catch(() => '')).trim().split(' ').map(Number),
+      (found) => found.length === 2,
+    )
+    stop.abort()
+    expect(await failure).toContain('killed by SIGKILL')
     await eventually(
       () => [parent, child].filter(isAlive),
       (alive) => alive.length === 0,
