@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -76,22 +74,6 @@ test('the configuration that the README shows can be used', () => {
 
 test('the tarball that the README installs has the name that npm gives it', () => {
   expect(read('README.md')).toContain(`./${name}-${version}.tgz`)
-})
-
-test("the README's sed line replaces every placeholder host in the alert rules", () => {
-  const [line = ''] = /^sed .+$/m.exec(read('README.md')) ?? []
-  const copy = mkdtempSync(join(tmpdir(), 'chain-rules-'))
-  try {
-    cpSync(join(ROOT, 'alerts'), copy, { recursive: true })
-    execFileSync('sh', ['-euc', line.replace('/etc/prometheus/chain-agent', copy)])
-    const files = readdirSync(copy).filter((file) => file.endsWith('.rules.yaml'))
-    const text = files.map((file) => readFileSync(join(copy, file), 'utf8')).join('')
-    expect(text.match(/\S*\.example\b\S*/g)).toBeNull()
-    expect(text).toContain('https://RUNBOOK-HOST/runbooks/ChainBehind')
-    expect(text).toContain('https://GRAFANA-HOST/d/chain-node')
-  } finally {
-    rmSync(copy, { recursive: true })
-  }
 })
 
 test('forty failures, each seen by a metric or said to be out of reach, and simulated as it says', async () => {

@@ -27,6 +27,7 @@ const STYLES = {
 
 /** Metrics of the agent at that time. */
 const METRICS = `
+chain_agent_build_info{version="1"} 1
 chain_rpc_up 1
 chain_rpc_block_number{tag="latest"} 158620052
 chain_rpc_block_timestamp_seconds{tag="latest"} ${AT - 34}

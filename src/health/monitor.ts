@@ -46,11 +46,8 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
       evaluatedAt = at
       const all = [...samples]
       evaluator.evaluate(at, withTarget(all))
-      const active = evaluator.active()
-      const findings = findingsOf(active)
-      const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
-      const { state, unknownBecause = null } = stateOf(findings, { isInMaintenance, hasNode: hasNode(all) })
-      health = { state, since: state === health.state ? health.since : at, unknownBecause, findings }
+      const { state, ...assessed } = assess(evaluator.active(), all)
+      health = { ...assessed, state, since: state === health.state ? health.since : at }
     },
     health: () => health,
     failures: () =>
@@ -79,14 +76,18 @@ const LOG_SPAN = 10 * minute
  * counts of log lines are those of the last minutes, not since a start as in the agent.
  */
 export const evaluateOnce = (at: number, samples: readonly StoredSample[], tuning = DEFAULT_TUNING): Health => {
-  const monitor = createHealthMonitor(at, tuning)
+  const evaluator = createRuleEvaluator(ruleSet(tuning))
   const lines = samples.filter(({ name }) => name === 'chain_log_pattern_total')
-  monitor.evaluate(
-    at - LOG_SPAN,
-    lines.map((line) => ({ ...line, value: 0 })),
-  )
-  monitor.evaluate(at, samples)
-  return monitor.health()
+  evaluator.observe(at - LOG_SPAN, withTarget(lines.map((line) => ({ ...line, value: 0 }))))
+  evaluator.evaluate(at, withTarget(samples))
+  return { since: at, ...assess(evaluator.active(), samples) }
+}
+
+const assess = (active: readonly Alert[], samples: readonly StoredSample[]): Omit<Health, 'since'> => {
+  const findings = findingsOf(active)
+  const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
+  const { state, unknownBecause = null } = stateOf(findings, { isInMaintenance, hasNode: hasNode(samples) })
+  return { state, unknownBecause, findings }
 }
 
 type Alert = ActiveAlert<AlertRule & { readonly row: AlertRow }>

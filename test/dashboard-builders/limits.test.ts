@@ -9,8 +9,8 @@ describe('limits of panels', () => {
   it('are the numbers that the alert compares its metric with, for each severity', () => {
     const found = limitsOf('ChainBehind', 'instance:chain_behind:seconds')
     expect(found.map(({ severity, bad, value }) => [severity, bad, value])).toEqual([
-      ['critical', 'above', 20],
       ['warning', 'above', 5],
+      ['critical', 'above', 20],
     ])
   })
 

@@ -38,6 +38,8 @@ export interface RuleEvaluator<Rule extends AlertRule> {
    * Times must increase. A series without a sample ends, unless the samples are only a part of those of that time.
    */
   evaluate(at: number, samples: Iterable<StoredSample>, options?: { readonly isPart?: boolean }): void
+  /** Adds samples of a time before the first evaluation, for rules with a range. */
+  observe(at: number, samples: Iterable<StoredSample>): void
   active(): readonly ActiveAlert<Rule>[]
   /** Rules that could not be evaluated last time, with the reason. */
   failures(): ReadonlyMap<Rule | RecordingRule, Error>
@@ -123,6 +125,9 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
           if (state.state === 'pending' || at - state.keptSince >= rule.keepFiringFor) states.delete(key)
         }
       }
+    },
+    observe: (at, samples) => {
+      history.add(at, samples)
     },
     active: () => conditions.flatMap(({ states }) => [...states.values()]),
     failures: () => failures,
