@@ -53,9 +53,6 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
 
-/** Interval of the evaluation of the rules until all collectors have made an attempt, in milliseconds. */
-const STARTING_INTERVAL = 1000
-
 /** Creates and starts the agent. Throws a SourceError if it cannot listen. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path } = options
@@ -115,8 +112,19 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     const read = [...board.samples()]
     return [buildInfo, ...reloader.samples(), ...roleSamples(config.health.role, createSampleIndex(read)), ...read]
   }
-  const waitingFor = (): readonly string[] =>
-    [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : []))
+  const logged = new Set<string>()
+  const evaluateHealth = async (): Promise<void> => {
+    try {
+      const exposed = await exposition.values(samples())
+      monitor.evaluate(clock.now(), exposed)
+    } catch (error) {
+      log.error(error)
+    }
+    for (const failure of monitor.failures()) {
+      if (!logged.has(failure)) log.error(failure)
+      logged.add(failure)
+    }
+  }
   const server = await serve(
     {
       version,
@@ -126,9 +134,14 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       },
       metrics: () => exposition.render([...samples(), ...monitor.samples()]),
       status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
-      health: () => renderHealth(monitor.health()),
+      health: async () => {
+        // Soon after the start.
+        if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
+        return renderHealth(monitor.health())
+      },
       events: async (query) => renderEvents(await events.all(), query),
-      waitingFor,
+      waitingFor: () =>
+        [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
     },
     config.listen,
   )
@@ -136,27 +149,17 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   events.add(agentEvent(startedAt, `started, version ${version}`))
   const supervisor = createSupervisor(board, clock)
   await supervisor.run(offered)
-  const checking = [checkStaleness(), evaluateHealth()]
+  const checking = [checkStaleness(), watchHealth()]
   async function checkStaleness(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(STALENESS_INTERVAL, stopping.signal)
       board.checkStaleness()
     }
   }
-  async function evaluateHealth(): Promise<void> {
-    const logged = new Set<string>()
+  async function watchHealth(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // At the start the health is known as soon as each collector has made an attempt.
-      await clock.sleep(waitingFor().length > 0 ? STARTING_INTERVAL : EVALUATION_INTERVAL, stopping.signal)
-      try {
-        monitor.evaluate(clock.now(), await exposition.values(samples()))
-      } catch (error) {
-        log.error(error)
-      }
-      for (const failure of monitor.failures()) {
-        if (!logged.has(failure)) log.error(failure)
-        logged.add(failure)
-      }
+      await clock.sleep(EVALUATION_INTERVAL, stopping.signal)
+      await evaluateHealth()
     }
   }
 

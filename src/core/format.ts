@@ -54,3 +54,10 @@ export const joinList = (words: readonly string[]): string =>
 
 /** A ratio as a percentage, rounded down: 0.959 is 95%, not 96%. */
 export const percent = (ratio: number): string => `${Math.floor(ratio * 100)}%`
+
+/** Where `chain` stands for the name prefix: units, tools and directories of the node. */
+const PREFIX =
+  /(?<![\w-]|\/d\/)chain(?=-(?:bft|execution|rpc|ledger-tail|cruft|mpt|status|keystore|node)\b|-?\*')|(?<=\/(?:home|opt)\/)chain(?=\/)/g
+
+/** A text for operators with the name prefix of the node. */
+export const withPrefix = (text: string, prefix: string): string => text.replaceAll(PREFIX, prefix)

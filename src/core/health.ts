@@ -16,6 +16,8 @@ export interface RuleFinding {
   readonly countsAs: FindingSeverity | null
   /** When the condition became true, in milliseconds since the epoch. */
   readonly since: number
+  /** How long the condition must hold before the alert fires, in milliseconds. */
+  readonly for: number
   readonly summary: string
   readonly description: string
   /** What to do, one step each; commands are between backticks. */

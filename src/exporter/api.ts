@@ -1,6 +1,7 @@
 import { collectorError, type CollectorStatus } from '../core/board.ts'
 import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
+import { second } from '../core/units.ts'
 import type { Health } from '../core/health.ts'
 import { type Event, eventAsJson } from '../core/event.ts'
 
@@ -90,8 +91,9 @@ export const renderHealth = ({ state, since, unknownBecause, findings }: Health)
   state,
   since: new Date(since).toISOString(),
   unknownBecause,
-  findings: findings.map((finding) => ({
+  findings: findings.map(({ for: pendingFor, ...finding }) => ({
     ...finding,
+    forSeconds: pendingFor / second,
     since: new Date(finding.since).toISOString(),
     description: redact(finding.description),
   })),

@@ -86,7 +86,7 @@ export interface AgentView extends MonitoringView {
   /** The body of /api/v1/status, to be sent as JSON. */
   status(): unknown
   /** The body of /api/v1/health. */
-  health(): unknown
+  health(): Promise<unknown>
   /** The body of /api/v1/events. */
   events(query: EventsQuery): Promise<unknown>
 }
@@ -106,8 +106,8 @@ export const serve = (view: AgentView, address: Address) => {
   routes.add('/api/v1/status', (_request, response) => {
     response.json(view.status())
   })
-  routes.add('/api/v1/health', (_request, response) => {
-    response.json(view.health())
+  routes.add('/api/v1/health', async (_request, response) => {
+    response.json(await view.health())
   })
   routes.add('/api/v1/events', async (request, response) => {
     const query = readEventsQuery(new URL(request.url, 'http://agent').searchParams)

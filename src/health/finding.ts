@@ -1,5 +1,7 @@
-import { joinList, shortDuration } from '../core/format.ts'
+import type { Readings } from '../collectors/index.ts'
+import { joinList, shortDuration, withPrefix } from '../core/format.ts'
 import type { FindingSeverity, RuleFinding } from '../core/health.ts'
+import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
 export type Severity = 'critical' | 'unknown' | 'warning' | 'info'
@@ -21,7 +23,7 @@ export interface Finding {
  * The findings of the rules that count at `now`: one for each alert, with all its subjects. Of several severities about
  * one subject only the worst counts.
  */
-export const findingsOf = (findings: readonly RuleFinding[], now: number): readonly Finding[] => {
+export const findingsOf = (findings: readonly RuleFinding[], snapshot: FindingContext): readonly Finding[] => {
   const worst = new Map<string, CountedFinding>()
   for (const finding of findings) {
     const { alert, labels, countsAs } = finding
@@ -35,29 +37,57 @@ export const findingsOf = (findings: readonly RuleFinding[], now: number): reado
     const key = `${finding.alert} ${finding.countsAs}`
     byAlert.set(key, [...(byAlert.get(key) ?? []), finding])
   }
-  return [...byAlert.values()].flatMap((all) => all.slice(0, 1).map((first) => findingOf(first, { all, now })))
+  return [...byAlert.values()].flatMap((all) => all.slice(0, 1).map((first) => findingOf(first, all, snapshot)))
 }
+
+type FindingContext = Pick<NodeSnapshot, 'at' | 'prefix' | 'readings' | 'collectors'>
 
 type CountedFinding = RuleFinding & { readonly countsAs: FindingSeverity }
 
 const findingOf = (
-  { alert, countsAs, summary, advice, explainedBy }: CountedFinding,
-  { all, now }: { readonly all: readonly CountedFinding[]; readonly now: number },
+  { alert, countsAs, summary, advice, explainedBy, state, for: pendingFor }: CountedFinding,
+  all: readonly CountedFinding[],
+  { at, prefix, readings, collectors }: FindingContext,
 ): Finding => {
-  const subjects = all.map(({ labels }) => Object.values(labels).join(' ')).filter((subject) => subject !== '')
-  const lasted = now - Math.min(...all.map(({ since }) => since))
+  const subjects = all.map(subjectOf).filter((subject) => subject !== '')
+  const lasted = at - Math.min(...all.map(({ since }) => since))
+  const duration = lasted > 0 ? `has been true for ${shortDuration(lasted)}` : 'is true now'
+  const pending = state === 'pending' && pendingFor > 0 ? `; the alert fires after ${shortDuration(pendingFor)}` : ''
+  const failed = all.flatMap(({ labels }) => collectors.filter(({ name }) => name === labels['collector']))
+  const errors = failed.flatMap(({ name, error }) => (error ? [{ name, ...error }] : []))
   return {
     name: alert,
     severity: countsAs,
     summary: [asPhrase(summary), ...(subjects.length === 0 ? [] : [joinList(limited(subjects))])].join(': '),
     evidence: [
-      ...limited(all.map(({ description }) => description)),
-      ...(lasted > 0 ? [`The condition has been true for ${shortDuration(lasted)}.`] : []),
+      ...limited(all.map(({ description }) => capital(description))),
+      ...limited([...new Set(errors.map(({ name, message }) => `${name}: ${message.split('\n')[0]}`))]),
+      ...limited(all.flatMap((one) => logLine(one, readings))),
+      ...(lasted > 0 || pending !== '' ? [`The condition ${duration}${pending}.`] : []),
       ...(explainedBy.length > 0 ? [`It is a consequence of ${joinList(explainedBy)}.`] : []),
     ],
-    advice,
+    advice: [
+      ...new Set(errors.flatMap((error) => (error.advice === null ? [] : [`${capital(error.advice)}.`]))),
+      ...advice.map((step) => withPrefix(withLabels(step, all), prefix ?? 'chain')),
+    ],
   }
 }
+
+/** The labels that name what it is about: service, device, fork … A state is not a subject. */
+const subjectOf = ({ labels: { state: _state, ...labels } }: RuleFinding): string => Object.values(labels).join(' ')
+
+/** Placeholders such as SERVICE, with the label of that name if all findings have the same. */
+const withLabels = (step: string, all: readonly RuleFinding[]): string =>
+  step.replaceAll(/\b[A-Z]{3,}\b/g, (word) => {
+    const [value = word, ...others] = new Set(all.map(({ labels }) => labels[word.toLowerCase()]))
+    return others.length === 0 ? value : word
+  })
+
+/** The log line that matched the pattern of the finding, if it is critical. */
+const logLine = ({ labels: { service = '', pattern } }: RuleFinding, { logs }: Readings): readonly string[] =>
+  pattern === undefined ? [] : (logs?.trouble?.[service] ?? []).filter((line) => line.startsWith(`${pattern}: `))
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Subjects of one alert that are listed. */
 const MAX_SUBJECTS = 5

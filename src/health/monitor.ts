@@ -27,7 +27,7 @@ export interface HealthMonitor {
 export const EVALUATION_INTERVAL = 15_000
 
 /** The labels that a scrape adds. Rules join on them; findings of one node do not need them. */
-export const TARGET = { job: 'chain-agent', instance: 'this node' }
+export const TARGET = { job: 'chain-agent', instance: 'this host' }
 
 /**
  * Evaluates the alert rules in the process. Rules about what only Prometheus knows (a target that is down, the query
@@ -116,6 +116,7 @@ const findingsOf = (active: readonly Alert[]): readonly RuleFinding[] =>
           state,
           countsAs: weightOf(row, { severity, state }),
           since: activeAt,
+          for: rule.for,
           summary: row.summary,
           description: annotationsOf(row, { labels: alert.labels, value })['description'] ?? '',
           advice: row.advice ?? [],
@@ -155,7 +156,7 @@ const isIncluded = (one: Alert, all: readonly Alert[]): boolean =>
 
 const SEVERITIES: readonly AlertRow['severity'][] = [...FINDING_SEVERITIES, 'none']
 
-const subjectOf = ({ severity: _, ...labels }: Labels): string => keyOf(labels)
+const subjectOf = ({ severity: _severity, ...labels }: Labels): string => keyOf(labels)
 
 const causesOf = ({ explainedBy = [] }: AlertRow, active: readonly Alert[]): readonly string[] => [
   ...new Set(

@@ -26,12 +26,12 @@ const STATUSES = {
 
 /** The health verdict: the state by the rules. `more` are findings of the caller's own checks. */
 export const evaluateHealth = (
-  snapshot: Pick<NodeSnapshot, 'at' | 'health' | 'readings' | 'prefix'>,
+  snapshot: Pick<NodeSnapshot, 'at' | 'health' | 'readings' | 'collectors' | 'prefix'>,
   more: readonly Finding[] = [],
 ): HealthVerdict => {
   const { state, unknownBecause, findings: ofRules } = snapshot.health
   // Without a node, nothing that the rules find means anything.
-  const found = unknownBecause === 'no node' ? [noNode(snapshot)] : findingsOf(ofRules, snapshot.at)
+  const found = unknownBecause === 'no node' ? [noNode(snapshot)] : findingsOf(ofRules, snapshot)
   const findings = [...found, ...more].toSorted((a, b) => rank(a.severity) - rank(b.severity))
   const isRaised = state === 'healthy' && more.some(({ severity }) => severity === 'warning')
   const [word, exitCode] = STATUSES[isRaised ? 'warning' : state]

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeFileError, SourceError } from '../core/errors.ts'
+import { withPrefix } from '../core/format.ts'
 
 /** The runbooks in the package, one for each alert. */
 export interface Runbooks {
@@ -27,10 +28,6 @@ export const createRunbooks = (directory = DIRECTORY): Runbooks => {
   }
   return {
     list,
-    read: async (name, prefix) => (await readFile(join(directory, `${name}.md`), 'utf8')).replaceAll(PREFIX, prefix),
+    read: async (name, prefix) => withPrefix(await readFile(join(directory, `${name}.md`), 'utf8'), prefix),
   }
 }
-
-/** Where `chain` stands for the name prefix: units, tools and directories of the node. */
-const PREFIX =
-  /(?<![\w-]|\/d\/)chain(?=-(?:bft|execution|rpc|ledger-tail|cruft|mpt|status|keystore|node)\b|-?\*')|(?<=\/(?:home|opt)\/)chain(?=\/)/g

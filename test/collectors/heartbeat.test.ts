@@ -94,6 +94,7 @@ const FINDING = {
   component: 'services',
   state: 'firing',
   since: 0,
+  for: 0,
   description: '',
   advice: [],
   explainedBy: [],
@@ -106,7 +107,7 @@ const DOWN: Health = {
   since: 0,
   unknownBecause: null,
   findings: [
-    { ...FINDING, summary: 'A required service of the node is not running.', countsAs: 'critical' },
+    { ...FINDING, summary: 'A required service is not running.', countsAs: 'critical' },
     { ...FINDING, summary: 'The newest block is too old.', countsAs: null },
   ],
 }
@@ -146,7 +147,7 @@ test('sends height and health, and exports the time of the last success', async 
   health = DOWN
   published = () => [...healthy(), sample('chain_agent_maintenance', 1, { reason: 'upgrade' })]
   await eventually(() => server.bodies.at(-1) ?? '', contains('"health":"critical"'))
-  expect(server.bodies.at(-1)).toContain('"reasons":["A required service of the node is not running."]')
+  expect(server.bodies.at(-1)).toContain('"reasons":["A required service is not running."]')
   expect(server.bodies.at(-1)).toContain('"maintenance":"upgrade"')
 
   server.answer(503)

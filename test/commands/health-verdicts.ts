@@ -28,12 +28,11 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     exitCode: 0,
   },
   {
-    // The last block is from the 30th second or some tenths before.
     name: 'stalled',
     scenario: 'stalled',
     second: 150,
     agent: true,
-    says: 'CRITICAL: no new block for 2 min.',
+    says: 'CRITICAL: the newest block of the node is too old.',
     exitCode: 2,
   },
   {
@@ -41,16 +40,15 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'lagging',
     second: 90,
     agent: true,
-    says: 'CRITICAL: the node is about 120 blocks behind the network.',
+    says: 'CRITICAL: the newest block of the node is too old.',
     exitCode: 2,
   },
   {
-    // It takes three minutes: after 90 s half of it is complete.
     name: 'statesync',
     scenario: 'statesync',
     second: 90,
     agent: true,
-    says: 'WARNING: statesync is under way, about 50% done; the node answers no requests until it ends.',
+    says: 'WARNING: the node is in statesync.',
     exitCode: 1,
   },
   {
@@ -58,7 +56,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'service-crash',
     second: 60,
     agent: true,
-    says: 'CRITICAL: chain-bft does not run: it was killed by SIGABRT.',
+    says: 'CRITICAL: a required service is not running: bft.',
     exitCode: 2,
   },
   {
@@ -67,7 +65,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'storage-filling',
     second: 340,
     agent: true,
-    says: 'CRITICAL: the database is 96% full.',
+    says: 'CRITICAL: the database fills up although the node compacts it.',
     exitCode: 2,
   },
   {
@@ -76,7 +74,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'upgrade-missed',
     second: 90,
     agent: true,
-    says: 'CRITICAL: the fork aurora is 23 h away, and the node is not ready for it.',
+    says: 'CRITICAL: the node does not meet the requirements of a fork of its network: aurora version.',
     exitCode: 2,
   },
   {
@@ -85,7 +83,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     second: 60,
     maintenance: { minutes: 30 },
     agent: true,
-    says: 'MAINTENANCE: upgrade, 30 min left; chain-bft, chain-execution and chain-rpc do not run.',
+    says: 'MAINTENANCE: upgrade, 30 min left; a required service is not running: bft, execution and rpc.',
     exitCode: 0,
   },
   {
@@ -110,7 +108,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: '0s journal forbids',
     second: 90,
     agent: true,
-    says: 'WARNING: this user may not read the journal: the logs of the node are not seen.',
+    says: 'WARNING: a collector of the agent gives no readings: lifecycle, ledger, consensus, execution and logs.',
     exitCode: 1,
   },
 ]

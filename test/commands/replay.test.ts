@@ -46,11 +46,11 @@ const TWO_HOURS = `
  * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second, 150
  * blocks of the window of 600 have passed after another 46 s. A rule over a window ends when the last event leaves the
  * window. 26 network errors take five seconds, and the last 25 of them leave their five minutes at 3355; the rule keeps
- * firing for five more minutes. Half of the blocks of two minutes are slow after one minute.
+ * firing for five more minutes. ChainBlockStalled keeps firing for three. Half of the blocks of two minutes are slow after one minute.
  */
 const EXPECTED: readonly Planted[] = [
   [
-    ['critical ChainBlockStalled', 310, 480],
+    ['critical ChainBlockStalled', 310, 660],
     ['critical ChainBlocksyncWindow', 356, 480],
   ],
   [
@@ -60,14 +60,14 @@ const EXPECTED: readonly Planted[] = [
     ['warning ChainPartialRestart', 1290, 1501],
   ],
   [['critical ChainLogTrouble execution block_failed', 2400, 3000]],
-  [['critical ChainNetworkNoise', 3005, 3655]],
+  [['warning ChainNetworkNoise', 3005, 3655]],
   [
     ['warning ChainLogTrouble bft snapshot_advised', 4000, 4600],
     ['info ChainStatesync', 4000, 4180],
   ],
   [['critical ChainExecutionSlow', 4960, 5200]],
   [
-    ['critical ChainBlockStalled', 5810, 6100],
+    ['critical ChainBlockStalled', 5810, 6280],
     ['critical ChainBlocksyncWindow', 5856, 6100],
     ['critical ChainConsensusDeadlock local_timeout', 5920, 6100],
   ],
@@ -88,11 +88,6 @@ const TROUBLES = `
   3502s execution starts
 `
 
-/**
- * There was no fresh block from 2130 to 3500. Half an hour after the start the share of the hour is known; it is below
- * 0.7 when more than 0.3 of the time since the start has passed without one: (t - 2130) / t > 0.3 from 3043 on, or an
- * evaluation earlier. It ends when the last five minutes are complete.
- */
 const EXPECTED_TROUBLES: readonly Planted[] = [
   [
     ['critical ChainStorageFull', 0, 2000],
@@ -107,7 +102,6 @@ const EXPECTED_TROUBLES: readonly Planted[] = [
     ['critical ChainServiceDown bft', 2100, 3500],
     ['critical ChainBlocksyncWindow', 2156, 3500],
   ],
-  [['critical ChainUptimeBudgetFast', 3036, 3800]],
 ]
 
 const replayed = async (argv: readonly string[], stdin = '') => {
@@ -139,7 +133,7 @@ describe('a recording of two hours', () => {
     const [first, , second] = out.split('\n')
     expect(first).toMatch(/^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/)
     expect(second).toMatch(
-      /^. 2026-03-01T00:20:[01]\dZ {2}1 min [123]\d s {3}critical {2}ChainServiceDown {6}The service bft of this node is/,
+      /^. 2026-03-01T00:20:[01]\dZ {2}1 min [123]\d s {3}critical {2}ChainServiceDown {6}The service bft of this host is/,
     )
     // oxlint-disable-next-line no-control-regex -- none of it
     expect(out).not.toMatch(/[\u001b]|[^\u0000-\u007f]/)
@@ -159,7 +153,7 @@ test('a recording of a full database, a missing timeline and a long outage has e
   const { incidents } = await replayed(['--file', fileOf('troubles')])
   expectPlanted(incidents, EXPECTED_TROUBLES)
   expect(incidents[1]?.alerts[0]?.says).toMatch(
-    /^The log of execution on this node matched assertion 1 times .* Log line: live chain/,
+    /^The log of execution on this host matched assertion within .* Log line: live chain/,
   )
 })
 

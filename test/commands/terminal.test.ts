@@ -39,6 +39,8 @@ const REPORTS: readonly Report[] = [
 
 /** Output that is not a report: data, scripts, files, and commands that run until they are stopped. */
 const NO_REPORTS = [
+  'rules',
+  'dashboards',
   'run',
   'config',
   'parse',

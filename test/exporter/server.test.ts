@@ -6,7 +6,7 @@ const view: AgentView = {
   version: '1.2.3',
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
-  health: () => ({ state: 'healthy' }),
+  health: () => Promise.resolve({ state: 'healthy' }),
   status: () => ({ agent: { version: '1.2.3' } }),
   events: (query) => Promise.resolve({ asked: query }),
   waitingFor: () => [],

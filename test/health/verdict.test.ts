@@ -97,7 +97,7 @@ test('log lines of the last minutes are new, although their counter has one valu
 
 test('subjects of one alert are one finding', () => {
   const { findings, sentence } = evaluateHealth(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
-  expect(sentence).toBe('a required service of the node is not running: bft and execution.')
+  expect(sentence).toBe('a required service is not running: bft and execution.')
   expect(findings.map(({ severity, evidence }) => [severity, evidence.length])).toEqual([
     ['critical', 2],
     ['warning', 1],

@@ -10,6 +10,7 @@ import { metrics as catalogue } from '../../metrics.ts'
 import { parsePrometheusText, type PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { createHttpClient } from '../../sources/http.ts'
+import { second } from '../../core/units.ts'
 import { version } from '../../core/version.ts'
 import { evaluateOnce } from '../../health/monitor.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
@@ -91,6 +92,7 @@ const healthSchema = z.object({
       state: z.enum(['pending', 'firing']),
       countsAs: severity.nullable(),
       since: time,
+      forSeconds: z.number(),
       summary: z.string(),
       description: z.string(),
       advice: z.array(z.string()),
@@ -110,7 +112,8 @@ const parseStatus = (text: string): z.output<typeof statusSchema> => {
 
 const parseHealth = (text: string): Health => {
   try {
-    return healthSchema.parse(JSON.parse(text))
+    const { findings, ...health } = healthSchema.parse(JSON.parse(text))
+    return { ...health, findings: findings.map(({ forSeconds, ...one }) => ({ ...one, for: forSeconds * second })) }
   } catch {
     throw new ParseError("the agent's health", 'the JSON of /api/v1/health of this version', text)
   }

@@ -116,15 +116,20 @@ const collectSnapshot = async (
     const at = clock.now()
     const statuses = [...board.statuses()]
     const readings = Object.fromEntries(statuses.map(({ name, reading }) => [name, redactAll(reading)]))
+    const typedReadings = typed(readings)
     return {
       at,
       origin: 'node',
       version,
       prefix: prefix(),
       collectors: statuses.map(stateOf),
-      readings: typed(readings),
+      readings: typedReadings,
       known,
-      health: evaluateOnce(at, exposed, config.health),
+      health: evaluateOnce(
+        at,
+        [...exposed.filter(({ name }) => name !== LINES), ...matchedLines(typedReadings)],
+        config.health,
+      ),
       export: async () => ({
         metrics: await exposition.render(samples),
         readings: Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),
@@ -159,6 +164,14 @@ const typed = (readings: Readonly<Record<string, unknown>>): Readings => {
   if (!isReadings(readings)) throw new RangeError('a reading without a collector')
   return readings
 }
+
+const LINES = 'chain_log_pattern_total'
+
+/** The patterns of recent log lines. Lines from before a first reading are not counted: here they are what is new. */
+const matchedLines = ({ logs }: Readings) =>
+  Object.entries(logs?.trouble ?? {}).flatMap(([service, lines]) =>
+    lines.map((line) => ({ name: LINES, labels: { service, pattern: line.split(': ')[0] ?? '' }, value: 1 })),
+  )
 
 /** A collector that has not finished by now has timed out. */
 const stateOf = ({ up, lastSuccessAt, error, reading, ...one }: CollectorStatus): CollectorState => ({

@@ -24,7 +24,7 @@ export const services: RuleFile = {
           for: '1m',
           advice: SERVICE_DOWN_ADVICE,
           expr: 'instance_service:chain_service:down{service!~"otelcol|ledger-tail|cruft"} == 1',
-          summary: 'A required service of the node is not running.',
+          summary: 'A required service is not running.',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for one minute. systemd does not restart consensus and execution automatically.',
         },
@@ -35,7 +35,7 @@ export const services: RuleFile = {
           for: '5m',
           advice: SERVICE_DOWN_ADVICE,
           expr: 'instance_service:chain_service:down{service=~"ledger-tail|cruft"} == 1',
-          summary: 'A supporting service of the node is not running.',
+          summary: 'A supporting service is not running.',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for five minutes. The node itself is not affected.',
         },
@@ -105,7 +105,7 @@ export const services: RuleFile = {
 ) > 0`,
           summary: 'A program of the node has aborted.',
           description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes: the program has exited.',
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes: the program has exited.',
         },
         {
           comment:
@@ -119,7 +119,7 @@ export const services: RuleFile = {
 ) > 0`,
           summary: 'The log of the node contains an error.',
           description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes.',
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
         },
         {
           alert: 'ChainLogTrouble',
@@ -131,7 +131,7 @@ export const services: RuleFile = {
 ) > 0`,
           summary: 'The log of the node contains an error.',
           description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes.',
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
         },
         {
           comment:
@@ -143,7 +143,7 @@ export const services: RuleFile = {
           expr: 'increase(chain_log_pattern_total{pattern="history_shortened"}[10m]) > 0',
           summary: 'The log of the node contains an error.',
           description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes.',
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
         },
         {
           comment:
