@@ -61,7 +61,7 @@ describe('provisioning of Grafana', () => {
       })
       .parse(parse(read('deploy/grafana/provisioning/dashboards/chain-agent.yaml')))
     expect(providers).toHaveLength(1)
-    expect(GUIDE).toContain(`-t ${providers[0]?.options.path} dashboards/{${NAMES.join(',')}}.json`)
+    expect(GUIDE).toContain(`chain-agent dashboards --output ${providers[0]?.options.path} `)
   })
 
   test('every dashboard asks the source that the reader chooses among those of our type', () => {

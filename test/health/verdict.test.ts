@@ -57,7 +57,7 @@ test('a finding has the text of its rule, with values', () => {
     word: 'CRITICAL',
     sentence: 'the newest block of the node is too old.',
     exitCode: 2,
-    findings: [{ name: 'ChainBlockStalled', evidence: [expect.stringContaining('this node has is 45s old')] }],
+    findings: [{ name: 'ChainBlockStalled', evidence: [expect.stringContaining('this host has is 45s old')] }],
   })
 })
 
@@ -91,16 +91,17 @@ test('log lines of the last minutes are new, although their counter has one valu
   expect(findings.find(({ name }) => name === 'ChainLogTrouble')).toMatchObject({
     severity: 'critical',
     summary: 'the log of the node contains an error: execution block_failed',
-    evidence: [expect.stringContaining('matched block_failed 2 times')],
+    evidence: [expect.stringContaining('matched block_failed within 10 minutes')],
   })
 })
 
 test('subjects of one alert are one finding', () => {
   const { findings, sentence } = evaluateHealth(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
   expect(sentence).toBe('a required service is not running: bft and execution.')
+  // A description of each, and how long the condition has been true.
   expect(findings.map(({ severity, evidence }) => [severity, evidence.length])).toEqual([
-    ['critical', 2],
-    ['warning', 1],
+    ['critical', 3],
+    ['warning', 2],
   ])
 })
 

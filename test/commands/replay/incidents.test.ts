@@ -81,7 +81,7 @@ describe('the firing log', () => {
     expect(full(log)).toMatchObject([
       { severity: 'critical', subject: '', beganAt: 15_000, firedAt: 915_000, endedAt: 945_000 },
     ])
-    expect(full(log)[0]?.says).toContain('The database of this node has been 97% full for 15 minutes, above 85%')
+    expect(full(log)[0]?.says).toContain('The database of this host has been 97% full for 15 minutes, above 85%')
   })
 
   test('has no firing if the condition ended before', () => {
@@ -105,7 +105,7 @@ describe('the firing log', () => {
     expect(log.firings()).toMatchObject([
       { alert: 'ChainAssertion', subject: 'bft panic', beganAt: 15_000, firedAt: 15_000, endedAt: null },
     ])
-    expect(log.firings()[0]?.says).toMatch(/ matched panic 1 times .* Log line: thread panicked$/)
+    expect(log.firings()[0]?.says).toMatch(/ matched panic within .* Log line: thread panicked$/)
   })
 })
 

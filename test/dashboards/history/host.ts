@@ -95,6 +95,8 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   })
   for (const state of ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const)
     to.gauge('chain_node_health', Number(state === 'healthy'), { state })
+  for (const role of ['validator', 'full-node', 'rpc'] as const)
+    to.gauge('chain_node_role', Number(role === 'validator'), { role })
   for (const severity of ['critical', 'warning', 'info'] as const) to.gauge('chain_node_findings', 0, { severity })
   to.gauge('chain_agent_config_last_reload_successful', 1)
   to.gauge('chain_agent_config_last_reload_success_timestamp_seconds', at - (at % 86_400))
