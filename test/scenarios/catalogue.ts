@@ -10,6 +10,7 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_collector_enabled: 'no scenario changes the configuration',
   chain_agent_config_last_reload_successful: 'no scenario changes the configuration',
   chain_agent_config_last_reload_success_timestamp_seconds: 'no scenario changes the configuration',
+  chain_node_role: 'the simulated node is a validator; test/health/role.test.ts has the others',
   chain_service_expected: 'no failure changes what is enabled or required',
   chain_service_restarts_total: 'the units that matter have Restart=no; the sandbox has one that restarts',
   chain_agent_journal_gaps_total: 'needs a reader that is paused while the journal is vacuumed: in the sandbox',
