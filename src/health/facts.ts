@@ -51,12 +51,6 @@ export const freeChunks = (known: SampleIndex): number | undefined => {
   return undefined
 }
 
-/** Progress of a statesync that is not complete, 0 to 1. */
-export const statesyncDone = (known: SampleIndex): number | undefined => {
-  const ratio = known.value('chain_status_statesync_progress_ratio')
-  return ratio !== undefined && ratio < 1 ? ratio : undefined
-}
-
 export interface MaintenanceWindow {
   readonly reason: string
   /** Milliseconds since the epoch. */
