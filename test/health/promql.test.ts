@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, describe, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
@@ -97,8 +97,10 @@ const rulesIn = (files: readonly string[]) => {
   }
 }
 
+const FILES = readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml'))
+
 /** The tests that promtool runs: the same rules on the same samples give the same alerts here. */
-describe.each(readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml')))('%s', (file) => {
+describe.each(FILES)('%s', (file) => {
   const { rule_files: files, evaluation_interval: every, tests } = testsSchema.parse(read(file))
   const rules = rulesIn(files)
   test.each(tests.map((one, index) => [one.name ?? `test ${index + 1}`, one] as const))('%s', (_, one) => {
@@ -146,6 +148,56 @@ describe.each(readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml')))
     expect([...evaluator.failures().values()].map(({ message }) => message)).toEqual([])
     expect(found).toEqual(expected)
   })
+})
+
+/** The rules of a file that fire in its tests if each series is scraped at this interval, in milliseconds. */
+const firingAt = (file: string, scrapeInterval: number | undefined): ReadonlySet<string> => {
+  const { rule_files: files, tests } = testsSchema.parse(read(file))
+  const rules = rulesIn(files)
+  const firing = new Set<string>()
+  for (const { interval, input_series: input } of tests) {
+    const series = input.map(({ series: text, values }) => ({ ...seriesOf(text), values: valuesOf(values) }))
+    const end = Math.max(0, ...series.map(({ values }) => values.length)) * interval
+    // The interval of the rule groups, which need not be aligned with the scrapes.
+    const every = end > 6 * 3_600_000 ? interval : 15_000
+    // Tests of hours have samples every minute or less often: an interval that is tested by that.
+    const scraped = interval < 60_000 ? (scrapeInterval ?? interval) : interval
+    const evaluator = createRuleEvaluator(rules)
+    for (let at = 0; at <= end; at += every) {
+      for (
+        let scrape = at === 0 ? 0 : at - every + scraped - ((at - every) % scraped);
+        scrape <= at;
+        scrape += scraped
+      ) {
+        const samples = series.flatMap(({ name, labels, values }) => {
+          const value = values[Math.floor(scrape / interval)]
+          return value === null || value === undefined ? [] : [{ name, labels, value }]
+        })
+        if (scrape === at) evaluator.evaluate(at, samples, { isPart: true })
+        else evaluator.observe(scrape, samples)
+      }
+      if (at % scraped !== 0) evaluator.evaluate(at, [], { isPart: true })
+      for (const { labels, state } of evaluator.active()) {
+        if (state === 'firing') firing.add(`${labels['alertname']} ${labels['severity']}`)
+      }
+    }
+  }
+  return firing
+}
+
+const expected = new Map<string, ReadonlySet<string>>()
+beforeAll(() => {
+  for (const file of FILES) expected.set(file, firingAt(file, undefined))
+})
+
+test.each([5, 15, 30, 60])('each rule that fires in its tests fires at a scrape interval of %i s, too', (seconds) => {
+  const silent = FILES.flatMap((file) => {
+    const found = firingAt(file, seconds * 1000)
+    return [...(expected.get(file) ?? [])].filter((rule) => !found.has(rule))
+  })
+  expect(silent).toEqual([])
+  const all = [...expected.values()].reduce((sum, { size }) => sum + size, 0)
+  expect(all).toBeGreaterThan(100)
 })
 
 const sorted = (all: readonly (readonly [Labels, string])[]): readonly string[] =>
