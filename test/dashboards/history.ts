@@ -76,8 +76,8 @@ const createTarget = (
     full.move({ at, elapsed, isWritten: true })
     full.other('up', isScraped ? 1 : 0)
     full.other('scrape_duration_seconds', isScraped ? 0.03 : 10)
-    full.other('scrape_samples_scraped', isScraped ? 955 : 0)
-    full.other('scrape_samples_post_metric_relabeling', isScraped ? 955 : 0)
+    full.other('scrape_samples_scraped', isScraped ? 780 : 0)
+    full.other('scrape_samples_post_metric_relabeling', isScraped ? 780 : 0)
     full.other('scrape_series_added', 0)
   }
   return [week, full]

@@ -49,8 +49,8 @@ describe('the configurations of deploy/prometheus', () => {
     const root = await mkdtemp(join(tmpdir(), 'chain-install-'))
     await mkdir(join(root, 'etc/prometheus'), { recursive: true })
     const guide = await readFile(join(ROOT, 'docs/fleet.md'), 'utf8')
-    const steps = [...guide.matchAll(/^install .*/gm)].map(([step]) =>
-      step.replaceAll(/ (?=\/(?:etc|var)\/)/g, ` ${root}`),
+    const steps = [...guide.matchAll(/^(?:install|chain-agent (?:rules|dashboards) --output) .*/gm)].map(([step]) =>
+      step.replaceAll(/ (?=\/(?:etc|var)\/)/g, ` ${root}`).replace(/^chain-agent/, 'node dist/main.js'),
     )
     expect(steps.length).toBeGreaterThan(6)
     await must('bash', ['-euc', steps.join('\n')], { cwd: ROOT })

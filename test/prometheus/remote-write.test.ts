@@ -200,6 +200,6 @@ withVictoria('vmalert', () => {
     // `keep_firing_for` came with 1.92.
     const { version } = { version: '0', ...(await probeVictoria()) }
     const knows = Number(/^1\.(\d+)/.exec(version)?.[1]) >= 92
-    expect(refused).toEqual(knows ? [] : ['peers'])
+    expect(refused).toEqual(knows ? [] : ['consensus', 'duty', 'peers', 'sync'])
   })
 })
