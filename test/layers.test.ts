@@ -15,8 +15,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/parsers': 'src/core zod',
   'src/sources': 'src/core execa modern-tar p-limit systeminformation node',
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
-  'src/config':
-    'src/collectors/index.ts src/core src/health/role.ts src/health/rules src/health/tuning.ts node yaml zod',
+  'src/config': 'src/collectors/index.ts src/core src/health/role.ts src/health/rules node yaml zod',
   'src/exporter': 'src/core src/metrics.ts node express type src/health',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':

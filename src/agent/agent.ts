@@ -119,8 +119,9 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       monitor.evaluate(clock.now(), exposed)
     } catch (error) {
       log.error(error)
+      monitor.fail(clock.now())
     }
-    for (const failure of monitor.failures()) {
+    for (const failure of monitor.health().failures) {
       if (!logged.has(failure)) log.error(failure)
       logged.add(failure)
     }

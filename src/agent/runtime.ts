@@ -20,6 +20,7 @@ import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { Health } from '../core/health.ts'
+import { notEvaluated } from '../health/monitor.ts'
 import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
 import { createHostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
@@ -107,7 +108,7 @@ interface RuntimeOptions {
   readonly ownsProcess: boolean
   /** Follows the journal; a command that reads once passes one that ends. */
   readonly journal?: Journal<JournalEntry>
-  /** The health of the node by the rules, for the heartbeat. */
+  /** The health of the node by the rules, for the heartbeat, which a command that reads once does not send. */
   readonly health?: () => Health
   /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
@@ -128,13 +129,10 @@ interface CollectorRuntime {
   prefix(): string | null
 }
 
-/** A command that reads the node once sends no heartbeat. */
-const NOT_EVALUATED: Health = { state: 'unknown', since: 0, unknownBecause: 'no evaluation', findings: [] }
-
 /** Connects sources, parsers and collectors, for the agent and for a command that reads the node once. */
 export const createRuntime = async (options: RuntimeOptions): Promise<CollectorRuntime> => {
   const { clock, path, exec, ask, checkpoints } = options
-  const { journal = createJournal({ exec, parse: parseJournalEntry }), health = () => NOT_EVALUATED } = options
+  const { journal = createJournal({ exec, parse: parseJournalEntry }), health = () => notEvaluated(0) } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, options)
   let prefix: Prefix | undefined

@@ -1,4 +1,4 @@
-/** `unknown`: no node or no block of it is known, or no evaluation has ended. Most severe first. */
+/** `unknown`: no node or no block of it is known, or no evaluation succeeded. Most severe first. */
 export const HEALTH_STATES = ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const
 export type HealthState = (typeof HEALTH_STATES)[number]
 
@@ -37,4 +37,6 @@ export interface Health {
   readonly unknownBecause: 'no evaluation' | 'no node' | 'no block' | null
   /** Those that count for most first, causes before consequences, then the oldest first. */
   readonly findings: readonly RuleFinding[]
+  /** Rules that could not be evaluated, with the reason: their conditions are unknown. */
+  readonly failures: readonly string[]
 }

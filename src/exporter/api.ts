@@ -87,7 +87,7 @@ export const renderEvents = (events: readonly Event[], { since, after, limit }: 
 }
 
 /** The body of /api/v1/health. */
-export const renderHealth = ({ state, since, unknownBecause, findings }: Health) => ({
+export const renderHealth = ({ state, since, unknownBecause, findings, failures }: Health) => ({
   state,
   since: new Date(since).toISOString(),
   unknownBecause,
@@ -97,4 +97,5 @@ export const renderHealth = ({ state, since, unknownBecause, findings }: Health)
     since: new Date(finding.since).toISOString(),
     description: redact(finding.description),
   })),
+  failures,
 })

@@ -20,7 +20,7 @@ export interface Finding {
 }
 
 /**
- * The findings of the rules that count at `now`: one for each alert, with all its subjects. Of several severities about
+ * The findings of the rules that count: one for each alert, with all its subjects. Of several severities about
  * one subject only the worst counts.
  */
 export const findingsOf = (findings: readonly RuleFinding[], snapshot: FindingContext): readonly Finding[] => {
@@ -52,7 +52,9 @@ const findingOf = (
   const subjects = all.map(subjectOf).filter((subject) => subject !== '')
   const lasted = at - Math.min(...all.map(({ since }) => since))
   const duration = lasted > 0 ? `has been true for ${shortDuration(lasted)}` : 'is true now'
-  const pending = state === 'pending' && pendingFor > 0 ? `; the alert fires after ${shortDuration(pendingFor)}` : ''
+  // The descriptions name the duration of the rule, which has not passed yet.
+  const isPending = state === 'pending' && pendingFor > 0
+  const pending = isPending ? `; after ${shortDuration(pendingFor)} the alert fires with this text:` : '.'
   const failed = all.flatMap(({ labels }) => collectors.filter(({ name }) => name === labels['collector']))
   const errors = failed.flatMap(({ name, error }) => (error ? [{ name, ...error }] : []))
   return {
@@ -60,10 +62,10 @@ const findingOf = (
     severity: countsAs,
     summary: [asPhrase(summary), ...(subjects.length === 0 ? [] : [joinList(limited(subjects))])].join(': '),
     evidence: [
+      ...(lasted > 0 || isPending ? [`The condition ${duration}${pending}`] : []),
       ...limited(all.map(({ description }) => capital(description))),
       ...limited([...new Set(errors.map(({ name, message }) => `${name}: ${message.split('\n')[0]}`))]),
       ...limited(all.flatMap((one) => logLine(one, readings))),
-      ...(lasted > 0 || pending !== '' ? [`The condition ${duration}${pending}.`] : []),
       ...(explainedBy.length > 0 ? [`It is a consequence of ${joinList(explainedBy)}.`] : []),
     ],
     advice: [

@@ -7,7 +7,7 @@ import {
 } from '../core/health.ts'
 import { sample, type Sample } from '../core/metric.ts'
 import { minute } from '../core/units.ts'
-import { type ActiveAlert, type AlertRule, createRuleEvaluator } from './promql/rules.ts'
+import { type ActiveAlert, type AlertRule, createRuleEvaluator, type RuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
 import { ruleSet } from './rules/index.ts'
 import { DEFAULT_TUNING } from './rules/tuning.ts'
@@ -19,8 +19,8 @@ export interface HealthMonitor {
   evaluate(at: number, samples: Iterable<StoredSample>): void
   health(): Health
   samples(): readonly Sample[]
-  /** Rules that could not be evaluated the last time, with the reason. */
-  failures(): readonly string[]
+  /** An evaluation failed as a whole: the health is unknown until the next one. */
+  fail(at: number): void
 }
 
 /** Interval of the evaluation: that of the generated rule groups, in milliseconds. */
@@ -37,7 +37,7 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
   const createEvaluator = () => createRuleEvaluator(ruleSet(tuning))
   let evaluator = createEvaluator()
   let evaluatedAt = -Infinity
-  let health: Health = { state: 'unknown', since: startedAt, unknownBecause: 'no evaluation', findings: [] }
+  let health = notEvaluated(startedAt)
 
   return {
     evaluate: (at, samples) => {
@@ -46,14 +46,13 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
       evaluatedAt = at
       const all = [...samples]
       evaluator.evaluate(at, withTarget(all))
-      const { state, ...assessed } = assess(evaluator.active(), all)
+      const { state, ...assessed } = assess(evaluator, all)
       health = { ...assessed, state, since: state === health.state ? health.since : at }
     },
     health: () => health,
-    failures: () =>
-      [...evaluator.failures()].map(
-        ([rule, { message }]) => `Cannot evaluate the rule ${'alert' in rule ? rule.alert : rule.record}: ${message}`,
-      ),
+    fail: (at) => {
+      if (health.unknownBecause !== 'no evaluation') health = notEvaluated(at)
+    },
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       // Before the first evaluation the number is unknown.
@@ -68,29 +67,47 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
   }
 }
 
+/** The health while no evaluation has succeeded since `since`, in milliseconds since the epoch. */
+export const notEvaluated = (since: number): Health => ({
+  state: 'unknown',
+  since,
+  unknownBecause: 'no evaluation',
+  findings: [],
+  failures: [],
+})
+
 /** The span of the log that a single reading of the node covers, in milliseconds. */
 const LOG_SPAN = 10 * minute
 
 /**
- * The health by a single reading of the node. Durations of rules cannot be observed, so every finding is pending. The
- * counts of log lines are those of the last minutes, not since a start as in the agent.
+ * The health by a single reading of the node. Durations cannot be observed: the finding of a rule with one is pending.
+ * Log lines of the last minutes count as new.
  */
 export const evaluateOnce = (at: number, samples: readonly StoredSample[], tuning = DEFAULT_TUNING): Health => {
   const evaluator = createRuleEvaluator(ruleSet(tuning))
   const lines = samples.filter(({ name }) => name === 'chain_log_pattern_total')
   evaluator.observe(at - LOG_SPAN, withTarget(lines.map((line) => ({ ...line, value: 0 }))))
   evaluator.evaluate(at, withTarget(samples))
-  return { since: at, ...assess(evaluator.active(), samples) }
+  return { since: at, ...assess(evaluator, samples) }
 }
 
-const assess = (active: readonly Alert[], samples: readonly StoredSample[]): Omit<Health, 'since'> => {
+const assess = (evaluator: RuleEvaluator<RowRule>, samples: readonly StoredSample[]): Omit<Health, 'since'> => {
+  const active = evaluator.active()
+  const failures = [...evaluator.failures()].map(
+    ([rule, { message }]) => `Cannot evaluate the rule ${'alert' in rule ? rule.alert : rule.record}: ${message}`,
+  )
   const findings = findingsOf(active)
   const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
-  const { state, unknownBecause = null } = stateOf(findings, { isInMaintenance, hasNode: hasNode(samples) })
-  return { state, unknownBecause, findings }
+  const { state, unknownBecause = null } = stateOf(findings, {
+    isInMaintenance,
+    hasNode: hasNode(samples),
+    hasFailures: failures.length > 0,
+  })
+  return { state, unknownBecause, findings, failures }
 }
 
-type Alert = ActiveAlert<AlertRule & { readonly row: AlertRow }>
+type RowRule = AlertRule & { readonly row: AlertRow }
+type Alert = ActiveAlert<RowRule>
 
 const findingsOf = (active: readonly Alert[]): readonly RuleFinding[] =>
   active
@@ -171,26 +188,32 @@ const causesOf = ({ explainedBy = [] }: AlertRow, active: readonly Alert[]): rea
   ),
 ]
 
+interface Circumstances {
+  readonly isInMaintenance: boolean
+  readonly hasNode: boolean
+  readonly hasFailures: boolean
+}
+
 const stateOf = (
   findings: readonly RuleFinding[],
-  { isInMaintenance, hasNode: isNode }: { readonly isInMaintenance: boolean; readonly hasNode: boolean },
+  { isInMaintenance, hasNode: isNode, hasFailures }: Circumstances,
 ): Pick<Health, 'state'> & Partial<Pick<Health, 'unknownBecause'>> => {
   if (!isNode) return { state: 'unknown', unknownBecause: 'no node' }
   const counted = isInMaintenance
     ? findings.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
     : findings
   if (counted.some(({ countsAs }) => countsAs === 'critical')) return { state: 'critical' }
-  // At once: until then nothing says that the node is healthy.
+  // At once: until then nothing shows that the node is healthy.
   if (!isInMaintenance && findings.some(isNoBlock)) {
     return { state: 'unknown', unknownBecause: 'no block' }
   }
-  if (counted.some(({ countsAs }) => countsAs === 'warning')) return { state: 'warning' }
+  if (hasFailures || counted.some(({ countsAs }) => countsAs === 'warning')) return { state: 'warning' }
   return { state: isInMaintenance ? 'maintenance' : 'healthy' }
 }
 
 const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
-const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
+export const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
 /** Without it whether the chain advances is unknown. */
 const isNoBlock = ({ alert, labels }: RuleFinding): boolean => alert === 'ChainBlind' && labels['reading'] === 'block'
 
@@ -206,7 +229,8 @@ const hasNode = (samples: readonly StoredSample[]): boolean => {
   return expected.length === 0 ? of('chain_rpc_up', 0).length === 0 : !expected.every((one) => missing.includes(one))
 }
 
-const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
+/** The samples as a scrape stores them. */
+export const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
   for (const { name, labels, value } of samples) yield { name, labels: { ...labels, ...TARGET }, value }
   yield { name: 'up', labels: TARGET, value: 1 }
 }

@@ -1,6 +1,7 @@
 import type { HealthState } from '../core/health.ts'
 import { maintenanceWindow, type MaintenanceWindow } from './facts.ts'
 import { type Finding, findingsOf, rank } from './finding.ts'
+import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
@@ -29,38 +30,55 @@ export const evaluateHealth = (
   snapshot: Pick<NodeSnapshot, 'at' | 'health' | 'readings' | 'collectors' | 'prefix'>,
   more: readonly Finding[] = [],
 ): HealthVerdict => {
-  const { state, unknownBecause, findings: ofRules } = snapshot.health
+  const { state, unknownBecause, findings: ofRules, failures } = snapshot.health
   // Without a node, nothing that the rules find means anything.
   const found = unknownBecause === 'no node' ? [noNode(snapshot)] : findingsOf(ofRules, snapshot)
-  const findings = [...found, ...more].toSorted((a, b) => rank(a.severity) - rank(b.severity))
+  const findings = [...found, ...unevaluated(failures), ...more].toSorted((a, b) => rank(a.severity) - rank(b.severity))
   const isRaised = state === 'healthy' && more.some(({ severity }) => severity === 'warning')
   const [word, exitCode] = STATUSES[isRaised ? 'warning' : state]
-  const maintenance = state === 'maintenance' ? maintenanceWindow(snapshot) : undefined
-  return { word, exitCode, findings, sentence: `${sentenceOf({ word, findings, maintenance, unknownBecause })}.` }
+  const maintenance = maintenanceWindow(snapshot)
+  // In a maintenance window only these decide about a word other than MAINTENANCE.
+  const outside = ofRules.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
+  const deciding = maintenance && word !== 'MAINTENANCE' ? findingsOf(outside, snapshot) : findings
+  return { word, exitCode, findings, sentence: `${sentenceOf({ word, deciding, maintenance, unknownBecause })}.` }
 }
 
 interface Parts {
   readonly word: HealthStatus
-  readonly findings: readonly Finding[]
+  /** The findings that decide about the word, worst first. */
+  readonly deciding: readonly Finding[]
   readonly maintenance: MaintenanceWindow | undefined
   readonly unknownBecause: NodeSnapshot['health']['unknownBecause']
 }
 
-const sentenceOf = ({ word, findings, maintenance, unknownBecause }: Parts): string => {
-  const worst = findings.find(({ severity }) => severity !== 'info')
+const sentenceOf = ({ word, deciding, maintenance, unknownBecause }: Parts): string => {
+  const worst = deciding.find(({ severity }) => severity !== 'info')
   if (word === 'OK') return 'the node keeps up with the chain'
   if (word === 'MAINTENANCE') {
     const window = maintenance ? `${maintenance.reason}, ${maintenance.left} left` : 'a maintenance window is set'
     return worst ? `${window}; ${worst.summary}` : window
   }
   if (unknownBecause === 'no block') return 'whether the chain advances is unknown: no source reports a block'
-  if (unknownBecause === 'no evaluation') return 'the agent has just started and has not evaluated its rules yet'
+  if (unknownBecause === 'no evaluation') return 'the agent has not evaluated its rules yet, or could not: see its log'
   return worst?.summary ?? 'see the findings'
 }
 
 /** `STATUS: sentence`, the first line of every output that has a health verdict. */
 export const firstLine = ({ word, sentence }: Pick<HealthVerdict, 'word' | 'sentence'>): string =>
   `${word}: ${sentence}`
+
+const unevaluated = (failures: readonly string[]): readonly Finding[] =>
+  failures.length === 0
+    ? []
+    : [
+        {
+          name: 'rules',
+          severity: 'warning',
+          summary: 'some health rules could not be evaluated: their conditions are unknown',
+          evidence: failures,
+          advice: ['Report it with the output of `chain-agent bundle`.'],
+        },
+      ]
 
 const noNode = ({ prefix }: Pick<NodeSnapshot, 'prefix'>): Finding => ({
   name: 'ChainServiceMissing',

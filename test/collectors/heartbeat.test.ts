@@ -86,7 +86,7 @@ const beat = (published: () => readonly Sample[], health: () => Health = () => H
   }
 }
 
-const HEALTHY: Health = { state: 'healthy', since: 0, unknownBecause: null, findings: [] }
+const HEALTHY: Health = { state: 'healthy', since: 0, unknownBecause: null, findings: [], failures: [] }
 
 const FINDING = {
   alert: 'ChainServiceDown',
@@ -106,6 +106,7 @@ const DOWN: Health = {
   state: 'critical',
   since: 0,
   unknownBecause: null,
+  failures: [],
   findings: [
     { ...FINDING, summary: 'A required service is not running.', countsAs: 'critical' },
     { ...FINDING, summary: 'The newest block is too old.', countsAs: null },

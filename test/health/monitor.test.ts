@@ -98,8 +98,17 @@ test('a rule that cannot be evaluated is reported, and the others still are', ()
     { name: 'chain_query_service_node_height', labels: {}, value: 7 },
     ...heights,
   ])
-  expect(monitor.failures()).toEqual([
+  expect(monitor.health().failures).toEqual([
     'Cannot evaluate the rule instance:chain_query_service_behind:blocks: several elements of the right side match one of the left side',
   ])
-  expect(monitor.health().state).toBe('healthy')
+  // What it would have found is unknown.
+  expect(monitor.health().state).toBe('warning')
+})
+
+test('after a failed evaluation the health is unknown, and known again after the next one', () => {
+  const monitor = evaluated(stalled, 105)
+  monitor.fail((START_S + 120) * 1000)
+  expect(monitor.health()).toMatchObject({ state: 'unknown', unknownBecause: 'no evaluation', findings: [] })
+  monitor.evaluate((START_S + 135) * 1000, [BUILD, blockOf(30)])
+  expect(monitor.health().state).toBe('critical')
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createHealthMonitor } from '../../src/health/monitor.ts'
 import { RULE_FILES, ruleFiles, ruleSet } from '../../src/health/rules/index.ts'
 import { DEFAULT_TUNING } from '../../src/health/rules/tuning.ts'
-import { readLimits, unitOf } from '../../src/health/tuning.ts'
+import { readLimits, unitOf } from '../../src/health/rules/read-limits.ts'
 import { definition } from '../../src/collectors/execution/definition.ts'
 
 const rows = RULE_FILES.flatMap(({ groups }) =>

@@ -60,7 +60,10 @@ test('a finding has the text of its rule, with values', () => {
     findings: [
       {
         name: 'ChainBlockStalled',
-        evidence: [expect.stringContaining('this host has is 45s old'), expect.any(String)],
+        evidence: [
+          'The condition is true now; after 30 s the alert fires with this text:',
+          expect.stringContaining('this host has is 45s old'),
+        ],
       },
     ],
   })
@@ -158,7 +161,9 @@ describe('maintenance', () => {
   })
   test('does not explain an exposed port', () => {
     const exposed: Series = ['chain_host_port_exposed', 1, { port: '8080' }]
-    expect(evaluateHealth(changed([exposed, isSet], window))).toMatchObject({ word: 'WARNING', exitCode: 1 })
+    const verdict = evaluateHealth(changed([blockAge(90), exposed, isSet], window))
+    expect(verdict).toMatchObject({ word: 'WARNING', exitCode: 1 })
+    expect(verdict.sentence).toContain(': 8080.')
   })
 })
 
@@ -166,4 +171,14 @@ test('a finding of the caller raises OK to WARNING, and nothing else', () => {
   const mine = { name: 'disk', severity: 'warning', summary: 'it is slow', evidence: [], advice: [] } as const
   expect(evaluateHealth(changed([]), [mine])).toMatchObject({ word: 'WARNING', sentence: 'it is slow.', exitCode: 1 })
   expect(evaluateHealth(changed([blockAge(90)]), [mine])).toMatchObject({ word: 'CRITICAL' })
+})
+
+test('rules that could not be evaluated are a finding', () => {
+  const node = changed([])
+  const health = { ...node.health, state: 'warning', failures: ['Cannot evaluate the rule ChainBehind: why'] } as const
+  expect(evaluateHealth({ ...node, health })).toMatchObject({
+    word: 'WARNING',
+    sentence: 'some health rules could not be evaluated: their conditions are unknown.',
+    findings: [{ evidence: ['Cannot evaluate the rule ChainBehind: why'] }],
+  })
 })

@@ -38,7 +38,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
       Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),
     ),
     known: createSampleIndex(samples),
-    health: { state: 'healthy' as const, since: 0, unknownBecause: null, findings: [] },
+    health: { state: 'healthy' as const, since: 0, unknownBecause: null, findings: [], failures: [] },
     export: () => Promise.resolve({ metrics: '', readings }),
   }
   return {

@@ -49,7 +49,7 @@ export const journal: readonly Placed[] = [
   graph({
     title: 'Trouble with the journal, in 15 minutes',
     about:
-      'Readers that were started anew, gaps in what was read, and messages that journald itself dropped: absence of others proves nothing then.',
+      'Restarts of journal readers, gaps between cursors, and messages that journald dropped. While they occur, the absence of a message proves nothing.',
     alerts: ['ChainLogsIncomplete'],
     unit: 'locale',
     decimals: 0,
@@ -59,7 +59,7 @@ export const journal: readonly Placed[] = [
     lines: [
       {
         expr: 'sum(increase(chain_agent_journal_restarts_total[15m]))',
-        legend: 'readers started anew',
+        legend: 'reader restarts',
       },
       { expr: 'sum(increase(chain_agent_journal_gaps_total[15m]))', legend: 'gaps' },
       {
@@ -71,7 +71,7 @@ export const journal: readonly Placed[] = [
   figures({
     title: 'Heartbeat',
     about:
-      'Since the heartbeat was last accepted. No data where none is configured: then nobody hears of it when the host dies.',
+      'Since the heartbeat was last accepted. No data if none is configured: then no alert is sent when the host fails.',
     alerts: ['ChainHeartbeatFailing'],
     unit: 's',
     width: 4,

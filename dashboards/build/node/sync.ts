@@ -22,7 +22,7 @@ export const sync: readonly Placed[] = [
   timeline({
     title: 'References',
     about:
-      'Whether each other view of the chain answers, and is of the same chain. Without a majority of them nobody can tell whether the node is behind.',
+      'Whether each reference answers and is on the same chain. Without a majority it is unknown whether the node is behind.',
     alerts: ['ChainBlind'],
     width: 8,
     height: 8,

@@ -1,4 +1,4 @@
-import { TARGET } from '../../health/monitor.ts'
+import { TARGET, withTarget } from '../../health/monitor.ts'
 import { createRuleEvaluator } from '../../health/promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from '../../health/promql/series.ts'
 import type { ruleSet } from '../../health/rules/index.ts'
@@ -116,10 +116,6 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
     },
     failures: () => [...failures],
   }
-}
-
-const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
-  for (const { name, labels, value } of samples) yield { name, labels: { ...labels, ...TARGET }, value }
 }
 
 /** Labels that every alert has. */

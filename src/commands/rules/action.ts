@@ -5,7 +5,7 @@ import { ruleFiles } from '../../health/rules/index.ts'
 import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../health/rules/render.ts'
 import type { RuleFile } from '../../health/rules/rule.ts'
 import type { Tuning } from '../../health/rules/tuning.ts'
-import { alertProblem, readLimits, type WrittenLimits } from '../../health/tuning.ts'
+import { alertProblem, readLimits, type WrittenLimits } from '../../health/rules/read-limits.ts'
 import { writeFiles } from '../shared/write-files.ts'
 
 export interface RulesOptions {

@@ -84,6 +84,7 @@ const healthSchema = z.object({
   state: z.enum(HEALTH_STATES),
   since: time,
   unknownBecause: z.enum(['no evaluation', 'no node', 'no block']).nullable(),
+  failures: z.array(z.string()),
   findings: z.array(
     z.object({
       alert: z.string(),

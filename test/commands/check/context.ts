@@ -53,7 +53,7 @@ export const context = (host: Host = {}): PreflightContext => {
       version,
       prefix: 'chain',
       known: createSampleIndex([]),
-      health: { state: 'healthy', since: 0, unknownBecause: null, findings: [] },
+      health: { state: 'healthy', since: 0, unknownBecause: null, findings: [], failures: [] },
       readings: decodeReadings(Object.fromEntries(collectors.map(({ name, reading }) => [name, reading]))),
       export: () => Promise.resolve({ metrics: '', readings: {} }),
       collectors: collectors.map(({ reading, error = null, ...one }) => ({

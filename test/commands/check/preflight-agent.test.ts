@@ -23,7 +23,7 @@ describe('the agent', () => {
     return port
   }
   const http = (handler: RequestListener) => listen(createServer(handler))
-  const health = { state: 'healthy', since: '2026-03-01T03:00:00Z', unknownBecause: null, findings: [] }
+  const health = { state: 'healthy', since: '2026-03-01T03:00:00Z', unknownBecause: null, findings: [], failures: [] }
   const BODIES: Readonly<Record<string, string>> = { '/metrics': '', '/api/v1/health': JSON.stringify(health) }
   const status = (runs: string) => JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} })
   const answering = (runs: string) =>

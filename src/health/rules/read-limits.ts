@@ -1,8 +1,8 @@
-import { closestMatch } from '../core/suggest.ts'
-import { RULE_FILES } from './rules/index.ts'
-import { expressionOf } from './rules/render.ts'
-import type { AlertRow, RuleSeverity } from './rules/rule.ts'
-import type { RuleTuning } from './rules/tuning.ts'
+import { closestMatch } from '../../core/suggest.ts'
+import { RULE_FILES } from './index.ts'
+import { expressionOf } from './render.ts'
+import type { AlertRow, RuleSeverity } from './rule.ts'
+import type { RuleTuning } from './tuning.ts'
 
 /** Settings as the operator writes them: rule → setting → `25ms`, `90%`, `450`. */
 export type WrittenLimits = Readonly<Record<string, Readonly<Record<string, string | number>>>>
