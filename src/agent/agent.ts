@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
-import { severityOf } from '../collectors/severity.ts'
 import { changedKeys } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
-import { type NewEvent, toNewEvent } from '../core/event.ts'
+import type { Change } from '../core/board.ts'
+import { type NewEvent, type Severity, severityOf, toNewEvent } from '../core/event.ts'
 import { createReloader, type Reloaded } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { createChangeLog } from '../exporter/change-log.ts'
@@ -78,6 +78,10 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     },
   })
   const changeLog = createChangeLog(log)
+  const record = (change: Change, severity: Severity): void => {
+    changeLog(change, severity)
+    events.add(toNewEvent(change, severity))
+  }
   const monitor = createHealthMonitor(startedAt, config.health)
   const { board, exposition, offer, prefix } = await createRuntime({
     clock,
@@ -92,9 +96,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       log.error(message)
     },
     notice: (change) => {
-      const severity = severityOf(change)
-      changeLog(change, severity)
-      events.add(toNewEvent(change, severity))
+      record(change, severityOf(change))
     },
     onPrefix: (found) => {
       logPrefix(log, found)
@@ -116,7 +118,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const evaluateHealth = async (): Promise<void> => {
     try {
       const exposed = await exposition.values(samples())
-      monitor.evaluate(clock.now(), exposed)
+      for (const { severity, ...change } of monitor.evaluate(clock.now(), exposed)) record(change, severity)
     } catch (error) {
       log.error(error)
       monitor.fail(clock.now())

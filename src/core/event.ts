@@ -1,13 +1,18 @@
 import type { Change } from './board.ts'
 import { excerpt } from './errors.ts'
+import { FINDING_SEVERITIES, type FindingSeverity } from './health.ts'
 import { redact, sanitize } from './redact.ts'
 
-/** The severity of a state change, with the values of the alert rules' `severity` label; most severe first. */
-export const SEVERITIES = ['critical', 'warning', 'info'] as const
-export type Severity = (typeof SEVERITIES)[number]
+/** The severity of a state change: that of the alert rule, or of a failed collector; most severe first. */
+export const SEVERITIES = FINDING_SEVERITIES
+export type Severity = FindingSeverity
 
 export const isAtLeast = (severity: Severity, least: Severity): boolean =>
   SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least)
+
+/** The severity of a change on the board. Whether the state of a subject is a problem is decided by the alert rules. */
+export const severityOf = ({ subject, to }: Pick<Change, 'subject' | 'to'>): Severity =>
+  subject === undefined && to !== 'working' ? 'warning' : 'info'
 
 /** A stored state change, with all texts sanitized. */
 export interface Event {

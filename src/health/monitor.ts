@@ -5,6 +5,7 @@ import {
   type Health,
   type RuleFinding,
 } from '../core/health.ts'
+import type { Change } from '../core/board.ts'
 import { sample, type Sample } from '../core/metric.ts'
 import { minute } from '../core/units.ts'
 import { type ActiveAlert, type AlertRule, createRuleEvaluator, type RuleEvaluator } from './promql/rules.ts'
@@ -15,13 +16,19 @@ import { annotationsOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
 
 export interface HealthMonitor {
-  /** Evaluates every rule on the samples of this time, in milliseconds since the epoch, as Prometheus does at a scrape. */
-  evaluate(at: number, samples: Iterable<StoredSample>): void
+  /**
+   * Evaluates every rule on the samples of this time, in milliseconds since the epoch, as Prometheus does at a scrape.
+   * Returns the alerts that began or ceased to fire.
+   */
+  evaluate(at: number, samples: Iterable<StoredSample>): readonly AlertChange[]
   health(): Health
   samples(): readonly Sample[]
   /** An evaluation failed as a whole: the health is unknown until the next one. */
   fail(at: number): void
 }
+
+/** A change of an alert: it begins to fire, its severity changes, or it no longer fires. */
+export type AlertChange = Change & { readonly severity: FindingSeverity }
 
 /** Interval of the evaluation: that of the generated rule groups, in milliseconds. */
 export const EVALUATION_INTERVAL = 15_000
@@ -38,6 +45,7 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
   let evaluator = createEvaluator()
   let evaluatedAt = -Infinity
   let health = notEvaluated(startedAt)
+  const alerts = createAlertChanges()
 
   return {
     evaluate: (at, samples) => {
@@ -48,6 +56,7 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
       evaluator.evaluate(at, withTarget(all))
       const { state, ...assessed } = assess(evaluator, all)
       health = { ...assessed, state, since: state === health.state ? health.since : at }
+      return alerts(at, health.findings)
     },
     health: () => health,
     fail: (at) => {
@@ -64,6 +73,32 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
         ),
       ),
     ],
+  }
+}
+
+const NOT_FIRING = 'not firing'
+
+/** Compares the firing alerts with those of the evaluation before. */
+const createAlertChanges = () => {
+  /** By alert and labels: its state in words. */
+  let known: ReadonlyMap<string, string> = new Map()
+  return (at: number, findings: readonly RuleFinding[]): readonly AlertChange[] => {
+    const firing = new Map(
+      findings
+        .filter(({ state }) => state === 'firing')
+        .map((finding) => [[finding.alert, ...Object.values(finding.labels)].join(' '), finding]),
+    )
+    const states = new Map([...firing].map(([key, { severity, summary }]) => [key, `${severity}: ${summary}`]))
+    const changes = [...new Set([...states.keys(), ...known.keys()])].map((subject) => ({
+      at,
+      collector: 'alerts',
+      subject,
+      from: known.get(subject) ?? NOT_FIRING,
+      to: states.get(subject) ?? NOT_FIRING,
+      severity: firing.get(subject)?.severity ?? ('info' as const),
+    }))
+    known = states
+    return changes.filter(({ from, to }) => from !== to)
   }
 }
 

@@ -70,6 +70,8 @@ const EXPECTED: readonly Planted[] = [
     ['critical ChainBlockStalled', 5810, 6280],
     ['critical ChainBlocksyncWindow', 5856, 6100],
     ['critical ChainConsensusDeadlock local_timeout', 5920, 6100],
+    // From the third timeout on, until fewer than three are in the last minute.
+    ['warning ChainConsensusFinding local_timeouts', 5815, 6150],
   ],
   [['warning ChainServiceDown ledger-tail', 6700, 7060]],
 ]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Change } from '../../src/core/board.ts'
-import { severityOf } from '../../src/collectors/severity.ts'
+import { severityOf } from '../../src/core/event.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import { createChangeLog } from '../../src/exporter/change-log.ts'
 
@@ -58,7 +58,7 @@ test('other failures are logged in full, and subjects with their previous state'
   tell({ collector: 'rpc', to: 'silent: no reading in the time one is due' })
   expect(lines.slice(1)).toEqual([
     'warn status: Could not run x: exit code 3',
-    'error bft: active → failed (signal 6)',
+    'info bft: active → failed (signal 6)',
     'warn rpc: silent: no reading in the time one is due',
   ])
 })

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { FINDINGS } from '../../src/collectors/consensus/findings.ts'
 import { createHealthMonitor } from '../../src/health/monitor.ts'
+import { ruleSet } from '../../src/health/rules/index.ts'
 
 const START_S = 1_750_000_000
 
@@ -50,6 +52,21 @@ test.each([
   expect(health.state).toBe(state)
   const ofBlocks = health.findings.filter(({ alert }) => alert === 'ChainBlockStalled')
   expect(ofBlocks.map((one) => `${one.state} ${one.severity}`)).toEqual(findings)
+})
+
+test('reports when an alert begins to fire, changes its severity and no longer fires', () => {
+  const monitor = createHealthMonitor(START_S * 1000)
+  const seconds = Array.from({ length: 40 }, (_, index) => index * 15)
+  // No block between 30 s and 200 s: older than 10 s from 45 s, than 30 s from 75 s, each for 30 s; it ends 3 minutes later.
+  const changes = seconds.flatMap((second) =>
+    monitor.evaluate((START_S + second) * 1000, [BUILD, blockOf(second < 200 ? stalled(second) : second)]),
+  )
+  expect(changes.map(({ at, from, to, severity }) => [at / 1000 - START_S, from, to, severity])).toEqual([
+    [75, 'not firing', 'warning: The newest block of the node is too old.', 'warning'],
+    [105, expect.any(String), 'critical: The newest block of the node is too old.', 'critical'],
+    [390, expect.any(String), 'not firing', 'info'],
+  ])
+  expect(changes[0]).toMatchObject({ collector: 'alerts', subject: 'ChainBlockStalled' })
 })
 
 test('a finding has the time at which its condition became true, and its value in words', () => {
@@ -111,4 +128,10 @@ test('after a failed evaluation the health is unknown, and known again after the
   expect(monitor.health()).toMatchObject({ state: 'unknown', unknownBecause: 'no evaluation', findings: [] })
   monitor.evaluate((START_S + 135) * 1000, [BUILD, blockOf(30)])
   expect(monitor.health().state).toBe('critical')
+})
+
+const withAlert = FINDINGS.filter(({ alert }) => alert !== null && alert !== 'ChainConsensusFinding')
+test.each(withAlert)('the finding $finding of the log has a severity of $alert', ({ alert, severity }) => {
+  const severities = ruleSet().alerts.flatMap(({ row }) => (row.alert === alert ? [row.severity] : []))
+  expect(severities).toContain(severity)
 })

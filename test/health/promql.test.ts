@@ -211,3 +211,21 @@ const sorted = (all: readonly (readonly [Labels, string])[]): readonly string[] 
       ]),
     )
     .toSorted()
+
+test('while a rule cannot be evaluated its alerts stay as they are', () => {
+  const rule = { alert: 'Above', expr: 'a > on (x) b', labels: {}, for: 0, keepFiringFor: 0 }
+  const evaluator = createRuleEvaluator({ recording: [], alerts: [rule] })
+  const sampleOf = (name: string, value: number, labels: Labels = {}) => ({
+    name,
+    value,
+    labels: { x: '1', ...labels },
+  })
+  const active = (at: number, ...samples: ReturnType<typeof sampleOf>[]): readonly string[] => {
+    evaluator.evaluate(at, samples)
+    return [...evaluator.active().map(({ state }) => state), ...(evaluator.failures().size > 0 ? ['failed'] : [])]
+  }
+  expect(active(0, sampleOf('a', 2), sampleOf('b', 1))).toEqual(['firing'])
+  // Two elements on the right for one on the left.
+  expect(active(15_000, sampleOf('a', 0), sampleOf('b', 1), sampleOf('b', 1, { y: '2' }))).toEqual(['firing', 'failed'])
+  expect(active(30_000, sampleOf('a', 0), sampleOf('b', 1))).toEqual([])
+})

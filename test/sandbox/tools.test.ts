@@ -127,7 +127,9 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
       await node.systemctl('restart', node.unit('bft'))
     }
     const script = `${node.directory}/log.sh`
-    await writeFile(script, `#!/bin/sh\ncat ${node.directory}/log.txt\nexec sleep 600\n`)
+    // As on a node, the log does not end: the last of its lines, which is noise, once per second.
+    const rest = `while sleep 1; do tail -n 1 ${node.directory}/log.txt; done`
+    await writeFile(script, `#!/bin/sh\ncat ${node.directory}/log.txt\n${rest}\n`)
     await chmod(script, 0o755)
     await node.writeUnit(`${prefix}-bft.service`, `[Service]\nExecStart=${script}\n`)
     const kinds = ['committed_block', 'round_advanced'] as const

@@ -46,9 +46,7 @@ const simulate = async (scenario: Scenario) => {
       )
     await clock.advance(BEGIN + second * 1000 - clock.now())
     // The files are written in the following turns of the event loop.
-    await eventually(look, (seen) => JSON.stringify(seen) === JSON.stringify(expected), {
-      within: 3000,
-    })
+    await eventually(look, (seen) => JSON.stringify(seen) === JSON.stringify(expected))
   }
   return { ...keeper, clock, expectAt, stop: () => stop.abort() }
 }

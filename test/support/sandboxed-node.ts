@@ -54,8 +54,8 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
   const look = async (): Promise<Exposition> =>
     ownNetwork ? parseExposition((await sandbox.exec('curl', ['-sS', metrics])).stdout) : scrape(metrics)
   /** Looks until the metrics satisfy. */
-  const see = async <T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean, within = 20_000): Promise<T> =>
-    eventually(async () => read(await look()), satisfies, { within })
+  const see = async <T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T> =>
+    eventually(async () => read(await look()), satisfies)
   const startAgent = async (): Promise<void> => {
     await systemctl('start', 'chain-agent.service')
     for (const collector of ['services', 'lifecycle', 'ledger']) {

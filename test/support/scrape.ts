@@ -9,7 +9,7 @@ export interface Exposition {
 }
 
 export const scrape = async (url: string): Promise<Exposition> => {
-  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) })
+  const response = await fetch(url, { signal: AbortSignal.timeout(120_000) })
   if (!response.ok) throw new Error(`${url} answered ${response.status}`)
   return parseExposition(await response.text())
 }

@@ -134,10 +134,10 @@ export const peers: readonly Placed[] = [
   timeline({
     title: 'Findings of the log analysis',
     about:
-      'What the agent concludes from the log of consensus, while it stands. docs/failures.md says what each leads to. Empty is good.',
-    alerts: ['ChainConsensusDeadlock', 'ChainNotVoting'],
+      'Problems that the analysis of the consensus log has found, while they apply. The runbook of the alert explains each. No data if there are none.',
+    alerts: ['ChainConsensusFinding', 'ChainConsensusDeadlock', 'ChainNotVoting'],
     width: 12,
-    words: alarm('stands', 'warning'),
+    words: alarm('applies', 'warning'),
     lines: [
       {
         expr: 'chain_consensus_finding == 1',

@@ -27,6 +27,8 @@ export interface Finding {
   /** The name in metrics. */
   readonly finding: string
   readonly severity: 'info' | 'warning' | 'critical'
+  /** The alert on the same condition, which has a runbook; null if there is none. */
+  readonly alert: string | null
   /** Whether it applies; null if the log does not contain what decides it. */
   readonly when: (reading: ConsensusValues) => boolean | null
   readonly text: (reading: ConsensusValues) => string
@@ -57,6 +59,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'not_committing',
     severity: 'critical',
+    alert: 'ChainBlockStalled',
     when: ({ committing, statesyncActive }) => (committing === null ? null : !committing && statesyncActive !== true),
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
@@ -65,6 +68,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'timeout_deadlock',
     severity: 'critical',
+    alert: 'ChainConsensusFinding',
     when: ({ committing, messages: { local_timeout: timeouts } }) =>
       committing === null || timeouts === null ? null : !committing && timeouts > 0,
     text: ({ messages }) => `${messages.local_timeout} local timeouts, and no block committed.`,
@@ -74,6 +78,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'rounds_closed_by_timeout',
     severity: 'warning',
+    alert: 'ChainConsensusFinding',
     when: (reading) => {
       const ratio = timeoutRatio(reading)
       return ratio === null ? null : roundsClosed(reading) >= MIN_ROUNDS && ratio > TIMEOUT_RATIO
@@ -86,6 +91,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'local_timeouts',
     severity: 'warning',
+    alert: 'ChainConsensusFinding',
     when: ({ isWhole, messages: { local_timeout: local, round_timed_out: network } }) =>
       isWhole && local !== null && network !== null ? local >= network + 3 : null,
     text: ({ messages }) =>
@@ -96,6 +102,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'not_voting',
     severity: 'critical',
+    alert: 'ChainConsensusFinding',
     when: (reading) => {
       const { votedAt, isWhole, seen, messages, at } = reading
       const { vote_sent: votes } = messages
@@ -111,6 +118,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'statesync_active',
     severity: 'info',
+    alert: 'ChainStatesync',
     when: ({ statesyncActive }) => statesyncActive,
     text: () => 'The node fetches state from its peers; the RPC is unavailable until statesync completes.',
     suggestion: 'Wait, and monitor the progress; if there is none for 30 minutes, restore a snapshot.',
@@ -118,6 +126,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'snapshot_advised',
     severity: 'warning',
+    alert: 'ChainLogTrouble',
     when: counted('snapshot_advised'),
     text: () => 'The node recommends a snapshot: it is empty, or more than 30,000 blocks behind.',
     suggestion:
@@ -126,6 +135,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'blocksync_active',
     severity: 'info',
+    alert: null,
     when: ({ blocksyncActive }) => blocksyncActive,
     text: ({ messages }) => `The node requests blocks from peers (${messages.blocksync ?? 'some'} messages).`,
     suggestion: 'Normal after a restart and occasionally; if it continues, check the connection.',
@@ -133,6 +143,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'blocksync_without_peers',
     severity: 'warning',
+    alert: 'ChainConsensusFinding',
     when: counted('blocksync_no_peers'),
     text: () => 'The node needs blocks and has no peers to request them from.',
     suggestion: 'Check peers, firewall and the list of bootstrap peers in the configuration of the node.',
@@ -140,6 +151,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'network_errors',
     severity: 'warning',
+    alert: 'ChainNetworkNoise',
     when: ({ networkErrors, networkErrorPeers }) =>
       networkErrorPeers === null ? null : networkErrors > 25 && networkErrorPeers >= 2,
     text: ({ networkErrors, networkErrorPeers }) =>
@@ -150,6 +162,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'clock_off',
     severity: 'warning',
+    alert: 'ChainConsensusFinding',
     when: counted('timestamp_failure', TIMESTAMP_FAILURES),
     text: ({ seen }) => `This node rejected the timestamps of ${seen.timestamp_failure} proposals.`,
     suggestion: 'Check the clock: `chronyc tracking` or `timedatectl`; more than 50 ms off is too much.',
@@ -157,13 +170,15 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'execution_lagging',
     severity: 'warning',
+    alert: 'ChainConsensusFinding',
     when: counted('execution_lagging', 6),
     text: ({ seen }) => `Execution was not ready ${seen.execution_lagging} times.`,
     suggestion: 'Check the execution service: CPU, disk latency and database usage.',
   },
   {
     finding: 'pacing_differs',
-    severity: 'critical',
+    severity: 'warning',
+    alert: 'ChainLogTrouble',
     when: counted('pacing_differs'),
     text: () => 'The network votes at a different pace than this node is configured for.',
     suggestion: 'The version or the configuration does not match the network: upgrade, or fix the configuration.',
@@ -171,6 +186,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'wal_stopped',
     severity: 'warning',
+    alert: 'ChainWalStopped',
     when: counted('wal_thread_stopped', 11),
     text: () => 'The thread that writes the write-ahead log has stopped.',
     suggestion: 'Check the space on the disk of the node and restart it; v0.15.0 fixes one cause.',
@@ -178,6 +194,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'wal_not_written',
     severity: 'critical',
+    alert: 'ChainLogTrouble',
     when: counted('wal_push_failed'),
     text: () => 'The node cannot write its write-ahead log.',
     suggestion: 'The disk is full or fails: free space, and check the kernel log.',
@@ -185,6 +202,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'panic',
     severity: 'critical',
+    alert: 'ChainAssertion',
     when: ({ seen, isWhole }) => seen.panic + seen.crash > 0 || (isWhole ? false : null),
     text: ({ panic }) => `The node has crashed${panic === null ? '.' : `: ${panic}`}`,
     suggestion:
@@ -193,6 +211,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'too_far_behind',
     severity: 'critical',
+    alert: 'ChainAssertion',
     when: counted('too_far_behind'),
     text: () => 'The node exited: its blocks are too old to continue from.',
     suggestion: 'Start it again and let statesync run, or restore a snapshot if it is far behind.',
@@ -200,6 +219,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'suppressed_messages',
     severity: 'warning',
+    alert: 'ChainLogsIncomplete',
     when: ({ seen, isCovered }) => seen.suppressed > 0 || (isCovered ? false : null),
     text: ({ seen }) => `journald dropped ${seen.suppressed} messages: the absence of a message proves nothing.`,
     suggestion: 'Set LogRateLimitIntervalSec=0 for the unit, or reduce its log level (RUST_LOG).',
@@ -207,6 +227,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'info_only_log',
     severity: 'info',
+    alert: null,
     when: ({ seen, isWhole }) => {
       if (seen.debug_line > 0) return false
       return isWhole ? seen.other_line > 0 : null

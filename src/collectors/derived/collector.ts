@@ -32,10 +32,6 @@ interface DerivedCollectorOptions {
 
 interface Reading {
   readonly blocksPerSecond: number | null
-  /** Age of the newest block; null while statesync is running. */
-  readonly blockAgeSeconds: number | null
-  readonly blocksBehind: number | null
-  readonly storageUsedRatio: number | null
   readonly windowBlocks: number | null
   readonly windowSeconds: number | null
   readonly statesync: StatesyncEstimate
@@ -46,12 +42,6 @@ interface Reading {
 }
 
 const SAVE_EVERY_MS = minute
-/** As in the alert ChainBlockStalled. */
-const STALE_BLOCK_S = 30
-/** Ten seconds at three blocks per second. */
-const BEHIND_BLOCKS = 30
-/** As in the alert ChainStorageFull: from 80 % the database expires history, and at this ratio that has failed. */
-const FULL_RATIO = 0.85
 
 /** Values derived from the samples of the other collectors: those that decide during an incident. */
 export const derived = (options: DerivedCollectorOptions): Collector<Reading> => {
@@ -106,9 +96,6 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     save(elapsed)
     return {
       blocksPerSecond: rate,
-      blockAgeSeconds: newest === undefined || isSyncing(known) ? null : now / second - newest.time,
-      blocksBehind: isSyncing(known) ? null : lag,
-      storageUsedRatio: used ?? null,
       windowBlocks,
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
       statesync: estimateOf(statesyncProgress(known), { elapsed, now }),
@@ -129,41 +116,10 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       saveNow()
     },
     samples,
-    states: derivedStates,
+    // Whether a value is a problem is decided by the alert rules.
+    states: () => ({}),
   }
 }
-
-type StateValues = Pick<Reading, 'windowBlocks' | 'zombie' | 'blockAgeSeconds' | 'blocksBehind' | 'storageUsedRatio'>
-
-export const derivedStates = ({
-  windowBlocks,
-  zombie,
-  blockAgeSeconds,
-  blocksBehind,
-  storageUsedRatio,
-}: StateValues): Readonly<Record<string, string>> => ({
-  ...(blockAgeSeconds !== null && {
-    'new blocks': blockAgeSeconds > STALE_BLOCK_S ? `none for ${STALE_BLOCK_S} s` : 'arriving',
-  }),
-  ...(blocksBehind !== null && {
-    'distance to the network': `${blocksBehind > BEHIND_BLOCKS ? 'more than' : 'at most'} ${BEHIND_BLOCKS} blocks`,
-  }),
-  ...(storageUsedRatio !== null && {
-    database: `${storageUsedRatio > FULL_RATIO ? 'above' : 'below'} ${FULL_RATIO * 100} % used`,
-  }),
-  ...(windowBlocks === null ? {} : { 'blocksync window': windowState(windowBlocks) }),
-  ...(zombie === null ? {} : { "the node's own metrics": zombie ? 'unchanged while the node progresses' : 'changing' }),
-})
-
-/** Steps, not values: each change of the state is one log line. */
-const windowState = (blocks: number): string =>
-  blocks === 0
-    ? 'passed: expect statesync'
-    : blocks < 300
-      ? 'below 300 blocks: restart now, or expect statesync'
-      : blocks < 450
-        ? 'below 450 blocks'
-        : 'open'
 
 const ADVANCED_WITHIN_MS = minute / 2
 

@@ -11,11 +11,11 @@ export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option('-S, --since <moment>', 'start: 1d, 2026-03-01', readTime(io.clock))
     .option('-n, --lines <count>', 'the newest N changes', readCount, 100)
     .option('-f, --follow', 'print new changes until Ctrl-C')
-    .option('--collector <name>', 'only changes of this collector; `agent` is the agent itself')
+    .option('--collector <name>', 'only changes of this collector, of `alerts`, or of the `agent` itself')
     .addOption(
       new Option('--severity <severity>', 'only changes of at least this severity').choices(SEVERITIES).default('info'),
     )
-    .option('--all', 'also the first reading of each subject that has no fault')
+    .option('--all', 'also the first reading of each subject')
     .option('--json', 'as JSON; one line per change with -f')
     .option('--no-color', 'without colours')
     .addHelpText(
@@ -25,13 +25,14 @@ Oldest first. Read from the running agent, or from its file in state.directory
 if no agent is running. The agent keeps the newest 10,000 changes (events.keep);
 a restart of the agent adds no duplicates.
 
-The severity is that of the new state: critical (marked with a cross, or x in
-ASCII), warning (!) or info. A recovery is info.
+The alert rules decide what is a problem: an alert that begins to fire has the
+severity of its rule, critical (marked with a cross, or x in ASCII), warning (!)
+or info. A collector without a reading is a warning. All other changes are info.
 
 Examples:
   chain-agent events
   chain-agent events --since 1d -n 1000 --collector services
-  chain-agent events --since 1d --severity warning
+  chain-agent events --since 1d --collector alerts
   chain-agent events -f
   chain-agent events --json | jq -r '.events[] | select(.subject == "bft") | .at + " " + .to'`,
     )

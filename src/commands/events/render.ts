@@ -23,8 +23,7 @@ export const headline = (page: EventPage, directory: string, style: Style): read
   const from = isCut ? (shown[0]?.at ?? null) : (since ?? oldestAt)
   const reach = from === null ? '' : ` since ${utc(from)}`
   const by = origin === 'agent' ? ', from the running agent' : `, from ${directory}: no agent is running`
-  const rest =
-    hidden === 0 ? '' : `; ${hidden} first ${hidden === 1 ? 'reading' : 'readings'} without a fault not shown (--all)`
+  const rest = hidden === 0 ? '' : `; ${hidden} first ${hidden === 1 ? 'reading' : 'readings'} not shown (--all)`
   return wrap(style.plain(`${newest}${of}${reach}${by}${rest}`), style).map((line) => style.paint('strong', line))
 }
 

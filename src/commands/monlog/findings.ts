@@ -11,6 +11,8 @@ export interface MonlogFinding {
   /** A sentence with its full stop, from the newest minute in which it was found. */
   readonly text: string
   readonly suggestion: string
+  /** The alert on the same condition, which has a runbook; null if there is none. */
+  readonly alert: string | null
   /** Number of minutes of the range in which it was found. */
   readonly minutes: number
   /** When the newest of these minutes ended. */
@@ -35,7 +37,7 @@ interface FindingsInput {
 /** The findings: present ones first, then by severity. */
 export const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readonly MonlogFinding[] =>
   [...logFindings(readFrom), ownTimeouts(ownKey)]
-    .flatMap(({ name, severity, suggestion, when, text }): readonly MonlogFinding[] => {
+    .flatMap(({ name, severity, suggestion, alert, when, text }): readonly MonlogFinding[] => {
       const times = minutes.filter(when)
       const [newest] = times
       if (!newest) return []
@@ -44,6 +46,7 @@ export const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readon
           name,
           severity,
           suggestion,
+          alert,
           text: sentence(text(newest)),
           minutes: times.length,
           lastAt: utc(newest.to),
@@ -58,16 +61,17 @@ export const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readon
         causeOf(a) - causeOf(b),
     )
 
-interface MinuteFinding extends Pick<MonlogFinding, 'name' | 'severity' | 'suggestion'> {
+interface MinuteFinding extends Pick<MonlogFinding, 'name' | 'severity' | 'suggestion' | 'alert'> {
   readonly when: (one: Minute) => boolean
   readonly text: (one: Minute) => string
 }
 
 const logFindings = (readFrom: number): readonly MinuteFinding[] =>
-  FINDINGS.map(({ finding: name, severity, suggestion, when, text }) => ({
+  FINDINGS.map(({ finding: name, severity, suggestion, alert, when, text }) => ({
     name,
     severity,
     suggestion,
+    alert,
     when: ({ found }) => when(found) === true,
     text: (one) => networkErrorsText(name, one, readFrom) ?? text(one.found),
   }))
@@ -86,7 +90,8 @@ const ownTimeouts = (ownKey: string | null): MinuteFinding => {
     text: (one) =>
       `${own(one)} of the ${all(one)} rounds that timed out here were led by this node; rounds of other leaders close as usual.`,
     suggestion:
-      'Proposals of this node are late or missing: check execution (`chain-agent status execution`), the clock and the upload bandwidth. See `chain-agent runbook ChainLeaderTimeouts`.',
+      'Proposals of this node are late or missing: check execution (`chain-agent status execution`), the clock and the upload bandwidth.',
+    alert: 'ChainLeaderTimeouts',
   }
 }
 

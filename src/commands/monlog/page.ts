@@ -76,14 +76,14 @@ const shortened = (line: string): string =>
 
 /** The finding in the format of the other commands; one that is no longer present has severity info. */
 const asFinding = (finding: MonlogFinding, outOf: number): Finding => {
-  const { name, severity, text, suggestion, minutes, isPresent, lastAt } = finding
+  const { name, severity, text, suggestion, alert, minutes, isPresent, lastAt } = finding
   const when = isPresent ? 'including the newest' : `none after ${lastAt}`
   return {
     name,
     severity: isPresent ? severity : 'info',
     summary: text.replace(/\.$/, ''),
     evidence: outOf === 1 ? [] : [`${severity}, in ${minutes} of ${outOf} minutes, ${when}`],
-    advice: [suggestion],
+    advice: [suggestion, ...(alert === null ? [] : [`See \`chain-agent runbook ${alert}\`.`])],
   }
 }
 

@@ -77,14 +77,14 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
   const compute = (
     { rule, compiled }: { readonly rule: Rule | RecordingRule; readonly compiled: CompiledPromql },
     at: number,
-  ): readonly Element[] => {
+  ): readonly Element[] | undefined => {
     try {
       const elements = compiled.evaluate({ source: history, at })
       failures.delete(rule)
       return elements
     } catch (error) {
       failures.set(rule, asError(error))
-      return []
+      return undefined
     }
   }
 
@@ -95,13 +95,19 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
         history.record(
           name,
           parts.flatMap((part) =>
-            compute(part, at).map(({ labels, value }) => ({ labels: { ...labels, ...part.rule.labels }, value })),
+            (compute(part, at) ?? []).map(({ labels, value }) => ({
+              labels: { ...labels, ...part.rule.labels },
+              value,
+            })),
           ),
         )
       }
       for (const condition of conditions) {
         const { rule, states } = condition
-        for (const { labels: own, value } of compute(condition, at)) {
+        const elements = compute(condition, at)
+        // Whether the condition still holds is unknown: its alerts stay as they are.
+        if (elements === undefined) continue
+        for (const { labels: own, value } of elements) {
           const labels = { ...own, ...rule.labels, alertname: rule.alert }
           const key = keyOf(labels)
           const state = states.get(key) ?? {

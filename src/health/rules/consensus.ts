@@ -1,4 +1,9 @@
+import { FINDINGS } from '../../collectors/consensus/findings.ts'
 import { NODE_DOWN, type RuleFile } from './rule.ts'
+
+const ALERT_ON_FINDINGS = 'ChainConsensusFinding'
+/** The findings of the consensus log that no other alert reports from the journal. */
+const REPORTED = FINDINGS.filter(({ alert }) => alert === ALERT_ON_FINDINGS).map(({ finding }) => finding)
 
 export const consensus: RuleFile = {
   name: 'consensus',
@@ -67,6 +72,33 @@ export const consensus: RuleFile = {
           summary: 'Consensus abandons round after round and commits no block.',
           description:
             '{{ $labels.instance }} abandons {{ $value | printf "%.1f" }} rounds a second and has committed no block for two minutes. Its processes run and its RPC may answer, but it does not recover by itself.',
+        },
+        {
+          comment:
+            'Of one minute of the log: five minutes exclude a short problem of the network. Other findings have their own alert. Some have one that needs the metrics of consensus: without them this is the only one.',
+          alert: ALERT_ON_FINDINGS,
+          severity: 'warning',
+          component: 'consensus',
+          for: '5m',
+          explainedBy: [
+            NODE_DOWN,
+            {
+              alerts: [
+                'ChainBlockStalled',
+                'ChainConsensusDeadlock',
+                'ChainIsolated',
+                'ChainClockDrift',
+                'ChainExecutionLagging',
+                'ChainNotVoting',
+              ],
+            },
+          ],
+          advice: ['See the evidence, and what to do: `chain-agent monlog`.'],
+          expr: `chain_consensus_finding{finding=~"${REPORTED.join('|')}"} == 1
+  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'The log of consensus shows a problem.',
+          description:
+            'The analysis of the last minute of the consensus log on {{ $labels.instance }} has found {{ $labels.finding }} for five minutes.',
         },
         {
           comment: 'Two sources disagree, so the cause is the endpoint and not the node: no page is needed.',
