@@ -8,7 +8,7 @@ import { openClickHouseStore } from '../../src/query/store/clickhouse/store.ts'
 import type { LogStore, WantedIdentity } from '../../src/query/store/store.ts'
 import { debianPackage } from './debian.ts'
 import { eventually } from './eventually.ts'
-import { quietPort } from './free-port.ts'
+import { freePort } from './free-port.ts'
 import { must, start, type Running } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
@@ -71,8 +71,8 @@ export const startClickHouse = async (servers = 1): Promise<ClickHouse> => {
   const directory = await mkdtemp(join(tmpdir(), `chain-sandbox-${process.pid}-clickhouse-`))
   const ports = await Promise.all(
     Array.from({ length: servers }, async () => ({
-      http: await quietPort(),
-      tcp: await quietPort(),
+      http: await freePort(),
+      tcp: await freePort(),
     })),
   )
   const running: (Running | undefined)[] = []
