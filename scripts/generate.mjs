@@ -8,6 +8,7 @@ import { renderAlertmanager } from '../dist/health/rules/inhibitions.js'
 import { renderRuleFile } from '../dist/health/rules/render.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
+import { renderFormatsPage } from './pages/formats.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
 import { renderPatternPage } from './pages/patterns.mjs'
 import { renderRunbookIndex } from './pages/runbook-index.mjs'
@@ -23,6 +24,7 @@ const alertRows = RULE_FILES.flatMap(({ groups }) =>
 const GENERATED = {
   'docs/chain-agent.1': renderManualPage,
   'docs/cli.md': renderCliPage,
+  'docs/formats.md': renderFormatsPage,
   'docs/metrics.md': renderMetricsPage,
   'docs/overview.svg': renderOverview,
   'docs/patterns.md': renderPatternPage,

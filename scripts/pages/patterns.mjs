@@ -1,19 +1,47 @@
 // docs/patterns.md: what lines of the node's logs mean, and what to do.
-import { LOG_PATTERNS } from '../../dist/parsers/log-pattern-list.js'
+import { recognisedMessages } from '../pattern-coverage.mjs'
+import { LOG_SUBJECTS } from '../../dist/parsers/log-patterns/list.js'
 
-export const renderPatternPage = () => `${[HEAD, ...LOG_PATTERNS.map(chapter)].join('\n')}\n`
+export const renderPatternPage = () => `${[HEAD, coverage(), ...LOG_SUBJECTS.map(subject)].join('\n')}\n`
+
+const PROGRAMS = { bft: 'consensus', rpc: 'RPC', execution: 'execution' }
+
+const coverage = () => {
+  const all = recognisedMessages()
+  const row = ([service, program]) => {
+    const own = all.filter((message) => message.service === service)
+    const known = own.filter(({ name }) => name !== null)
+    const asking = own.filter(({ asks }) => asks)
+    const share = asking.filter(({ name }) => name !== null).length / asking.length
+    return `| ${program} | ${own.length} | ${known.length} | ${Math.floor(share * 100)} % of ${asking.length} | ${own.length - known.length} |`
+  }
+  return [COVERAGE, ...Object.entries(PROGRAMS).map(row)].join('\n')
+}
+
+const COVERAGE = `
+## Coverage
+
+The distinct warnings and errors in the source of each program (of 2026-08-21, and the refusals to start), from
+\`test/fixtures/log-patterns/messages.tsv\`. Most of those without a name are bad messages of single peers, which need no action. Of assertions,
+aborts and panics every one is recognised as such.
+
+| Program | Messages | Recognised by name | Of those that ask an operator to act | Counted by level only |
+| --- | --: | --: | --: | --: |`
+
+const subject = ({ title, patterns }) => [`\n## ${title}`, ...patterns.map(chapter)].join('\n')
 
 const SERVICE_NAMES = {
   bft: 'consensus',
   execution: 'execution',
+  rpc: 'the RPC',
   cruft: 'the cleanup',
   any: 'any program of the node',
 }
 
 const chapter = ({ name, services, severity, text, meaning, advice }) => `
-## ${name}
+### ${name}
 
-*${severity}*, logged by ${services.map((service) => SERVICE_NAMES[service]).join(' and ')}: ${asCode(text)}
+*${severity}*, in the log of ${services.map((service) => SERVICE_NAMES[service]).join(' and ')}: ${asCode(text)}
 
 ${meaning}
 
@@ -24,7 +52,7 @@ const asCode = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\
 
 const HEAD = `# Patterns
 
-Generated from \`src/parsers/log-pattern-list.ts\` by \`npm run generate\`.
+Generated from \`src/parsers/log-patterns\` by \`npm run generate\`.
 
 Lines of the node's logs that an operator should know. Each counts in \`chain_log_pattern_total{service,pattern}\`.
 The agent also logs *critical* and *warning* lines of the last ten minutes, the critical ones with their text; *info* lines are

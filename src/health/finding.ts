@@ -1,6 +1,7 @@
 import type { Readings } from '../collectors/index.ts'
 import { joinList, shortDuration, withPrefix } from '../core/format.ts'
 import type { FindingSeverity, RuleFinding } from '../core/health.ts'
+import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
@@ -56,6 +57,7 @@ const findingOf = (
   const isPending = state === 'pending' && pendingFor > 0
   const pending = isPending ? `; after ${shortDuration(pendingFor)} the alert fires with this text:` : '.'
   const failed = all.flatMap(({ labels }) => collectors.filter(({ name }) => name === labels['collector']))
+  const patterns = LOG_PATTERNS.filter(({ name }) => all.some(({ labels }) => labels['pattern'] === name))
   const errors = failed.flatMap(({ name, error }) => (error ? [{ name, ...error }] : []))
   return {
     name: alert,
@@ -66,10 +68,12 @@ const findingOf = (
       ...limited(all.map(({ description }) => capital(description))),
       ...limited([...new Set(errors.map(({ name, message }) => `${name}: ${message.split('\n')[0]}`))]),
       ...limited(all.flatMap((one) => logLine(one, readings))),
+      ...limited(patterns.map(({ name, meaning }) => `${name}: ${meaning}`)),
       ...(explainedBy.length > 0 ? [`It is a consequence of ${joinList(explainedBy)}.`] : []),
     ],
     advice: [
       ...new Set(errors.flatMap((error) => (error.advice === null ? [] : [`${capital(error.advice)}.`]))),
+      ...patterns.map(({ advice: steps }) => steps),
       ...advice.map((step) => withPrefix(withLabels(step, all), prefix ?? 'chain')),
     ],
   }

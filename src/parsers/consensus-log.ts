@@ -261,10 +261,6 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
       read: ({ new_root: root }) => ({ event: 'statesync', step: 'new_target', target: readNamed(root, 'seq_num') }),
     },
   ],
-  [
-    'local tip over 30000 blocks older than root. consider restoring from snapshot first',
-    statesync('snapshot_advised'),
-  ],
   ['starting from empty state, consider fetching a snapshot first', statesync('snapshot_advised')],
   ['updating statesync target', statesync('running')],
   ['applying statesync response', statesync('running')],
@@ -272,7 +268,6 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['done statesync', statesync('database_done')],
   ['sending request', { ...statesync('running'), target: /statesync/ }],
   ['sending response', { ...statesync('serving'), target: /statesync/ }],
-  ['received statesync request', statesync('serving')],
   ['received SyncDone', { ...statesync('serving'), target: /statesync/ }],
 
   ...[
@@ -314,12 +309,18 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
 const VARIABLE: readonly (readonly [pattern: RegExp, read: (rest: string) => ConsensusEventBody])[] = [
   [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' })],
   [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' })],
+  [/^received statesync request/, always({ event: 'statesync', step: 'serving', target: null })],
+  [
+    /^local tip over \d+ blocks older than root/,
+    always({ event: 'statesync', step: 'snapshot_advised', target: null }),
+  ],
   [/^statesync reached target/, always({ event: 'statesync', step: 'running', target: null })],
   [/^starting \S+-bft with version (\S+)/, (version) => ({ event: 'starting', version })],
   [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' })],
 ]
 /** A fast test whether a message may match one of these patterns: nearly none does. */
-const VARIABLE_CANDIDATE = /^(?:waltrace|failed to push|statesync reached|starting \S+-bft)|consensus node crashed/
+const VARIABLE_CANDIDATE =
+  /^(?:waltrace|failed to push|statesync reached|received statesync|local tip over|starting \S+-bft)|consensus node crashed/
 
 const readVariable = (message: string): ConsensusEventBody | null => {
   if (!VARIABLE_CANDIDATE.test(message)) return null
@@ -329,6 +330,8 @@ const readVariable = (message: string): ConsensusEventBody | null => {
   }
   return null
 }
+
+const BEGINNINGS = ['waltrace', 'failed to push to wal', 'statesync reached', 'received statesync', 'local tip over ']
 
 const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
@@ -340,7 +343,7 @@ const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, 
  */
 export const consensusLogPattern = (more: readonly string[] = []): string =>
   '^(?:[^{]|.{0,200}?"(?:level":"(?:WARN|ERROR)"|message":"(?:' +
-  [...MESSAGES.keys(), 'waltrace', 'failed to push to wal', 'statesync reached target', ...more].map(escape).join('|') +
+  [...MESSAGES.keys(), ...BEGINNINGS, ...more].map(escape).join('|') +
   '|starting [^" ]+-bft|[^"]*consensus node crashed)))'
 
 export const CONSENSUS_LOG_PATTERN = consensusLogPattern()

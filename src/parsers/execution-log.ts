@@ -85,7 +85,7 @@ const fieldsOf = (message: string): Readonly<Record<string, string>> =>
   )
 
 /** A parsed line of the execution log, for all known versions. */
-export type ExecutionEvent = ExecutedBlock | Upsert | BlockRun | Finalization
+export type ExecutionEvent = ExecutedBlock | Upsert | BlockRun | Finalization | StateRoots
 
 /** The node wrote the state of a block to a timeline of the database. */
 export interface Upsert {
@@ -114,20 +114,29 @@ export interface Finalization {
   readonly id: string
 }
 
+/** The state roots after a block, since v0.15.2. Two nodes with other primary roots at one block have diverged. */
+export interface StateRoots {
+  readonly event: 'state_root'
+  readonly number: bigint
+  readonly id: string
+  /** 0x and 64 hex digits. */
+  readonly primary: string
+  /** Null if the database has one timeline. */
+  readonly secondary: string | null
+}
+
 type Reader = (message: string) => ExecutionEvent | string
 
 /**
  * Parses one line. The prefix of the message is ignored: time, thread, file and line number (which changes with each
  * release), and time, host and program if the line was copied from a terminal. Returns null if the line is not one of
- * the four lines logged for each block. Throws a ParseError if it is one of them and cannot be parsed.
+ * the five lines logged for each block. Throws a ParseError if it is one of them and cannot be parsed.
  */
 export const parseExecutionLine = (text: string): ExecutionEvent | null => {
   const [head, beginning = ''] = LINE_START.exec(text) ?? []
   const read = READERS.get(beginning)
-  if (head === undefined || !read) return null
-  const result = read(text.slice(head.length - beginning.length))
-  if (typeof result === 'string') throw new ParseError('a line of the execution log', result, text)
-  return result
+  if (head === undefined || !read) return readIfStateRoots(text)
+  return orThrow(read(text.slice(head.length - beginning.length)), text)
 }
 
 const UPSERT =
@@ -170,6 +179,29 @@ const readFinalization: Reader = (message) => {
   return { event: 'finalized', number, id: id.toLowerCase() }
 }
 
+const readStateRoots = (message: string): StateRoots | string => {
+  const [, block = '', id = '', primary = '', secondary = null] =
+    /^block=(\d+), block_id=(\S+) state_root primary=(\S+)(?: secondary=(\S+))?\s*$/.exec(message) ?? []
+  const number = parseU64(block)
+  const roots = [id, primary, ...(secondary === null ? [] : [secondary])]
+  if (number === undefined || !roots.every((root) => BLOCK_ID.test(root))) {
+    return 'a block, a block_id and roots of 64 hex digits'
+  }
+  return { event: 'state_root', number, id, primary, secondary }
+}
+
+const STATE_ROOTS = /^(?:.{0,300}?\s)?(block=\d+, block_id=\S+ state_root .*)$/
+
+const readIfStateRoots = (text: string): ExecutionEvent | null => {
+  const [, message] = STATE_ROOTS.exec(text) ?? []
+  return message === undefined ? null : orThrow(readStateRoots(message), text)
+}
+
+const orThrow = (result: ExecutionEvent | string, text: string): ExecutionEvent => {
+  if (typeof result === 'string') throw new ParseError('a line of the execution log', result, text)
+  return result
+}
+
 /** Null for the sentinel value "never set"; undefined if the text is not a number. */
 const nullIfSentinel = (text: string): bigint | null | undefined => (text === String(SENTINEL) ? null : parseU64(text))
 
@@ -181,7 +213,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 ])
 
 /**
- * The pattern for `journalctl --grep`: lines that do not match are not read. It contains a capital letter, so matching
+ * The pattern for `journalctl --grep`: lines that do not match are not read, nor those of the state roots, from which
+ * the agent exports nothing. It contains a capital letter, so matching
  * is case-sensitive.
  */
 export const EXECUTION_LOG_PATTERN = `^(?:.{0,300}?\\s)?(${[...READERS.keys()].join('|')})`

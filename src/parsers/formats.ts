@@ -47,7 +47,7 @@ export const formats: readonly Format[] = [
     name: 'log-patterns',
     help: 'known problem lines of any log of the node',
     shape: 'lines',
-    load: async () => (await import('./log-patterns.ts')).parsePatternLine,
+    load: async () => (await import('./log-patterns/classify.ts')).parsePatternLine,
   },
   {
     name: 'chain-mpt',

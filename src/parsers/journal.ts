@@ -36,6 +36,13 @@ export const parseJournalEntry = (line: string): JournalEntry => {
   }
 }
 
+/** `May  2 08:00:01 host program[7]: `, or with an ISO 8601 time: what journalctl prints before each line by default. */
+const PRINTED_PREFIX =
+  /^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?|\d{4}-\d\d-\d\dT[\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)) \S{1,255} [^\s:]{1,64}: /
+
+/** The line as the program wrote it, from one that journalctl printed. */
+export const withoutPrintedPrefix = (line: string): string => line.replace(PRINTED_PREFIX, '')
+
 const parseObject = (line: string): object => {
   const parsed = tryJson(line)
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed

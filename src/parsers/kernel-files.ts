@@ -57,6 +57,45 @@ export const parseKernelStat = (text: string): KernelStat => {
   return { busy, total: busy + idle + iowait, bootedAt }
 }
 
+/** The time that tasks have waited for a resource since the boot, in seconds. */
+interface Pressure {
+  /** At least one task waited. */
+  readonly some: number
+  /** All tasks that could run waited; null if the kernel does not report it. */
+  readonly full: number | null
+}
+
+const MICROSECOND = 1e-6
+
+/** A file of `/proc/pressure`: `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds. */
+export const parsePressure = (text: string): Pressure => {
+  const totalOf = (share: string): number | null => {
+    const [, digits = ''] = new RegExp(String.raw`^${share} .{0,80}total=(\d{1,20})$`, 'm').exec(text) ?? []
+    return digits === '' ? null : Number(digits) * MICROSECOND
+  }
+  const some = totalOf('some')
+  if (some === null) throw new ParseError('the pressure of a resource', 'a line some … total=', text)
+  return { some, full: totalOf('full') }
+}
+
+/** `/proc/net/snmp` has two lines for each protocol: names, and values below them. */
+export const parseColumns = (what: string, protocol: string, text: string): ReadonlyMap<string, bigint> => {
+  const [names, values] = text
+    .split('\n')
+    .filter((line) => line.startsWith(`${protocol}: `))
+    .map((line) => line.trim().split(' ').slice(1))
+  if (names === undefined || names.length !== values?.length) {
+    throw new ParseError(what, `two lines of ${protocol} with as many columns`, text)
+  }
+  return new Map(names.map((name, at) => [name, parseCount(what, values[at] ?? '')]))
+}
+
+/** The count in a line `name 12` of `/proc/vmstat`; null if the kernel does not have it. */
+export const parseNamedCount = (name: string, text: string): bigint | null => {
+  const [, digits] = new RegExp(String.raw`^${name} (\S+)$`, 'm').exec(text) ?? []
+  return digits === undefined ? null : parseCount(`${name} of the kernel`, digits)
+}
+
 /** The soft limit of open files of a process, from `/proc/PID/limits`. Null is unlimited. */
 export const parseOpenFilesLimit = (text: string): bigint | null => {
   const [, soft = ''] = /^Max open files\s+(\S+)\s+\S+\s+files\s*$/m.exec(text) ?? []

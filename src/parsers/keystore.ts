@@ -38,8 +38,10 @@ export const findKeystoreProblem = (text: string): string | null => {
   return missing === undefined ? null : `${missing} is missing`
 }
 
-/** The labels of the secret in the output of `recover` and `create`. The last is from v0.10 and earlier. */
-const LABELS = ['Keystore secret:', 'Keep your IKM secure:', 'Keep your private key securely:'] as const
+/** The labels of the secret in the output of `recover` and `create`. */
+const LABELS = ['Keystore secret:', 'Keep your IKM secure:'] as const
+/** The label of v0.10 and earlier: the private key, from which the secret that `import` needs cannot be derived. */
+const KEY_LABEL = 'Keep your private key securely:'
 
 /** The first line that `recover` prints. A redirected `recover` that failed leaves only this line. */
 const RECOVER_START = 'Recovering secret'
@@ -51,6 +53,7 @@ export const findBackupProblem = (text: string): string | null => {
   const secrets = lines.flatMap((line) => LABELS.flatMap((label) => textAfter(line, label)))
   if (secrets.some(isSecret)) return null
   if (secrets.length > 0) return 'the secret is not 64 hex digits'
+  if (lines.some((line) => line.includes(KEY_LABEL))) return 'from v0.10 or earlier: the private key, not the secret'
   const isFailed = lines.some((line) => line.startsWith(RECOVER_START)) && !lines.some(isKeyLine)
   return isFailed ? 'the output of a failed recover: no secret' : 'no line with the secret'
 }
@@ -104,10 +107,6 @@ type KeyMaterialResult =
   /** Contains no text of the file. */
   | { readonly material: null; readonly problem: string }
 
-/** The label that `recover` prints, then the label that `create` prints. */
-const OUTPUT_LABELS = ['Keystore secret:', 'Keep your IKM secure:'] as const
-/** The label of v0.10 and earlier: the private key, from which the secret that `import` needs cannot be derived. */
-const KEY_LABEL = 'Keep your private key securely:'
 /** `Keystore version: v1 (Legacy)`. */
 const VERSION = 'Keystore version:'
 const PUBLIC = 'public key:'
@@ -119,9 +118,7 @@ const PRIVATE = 'private key:'
  */
 export const readKeyMaterial = (text: string): KeyMaterialResult => {
   const lines = text.split('\n').map((line) => line.trim())
-  const words = lines
-    .filter((line) => OUTPUT_LABELS.some((label) => line.startsWith(label)))
-    .map((line) => lastWord(line))
+  const words = lines.filter((line) => LABELS.some((label) => line.startsWith(label))).map((line) => lastWord(line))
   const [secret, ...others] = [...new Set(words.map((word) => word.toLowerCase()))]
   if (secret === undefined) return { material: null, problem: missingSecretReason(lines) }
   if (others.length > 0) return { material: null, problem: 'it contains several different secrets' }

@@ -58,10 +58,10 @@ const parseUnit = (block: string) => {
       return [line.slice(0, at), line.slice(at + 1).trim()]
     }),
   )
-  const activeState = ACTIVE_STATES.find((state) => state === properties.get('ActiveState'))
-  if (activeState === undefined) {
-    throw new ParseError('systemctl show', `ActiveState to be one of ${ACTIVE_STATES.join(', ')}`, block)
-  }
+  const state = properties.get('ActiveState')
+  if (!state) throw new ParseError('systemctl show', 'ActiveState', block)
+  // Since systemd 257 an active unit may be refreshing. A later version may have more states.
+  const activeState = ACTIVE_STATES.find((known) => known === state.replace('refreshing', 'reloading')) ?? 'other'
   const textOf = (name: string): string | null => properties.get(name) || null
   const numberOf = (name: string): bigint | null => parseU64(properties.get(name) ?? '') ?? null
   const timeOf = (name: string): number | null => parseSystemdTime(properties.get(name) ?? '')

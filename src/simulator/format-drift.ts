@@ -65,6 +65,8 @@ export const drift = {
     _peer_disc_: '_neighbours_',
     _wireauth_: '_handshakes_',
     _triedb_: '_store_',
+    _executor_: '_worker_',
+    _bft_: '_core_',
   }),
   ledgerTail: drifting({
     '"seq_num":': '"height":',

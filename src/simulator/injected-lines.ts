@@ -16,6 +16,32 @@ export const CONSENSUS_MESSAGES = [
   'pacing_mismatch',
   'cannot_propose',
   'snapshot_advised',
+  'start_refused',
+  'keystore_rejected',
+  'config_rejected',
+  'config_fetch_failed',
+  'validators_unknown',
+  'forkpoint_old',
+  'files_not_written',
+  'metrics_not_started',
+  'triedb_unavailable',
+  'triedb_overloaded',
+  'triedb_read_failed',
+  'wal_not_started',
+  'wal_lagging',
+  'consensus_invariant',
+  'result_not_coherent',
+  'state_root_mismatch',
+  'statesync_backlogged',
+  'txpool_stopped',
+  'stream_ended',
+  'egress_full',
+  'udp_buffers',
+  'buffer_ring',
+  'accept_failed',
+  'name_record_invalid',
+  'address_unresolved',
+  'clock_backwards',
 ] as const
 /** Log lines of execution that a scenario can inject. */
 export const EXECUTION_MESSAGES = [
@@ -36,11 +62,26 @@ export const EXECUTION_MESSAGES = [
   'db_dirty',
   'disk_full',
   'fatal',
+  'db_corrupt',
+  'db_not_opened',
+  'db_encoding',
+  'db_io_failed',
+  'blocks_out_of_order',
+  'huge_pages_missing',
+] as const
+/** Log lines of the RPC that a scenario can inject. */
+export const RPC_MESSAGES = [
+  'rpc_consensus_gone',
+  'rpc_events_lost',
+  'rpc_archive_failed',
+  'rpc_overloaded',
+  'rpc_without_pool',
 ] as const
 
 type InjectedLine =
   | { readonly role: 'bft'; readonly message: (typeof CONSENSUS_MESSAGES)[number]; readonly atMs: number }
   | { readonly role: 'execution'; readonly message: (typeof EXECUTION_MESSAGES)[number]; readonly atMs: number }
+  | { readonly role: 'rpc'; readonly message: (typeof RPC_MESSAGES)[number]; readonly atMs: number }
 
 /** Log lines that a scenario injects in addition to those of normal operation. */
 export interface InjectedLines {
@@ -90,6 +131,11 @@ export const injectedLineDirectives: readonly Directive[] = [
       inject((_, atMs) => ({ last: { role: 'execution', message, atMs } })),
     ),
   ),
+  directive(
+    'rpc says',
+    'the RPC writes that line and continues',
+    taking(oneOf(RPC_MESSAGES), (message) => inject((_, atMs) => ({ last: { role: 'rpc', message, atMs } }))),
+  ),
   directive('execution asserts', 'the process writes a backtrace with an assertion and aborts', asserts),
   directive(
     'network noise',
@@ -99,37 +145,77 @@ export const injectedLineDirectives: readonly Directive[] = [
   directive('network calms', 'these errors end', inject({ networkErrors: undefined })),
 ]
 
-type MessageText = Omit<LogLine, 'atMs'>
+/** A log line without its time; or raw text. */
+type MessageText = Omit<LogLine, 'atMs'> | string
 
 const NODE = 'node'
 const STATE = 'consensus_state'
 
+const error = (target: string, message: string): MessageText => ({ level: 'ERROR', target, message })
+const warn = (target: string, message: string): MessageText => ({ level: 'WARN', target, message })
+const WAL_STOPPED = { level: 'ERROR', target: 'wal::events', message: 'waltrace thread stopped' } as const
+
 /** Texts of the injected lines of consensus. */
 const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], MessageText>> = {
-  wal_stopped: { level: 'ERROR', target: 'wal::events', message: 'waltrace thread stopped' },
+  wal_stopped: WAL_STOPPED,
   wal_push_failed: {
     level: 'ERROR',
     target: NODE,
     message: 'failed to push to wal',
     fields: { err: 'Os { code: 28, kind: StorageFull, message: "No space left on device" }' },
   },
-  consensus_crashed: { level: 'ERROR', target: NODE, message: 'PREFIX consensus node crashed: ()' },
-  parent_executor_gone: { level: 'ERROR', target: NODE, message: 'parent executor returned none!' },
-  slow_executor: {
-    level: 'WARN',
-    target: NODE,
-    message: 'long time to execute commands',
-    fields: { elapsed: '612.44ms' },
-  },
-  clock_rejected: { level: 'WARN', target: STATE, message: 'Timestamp validation failed', fields: { author: '02c7' } },
-  pacing_mismatch: { level: 'WARN', target: STATE, message: 'network has different vote/proposal pacing than us' },
-  cannot_propose: { level: 'WARN', target: STATE, message: "no eth_header found, can't propose" },
+  consensus_crashed: error(NODE, 'PREFIX consensus node crashed: ()'),
+  parent_executor_gone: error(NODE, 'parent executor returned none!'),
+  slow_executor: warn(NODE, 'long time to execute commands'),
+  clock_rejected: warn(STATE, 'Timestamp validation failed'),
+  pacing_mismatch: warn(STATE, 'network has different vote/proposal pacing than us'),
+  cannot_propose: warn(STATE, "no eth_header found, can't propose"),
   snapshot_advised: {
     level: 'WARN',
     target: 'state',
     message: 'local tip over 30000 blocks older than root. consider restoring from snapshot first',
     fields: { latest_finalized_block: '61118402', delay_seq_num: '61158402' },
   },
+  start_refused: 'error: No such file or directory (os error 2)',
+  keystore_rejected: 'error: secp secret must be encoded in keystore json',
+  config_rejected: 'error: TOML parse error at line 14, column 1',
+  config_fetch_failed: 'error: failed to fetch local and remote configs, local_err=Os { code: 2 }',
+  validators_unknown: 'validators config missing validator set for epoch 1204',
+  forkpoint_old: warn(NODE, 'remote forkpoint over 5000 rounds older than local forkpoint'),
+  files_not_written: warn(STATE, 'failed to write forkpoint to toml string'),
+  metrics_not_started: error(NODE, 'failed to start metrics server: Os { code: 98, kind: AddrInUse }'),
+  triedb_unavailable: warn(NODE, 'triedb unavailable, migration-phase and disk-usage metrics will not be reported'),
+  triedb_overloaded: warn('triedb_utils', 'TrieDB poll count went over limit for 10000 lookups'),
+  triedb_read_failed: error('triedb_utils', 'error decoding result from db'),
+  wal_not_started: error(NODE, 'failed to initialize wal'),
+  wal_lagging: warn(NODE, 'waltrace is lagging; dropping wal event'),
+  consensus_invariant: error(STATE, 'invariant broken: round_recovery.tc.high_extend is not tc'),
+  result_not_coherent: warn('eth_block_policy', 'block not coherent, execution result mismatch'),
+  state_root_mismatch: {
+    level: 'INFO',
+    target: 'cxx',
+    message:
+      "2026-05-02 08:00:01.204411902 [7711] statesync_client.cpp:301 LOG_ERROR\tstate root doesn't match, are peers trusted?",
+  },
+  statesync_backlogged: warn('statesync', 'dropping inbound statesync request, execution backlogged?'),
+  txpool_stopped: error('eth_txpool_executor', 'txpool executor failed to create proposal'),
+  stream_ended: error('raptorcast', 'Primary RaptorCast stream ended unexpectedly.'),
+  egress_full: warn('dataplane', 'udp egress channel full, dropping message'),
+  udp_buffers: 'unable to set udp receive buffer size to 62500000, set net.core.rmem_max',
+  buffer_ring: 'failed to create buffer ring: Os { code: 22, kind: InvalidInput, message: "Invalid argument" }',
+  accept_failed: warn('dataplane', 'error accepting tcp connection'),
+  name_record_invalid: warn(NODE, 'invalid name record signature in config file'),
+  address_unresolved: warn(NODE, 'Unable to resolve'),
+  clock_backwards: warn('dataplane', 'Clock may have gone backwards'),
+}
+
+/** Texts of the injected lines of the RPC. */
+const RPC_LINES: Readonly<Record<(typeof RPC_MESSAGES)[number], MessageText>> = {
+  rpc_consensus_gone: error('rpc::txpool', 'TxPoolBridge IPC flush failed, PREFIX-bft likely crashed: Broken pipe'),
+  rpc_events_lost: warn('rpc', 'event server channel lagged, events will be missing'),
+  rpc_archive_failed: error('rpc', 'Archive error: Timeout'),
+  rpc_overloaded: warn('rpc::txpool', 'txpool overloaded'),
+  rpc_without_pool: warn('rpc', '--ipc-path is not set, tx pool will be disabled.'),
 }
 
 /** A log line as level, source location and text; or raw text. */
@@ -180,6 +266,20 @@ const EXECUTION_LINES: Readonly<Record<(typeof EXECUTION_MESSAGES)[number], read
   db_dirty: ['FATAL: DB metadata was closed dirty, but not opened for healing'],
   disk_full: [['ERROR', 'file_io.cpp:64', 'cannot write the proposal: No space left on device']],
   fatal: ["terminate called after throwing an instance of 'std::bad_alloc'"],
+  db_corrupt: ['abort message: Detected corruption. Last root offset is in free list.'],
+  db_not_opened: ['assertion failure message: open failed due to No such file or directory'],
+  db_encoding: ['assertion failure message: secondary timeline must be page-encoded'],
+  db_io_failed: ['assertion failure message: msync of metadata copy 0 failed: Input/output error (errno=5)'],
+  blocks_out_of_order: [
+    ['ERROR', 'runloop.cpp:136', 'Validated blocks not increasing. Expected block 61240119, got block 61240121'],
+  ],
+  huge_pages_missing: [
+    [
+      'WARNING',
+      'event.cpp:277',
+      'file system hosting event ring file `/dev/hugepages/exec` does not support MAP_HUGETLB!',
+    ],
+  ],
 }
 
 /** Renders a line as the program prints it. */
@@ -207,7 +307,7 @@ export function* injectedEntries(
   const service = before.services[last.role]
   if (service.state !== 'active') return
   const { prefix } = subject
-  const program = last.role === 'bft' ? `${prefix}-node` : prefix
+  const program = { bft: `${prefix}-node`, execution: prefix, rpc: `${prefix}-rpc` }[last.role]
   for (const text of textsOf(last, { atMs, prefix, pid: pidOf(service) })) {
     yield serviceEntry(subject, service, { atMs, text, program })
   }
@@ -220,7 +320,8 @@ const textsOf = (
   if (injected.role === 'execution') {
     return EXECUTION_LINES[injected.message].map((line) => renderExecutionLine(line, context))
   }
-  const template = CONSENSUS_LINES[injected.message]
+  const template = injected.role === 'rpc' ? RPC_LINES[injected.message] : CONSENSUS_LINES[injected.message]
+  if (typeof template === 'string') return [template]
   const message = template.message.replace('PREFIX', context.prefix)
   return [renderLogLine(context.prefix, { ...template, message, atMs: context.atMs })]
 }
@@ -237,7 +338,7 @@ export const createSteadyLines = (timeline: Timeline) =>
   function* (fromMs: number, toMs: number): Generator<LogLine> {
     const range = { fromMs, toMs }
     for (const { atMs } of steadyTimes(timeline, ({ injectedLines }) => injectedLines.walStopped, range)) {
-      yield { atMs, ...CONSENSUS_LINES.wal_stopped }
+      yield { atMs, ...WAL_STOPPED }
     }
     const errors = steadyTimes(timeline, ({ injectedLines }) => injectedLines.networkErrors, range)
     for (const { atMs, number } of errors) {

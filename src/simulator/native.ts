@@ -4,7 +4,8 @@ import { isSyncing, progressAt, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Condition } from './scenario/timeline.ts'
-import type { Storage } from './storage.ts'
+import { databaseGauges, voteGauges, workGauges } from './native-load.ts'
+import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
 
 /** The state of the metrics endpoint of consensus, and of what only these metrics show. */
@@ -206,7 +207,8 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     ...peerGauges(node, condition.native, atMs),
     ...eventGauges(node, atMs),
     ['state_node_state_self_stake_bps', 'Own stake in basis points of the total', condition.native.stakeBps],
-    ...voteGauges(node, condition.native, atMs),
+    ...voteGauges(node, condition.native.voteDelayMs, atMs),
+    ...workGauges(node, atMs),
     ...statesyncGauges(node, atMs),
     ['total_uptime_us', 'Uptime of the node in microseconds', Math.max(0, atMs - startedMs) * 1000],
     [
@@ -214,6 +216,7 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
       'Phase of the migration of the database: 0=legacy, 1=dual-timeline, 2=page-encoded',
       phaseOf(condition.storage),
     ],
+    ...databaseGauges(storageUseAt(condition.storage, atMs)),
   ]
 }
 
@@ -250,24 +253,23 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     rx_base_fee_error: 0,
     rx_execution_lagging: counts.executionLagging,
     trigger_state_sync: counts.statesyncs,
+    // A validator collects the votes of the rounds before its own: one in two hundred.
+    creating_proposal: Math.floor(counts.commits / 200),
+    vote_received: counts.commits,
+    remote_timeout_msg: counts.timeouts * 150,
+    failed_ts_validation: 0,
   }
-  return Object.entries(events).map(([name, value]) => [
-    `state_consensus_events_${name}`,
-    name.replaceAll('_', ' '),
-    value,
-  ])
-}
-
-/** How long after the start of the timer the last votes were ready. */
-const voteGauges = (node: SimulatedNode, { voteDelayMs }: Native, atMs: number): readonly Gauge[] => {
-  const usual = 120 + pick(40, node.name, 'votes', Math.floor(atMs / SPAN_MS))
-  const slowest = voteDelayMs ?? usual
-  const shares = { p50: 0.3, p90: 0.7, p99: 1 }
-  return Object.entries(shares).map(([quantile, share]) => [
-    `state_vote_delay_ready_after_timer_start_${quantile}_ms`,
-    `Delay of votes, ${quantile}`,
-    Math.round(slowest * share),
-  ])
+  const gauges = (beginning: string, all: Readonly<Record<string, number>>): readonly Gauge[] =>
+    Object.entries(all).map(([name, value]) => [`${beginning}_${name}`, name.replaceAll('_', ' '), value])
+  return [
+    ...gauges('state_consensus_events', events),
+    ...gauges('state_blocksync_events', {
+      self_headers_request: counts.localTimeouts,
+      request_timeout: 0,
+      request_failed_no_peers: 0,
+    }),
+    ['state_validation_errors_invalid_version', 'Messages of another version', 0],
+  ]
 }
 
 /** Both are 0 if this process never needed statesync, even if the one before it did. */

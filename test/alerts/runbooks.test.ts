@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { metrics } from '../../src/metrics.ts'
-import { LOG_PATTERNS } from '../../src/parsers/log-pattern-list.ts'
+import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
 import { RUNBOOKS } from './files.ts'
 
 /** Lines of an exposition: each metric with the possible text after its name. */

@@ -164,7 +164,7 @@ describe('synchronization', () => {
     const { read, reading, findings, total } = start()
     read(...healthy())
     read(
-      entry(T0 + 62_000, client('received statesync request')),
+      entry(T0 + 62_000, client('received statesync request, num pending 0, in progress 1')),
       entry(T0 + 62_001, client('sending response')),
       entry(T0 + 62_002, line('blocksync: peer headers request', { target: 'a_blocksync' })),
     )

@@ -15,6 +15,7 @@ test.each(['healthy', 'stalled', 'panic', 'statesync', 'storage-full', 'isolated
         .replaceAll(host.directory, '/host')
         // While a command runs, the clock passes the time that its files take.
         .replaceAll(/, led by .*/g, ', led by #')
+        .replaceAll(/, the newest .* before its end/g, '')
         .replaceAll(/\d[\d,.]*( (?:h|min) \d+)*/g, '#')
       outputs.push(`$ chain-agent ${command}`, text, `exit code ${code}`, '')
     }

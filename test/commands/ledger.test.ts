@@ -92,6 +92,12 @@ describe('a file', () => {
     expect(rounds((await read(['--finalized'])).out)).toEqual(['101', '105', '101', '107'])
   })
 
+  test('of lines as journalctl prints them says the same as the bare stream', async () => {
+    const head = 'Mar 01 12:01:45 host-b chain-ledger-tail[811]: '
+    const printed = STREAM.split('\n').map((text) => `${head}${text}`)
+    expect(await read([], {}, printed.join('\n'))).toEqual(await read([]))
+  })
+
   test('--json is one document', async () => {
     const { out } = await read(['--json'])
     const { events, summary } = z

@@ -99,7 +99,10 @@ test('log lines of the last minutes are new, although their counter has one valu
   expect(findings.find(({ name }) => name === 'ChainLogTrouble')).toMatchObject({
     severity: 'critical',
     summary: 'the log of the node contains an error: execution block_failed',
-    evidence: [expect.stringContaining('matched block_failed within 10 minutes')],
+    evidence: [
+      expect.stringContaining('matched block_failed within 10 minutes'),
+      'block_failed: The node cannot execute a block that the network accepts as valid.',
+    ],
   })
 })
 

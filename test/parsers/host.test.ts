@@ -4,9 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
 import {
   parseCount,
+  parseColumns,
   parseKernelStat,
   parseListeners,
+  parseNamedCount,
   parseOpenFilesLimit,
+  parsePressure,
   parseSwitch,
   parseTemperature,
   parseWord,
@@ -237,4 +240,21 @@ test.each([
       }
     }),
   )
+})
+
+describe('waiting and lost packets', () => {
+  test('pressure in seconds; kernels before 5.13 have no line full for the CPU', () => {
+    expect(parsePressure('some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\n')).toEqual({ some: 1.5, full: null })
+  })
+  test.each([
+    ['pressure', () => parsePressure('some avg10=0.00\n')],
+    ['columns that do not match', () => parseColumns('x', 'Udp', 'Udp: A B\nUdp: 1\n')],
+    ['another protocol', () => parseColumns('x', 'Udp', 'UdpLite: A\nUdpLite: 1\n')],
+    ['a count that is none', () => parseNamedCount('oom_kill', 'oom_kill many\n')],
+  ])('complains of %s', (_, parse) => {
+    expect(parse).toThrow(ParseError)
+  })
+  test('a count that the kernel does not have is unknown', () => {
+    expect(parseNamedCount('oom_kill', 'oom_kill_other 9\n')).toBeNull()
+  })
 })

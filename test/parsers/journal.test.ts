@@ -7,6 +7,7 @@ import {
   MAX_PARTS,
   newestLines,
   parseJournalEntry,
+  withoutPrintedPrefix,
 } from '../../src/parsers/journal.ts'
 
 const entry = (fields: object): string =>
@@ -121,3 +122,20 @@ test('the rest of a line that is too long, or has begun before the newest, is no
   expect(newestLines([rest, ...more], 1)).toEqual([])
   expect(newestLines([rest, ...more], 2)).toEqual([rest])
 })
+
+test.each([
+  'May  2 08:00:01 host-b chain-node[811]: ',
+  'Nov 12 08:00:01 host-b.example chain[7]: ',
+  'May 02 08:00:01.123456 host-b chain-ledger-tail[811]: ',
+  '2026-05-02T08:00:01+0000 host-b chain-node[811]: ',
+  '2026-05-02T08:00:01.123456Z host-b systemd[1]: ',
+])('the prefix that journalctl prints is removed: %s', (head) => {
+  expect(withoutPrintedPrefix(`${head}{"level":"INFO"}`)).toBe('{"level":"INFO"}')
+})
+
+test.each(['2026-05-02 08:00:01.204411902 [7] a.cpp:1 LOG_INFO\tx', '{"a":"May  2 08:00:01 host b: c"}', 'Mayor: x'])(
+  'a line without that prefix stays as it is: %s',
+  (line) => {
+    expect(withoutPrintedPrefix(line)).toBe(line)
+  },
+)

@@ -31,7 +31,7 @@ describe('a backup', () => {
     [`Keystore secret: ${HEX}`, null],
     [`  Keystore secret: ${HEX}  `, null],
     [`noted by hand\nKeep your IKM secure: ${HEX}\n`, null],
-    [`Keep your private key securely: "${HEX}"`, null],
+    [`Keep your private key securely: "${HEX}"`, 'from v0.10 or earlier: the private key, not the secret'],
     [`Keystore secret: ${HEX}9`, 'the secret is not 64 hex digits'],
     [`Keystore secret: 0x${HEX}`, 'the secret is not 64 hex digits'],
     [`Keystore secret: ${HEX} and more`, 'the secret is not 64 hex digits'],
@@ -96,6 +96,7 @@ const WORDS = [
   'the secret is not 64 hex digits',
   'the output of a failed recover: no secret',
   'no password in it',
+  'from v0.10 or earlier: the private key, not the secret',
   ...['ciphertext', 'checksum', 'hash', 'cipher.cipher_function', 'cipher.params.iv'].map(missing),
   ...['kdf.kdf_name', 'kdf.params.salt'].map(missing),
 ]

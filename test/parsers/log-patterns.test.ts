@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readFile } from 'node:fs/promises'
-import { LOG_PATTERNS } from '../../src/parsers/log-pattern-list.ts'
+import { LOG_PATTERNS, LOG_SUBJECTS } from '../../src/parsers/log-patterns/list.ts'
 import {
   LOG_PATTERN,
   mayMatchPattern,
   parsePatternLine,
   patternsOf,
   classifyLine,
-} from '../../src/parsers/log-patterns.ts'
+} from '../../src/parsers/log-patterns/classify.ts'
 
 const row = z.object({
-  service: z.enum(['bft', 'execution', 'cruft']),
+  service: z.enum(['bft', 'execution', 'rpc', 'cruft']),
   note: z.string(),
   line: z.string(),
   patterns: z.array(z.string()),
@@ -44,15 +44,20 @@ describe('the table', () => {
   })
 
   test('an unknown service has only the patterns of any program', () => {
-    expect(patternsOf('rpc').map(({ name }) => name)).toEqual([
+    const ofAny = patternsOf('other').map(({ name }) => name)
+    expect(ofAny).toEqual([
       'assertion',
       'abort',
       'panic',
       'fatal',
-      'disk_full',
       'db_old_format',
       'db_dirty',
+      'db_corrupt',
+      'db_not_opened',
+      'db_io_failed',
+      'disk_full',
     ])
+    expect(patternsOf('rpc').map(({ name }) => name)).toEqual(expect.arrayContaining([...ofAny, 'rpc_events_lost']))
     expect(patternsOf('cruft').map(({ name }) => name)).toEqual(['disk_full', 'cleanup_skipped', 'cleanup_completed'])
   })
 })
@@ -108,10 +113,11 @@ describe('the level that execution writes', () => {
 
 test('the page has a chapter for each pattern, with its severity, its program and what to do', async () => {
   const page = await readFile('docs/patterns.md', 'utf8')
+  for (const { title } of LOG_SUBJECTS) expect(page).toContain(`\n## ${title}\n`)
   for (const { name, severity, advice } of LOG_PATTERNS) {
-    const [, chapter = '', ...more] = page.split(`## ${name}\n`)
+    const [, chapter = '', ...more] = page.split(`### ${name}\n`)
     expect(more, name).toEqual([])
-    expect(chapter, name).toMatch(new RegExp(`^\\n\\*${severity}\\*, logged by [a-z ]+: \``))
+    expect(chapter, name).toMatch(new RegExp(`^\\n\\*${severity}\\*, in the log of [A-Za-z ]+: \``))
     expect(page).toContain(`What to do: ${advice}\n`)
   }
 })

@@ -12,10 +12,11 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_config_last_reload_success_timestamp_seconds: 'no scenario changes the configuration',
   chain_node_role: 'the simulated node is a validator; test/health/role.test.ts has the others',
   chain_service_expected: 'no failure changes what is enabled or required',
+  chain_host_socket_buffer_max_bytes: 'a setting of the kernel',
   chain_service_restarts_total: 'the units that matter have Restart=no; the sandbox has one that restarts',
   chain_agent_journal_gaps_total: 'needs a reader that is paused while the journal is vacuumed: in the sandbox',
 }
-const BUDGET = 810
+const BUDGET = 900
 
 /** Every metric must occur, with more than one value in some scenario; the limit of series per node. */
 export const expectWholeCatalogue = (parts: readonly Coverage[]): void => {

@@ -5,9 +5,9 @@ import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
 import type { Frame } from '../../src/simulator/tools/tools.ts'
 import { readUnits } from '../../src/simulator/services/units.ts'
-import { LOG_PATTERNS } from '../../src/parsers/log-pattern-list.ts'
-import { mayMatchPattern, patternsOf, classifyLine } from '../../src/parsers/log-patterns.ts'
-import { CONSENSUS_MESSAGES, EXECUTION_MESSAGES } from '../../src/simulator/injected-lines.ts'
+import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
+import { mayMatchPattern, patternsOf, classifyLine } from '../../src/parsers/log-patterns/classify.ts'
+import { CONSENSUS_MESSAGES, EXECUTION_MESSAGES, RPC_MESSAGES } from '../../src/simulator/injected-lines.ts'
 import { BEGIN, consensusLog, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 
 const logOf = (node: SimulatedNode, service: string, after = 0): readonly Entry[] =>
@@ -63,8 +63,14 @@ describe('what the agent detects', () => {
     expect(names).toEqual(withAssertion ? ['assertion', ...expected] : expected)
   })
 
+  test.each(RPC_MESSAGES)('rpc says %s', async (word) => {
+    const { node, to } = playLines(`10s rpc says ${word}`)
+    await to(12)
+    expect(patternsIn('rpc', logOf(node, 'rpc'))).toEqual({ [word]: 1 })
+  })
+
   test('every pattern can be simulated', () => {
-    const injectable: readonly string[] = [...CONSENSUS_MESSAGES, ...EXECUTION_MESSAGES]
+    const injectable: readonly string[] = [...CONSENSUS_MESSAGES, ...EXECUTION_MESSAGES, ...RPC_MESSAGES]
     const others = ['panic', 'high_qc_too_far', 'cleanup_skipped', 'cleanup_completed']
     const names = LOG_PATTERNS.map(({ name }) => name)
     expect(names.filter((name) => !injectable.includes(name) && !others.includes(name))).toEqual([])

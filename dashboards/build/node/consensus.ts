@@ -58,6 +58,42 @@ export const consensus: Row = {
       lines: [{ expr: 'chain_native_vote_delay_seconds', legend: '{{percentile}}' }],
     }),
     graph({
+      title: 'Working time of the parts of consensus',
+      about:
+        'Seconds of work per second of each part. The one that rises is what makes votes and proposals late. `state` is the state machine itself.',
+      alerts: ['ChainVotesLate', 'ChainLogTrouble'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      lines: [{ expr: 'rate(chain_native_executor_seconds_total[5m])', legend: '{{part}}' }],
+    }),
+    graph({
+      title: 'Failures of blocksync, rejected messages',
+      about:
+        'Events in five minutes. `blocksync_no_peers` and `blocksync_timeout`: the node needs blocks and does not get them. `version_rejected`: peers run another version.',
+      alerts: ['ChainBehind', 'ChainIsolated', 'ChainConsensusFinding'],
+      unit: 'locale',
+      decimals: 0,
+      width: 8,
+      min: 0,
+      lines: [
+        {
+          expr: 'increase(chain_native_events_total{event=~"blocksync_.*|.*_rejected"}[5m])',
+          legend: '{{event}}',
+        },
+      ],
+    }),
+    graph({
+      title: 'Latency of block distribution',
+      about: '99th percentile of the time until a block has been received over UDP, over 30 seconds.',
+      alerts: ['ChainUdpDrops', 'ChainVotesLate'],
+      unit: 's',
+      width: 8,
+      min: 0,
+      lines: [{ expr: 'chain_native_broadcast_latency_seconds', legend: '{{channel}}' }],
+    }),
+    graph({
       title: 'Rounds that timed out, own and of all',
       about: `Share of the rounds of six hours that gave no block. The own one alone above the line: the cause is on this node. Both: the network is in trouble. ${ABOUT_FEW}`,
       alerts: ['ChainLeaderTimeouts'],

@@ -54,6 +54,43 @@ export const host: Row = {
       lines: [{ expr: 'increase(chain_host_cpu_throttles_total[10m])', legend: 'throttled' }],
     }),
     graph({
+      title: 'Waiting for CPU, drives and memory',
+      about:
+        'Share of the time in which at least one task waited for the resource (pressure of the kernel). If it rises, blocks are executed and votes are sent late.',
+      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainOomKill'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      lines: [{ expr: 'rate(chain_host_pressure_seconds_total{share="some"}[5m])', legend: '{{resource}}' }],
+    }),
+    graph({
+      title: 'Latency of the drives',
+      about: 'Mean duration of an operation, from the request until it is complete.',
+      alerts: ['ChainExecutionSlow', 'ChainDriveFailing'],
+      unit: 's',
+      width: 8,
+      min: 0,
+      lines: [
+        {
+          expr: `rate(chain_host_drive_operation_seconds_total[5m])
+  / on (job, instance, device, operation) rate(chain_host_drive_operations_total[5m])`,
+          legend: '{{device}} {{operation}}',
+        },
+      ],
+    }),
+    graph({
+      title: 'Dropped UDP packets',
+      about: 'Packets in five minutes that the kernel dropped. Blocks and votes arrive over UDP.',
+      alerts: ['ChainUdpDrops'],
+      unit: 'locale',
+      decimals: 0,
+      width: 8,
+      min: 0,
+      bars: true,
+      lines: [{ expr: 'increase(chain_host_udp_errors_total[5m])', legend: '{{kind}}' }],
+    }),
+    graph({
       title: 'Free on the file systems',
       about:
         'Free share of the file system of each directory that the node needs. When it falls look at the clean-up first, then at what else writes there.',

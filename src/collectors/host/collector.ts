@@ -3,6 +3,7 @@ import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { HostSources } from '../../sources/host.ts'
 import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
+import { contentionChecks } from './contention.ts'
 import { clockCheck, cpuChecks, kernelChecks, memoryChecks } from './system.ts'
 import { createReadPath, directoryChecks, driveChecks, type ReadPath } from './storage.ts'
 import { portsCheck, processChecks } from './processes.ts'
@@ -33,6 +34,7 @@ export const host = (options: HostCollectorOptions): Collector<HostReading> => {
     ...kernelChecks(common),
     ...cpuChecks(common),
     ...memoryChecks(common),
+    ...contentionChecks(common),
     clockCheck(common),
     portsCheck(common),
     ...directoryChecks(common),

@@ -6,9 +6,12 @@ import { listOf, mapOf, objectOf, textOrNull } from '../shared/reading-schema.ts
 /** The running kernel, and the one that the next boot starts. */
 export const KERNELS = ['running', 'pending'] as const
 
+/** Resources whose pressure the kernel measures. */
+export const RESOURCES = ['cpu', 'io', 'memory'] as const
+
 export const definition = {
   name: 'host',
-  help: 'properties of the host that the node depends on: kernel, clock, huge pages, drives, ports, limits',
+  help: 'properties of the host that the node depends on: kernel, clock, huge pages, pressure, drives, ports, limits',
   introduction: 'Properties of the host that the node depends on and that node_exporter does not export.',
   settings: z
     .strictObject({
@@ -50,6 +53,30 @@ export const definition = {
     chain_host_governor_cpus: gauge('Number of CPUs, by frequency governor.', { governor: open }),
     chain_host_cpu_throttles_total: externalCounter('Thermal throttling events of the CPUs.'),
     chain_host_cpu_busy_ratio: gauge('Ratio of CPU time that was not idle.'),
+    chain_host_pressure_seconds_total: externalCounter(
+      'Time in which some, or all, tasks that could run waited for the resource, since the boot of the host.',
+      { resource: RESOURCES, share: ['some', 'full'] },
+    ),
+    chain_host_udp_errors_total: externalCounter(
+      'UDP packets that the kernel dropped, since the boot of the host, by the cause.',
+      { kind: ['receive_buffer', 'send_buffer', 'receive'] },
+    ),
+    chain_host_socket_buffer_max_bytes: gauge('Largest socket buffer that a program can request.', {
+      direction: ['receive', 'send'],
+    }),
+    chain_host_oom_kills_total: externalCounter('Processes killed for lack of memory, since the boot of the host.'),
+    chain_host_drive_operations_total: externalCounter('Operations of the drive, since the boot of the host.', {
+      device: open,
+      operation: ['read', 'write'],
+    }),
+    chain_host_drive_operation_seconds_total: externalCounter(
+      'Time that the operations of the drive took, since the boot of the host; divided by their number it is the latency.',
+      { device: open, operation: ['read', 'write'] },
+    ),
+    chain_host_drive_queue_seconds_total: externalCounter(
+      'Time that operations spent in the queue of the drive, since the boot of the host; its rate is the length of the queue.',
+      { device: open },
+    ),
     chain_host_memory_available_bytes: gauge('Available memory of the host.'),
     chain_host_memory_available_ratio: gauge('Available ratio of the memory of the host.'),
     chain_host_clock_synchronized: gauge('Whether the clock is synchronized by a time service.'),

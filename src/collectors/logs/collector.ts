@@ -3,7 +3,7 @@ import { type Context, withDeadline } from '../../core/clock.ts'
 import { minute } from '../../core/units.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { LOG_PATTERN } from '../../parsers/log-patterns.ts'
+import { LOG_PATTERN } from '../../parsers/log-patterns/classify.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { ReadOldestEntry } from '../../sources/journal.ts'
 import {

@@ -5,9 +5,9 @@ import { listOf, mapOf, objectOf, timeOrNull } from '../shared/reading-schema.ts
 
 export const definition = {
   name: 'logs',
-  help: 'known failure messages in the logs of consensus, execution and the cleanup',
+  help: 'known failure messages in the logs of consensus, execution, RPC and the cleanup',
   introduction:
-    'Known failure messages in the journals of consensus, execution and the cleanup; [patterns](patterns.md) describes what each means and what to do.',
+    'Known failure messages in the journals of consensus, execution, RPC and the cleanup; [patterns](patterns.md) describes what each means and what to do.',
   settings: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),
@@ -16,6 +16,7 @@ export const definition = {
         .default({
           bft: '{prefix}-bft.service',
           execution: '{prefix}-execution.service',
+          rpc: '{prefix}-rpc.service',
           cruft: '{prefix}-cruft.service',
         })
         .describe('the units whose logs are searched for known failure messages: label → unit'),

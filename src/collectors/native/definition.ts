@@ -15,7 +15,21 @@ export const NATIVE_EVENTS = [
   'bad_state_root',
   'base_fee_error',
   'statesync_triggered',
+  'proposal_created',
+  'vote_received',
+  'remote_timeout',
+  'timestamp_rejected',
+  'transactions_rejected',
+  'version_rejected',
+  'blocksync_requested',
+  'blocksync_timeout',
+  'blocksync_no_peers',
+  'blocksync_invalid_headers',
 ] as const
+/** Parts of consensus whose working time it reports; `state` is the state machine itself. */
+export const NATIVE_PARTS = ['ledger', 'router', 'statesync', 'txpool', 'state'] as const
+/** Validators send blocks to each other over the primary channel, and to full nodes over the secondary one. */
+export const BROADCAST_CHANNELS = ['primary', 'secondary'] as const
 /** Phases of the migration of the database to page-encoded timelines. */
 export const MIGRATION_PHASES = ['legacy', 'dual', 'page_encoded'] as const
 
@@ -67,6 +81,21 @@ export const definition = {
     chain_native_migration_phase: gauge('Phase of the migration of the database as a state set; exactly one is 1.', {
       phase: MIGRATION_PHASES,
     }),
+    chain_native_database_bytes: gauge(
+      'Bytes of the database that are used, and its capacity, as consensus reports them.',
+      {
+        state: ['used', 'capacity'],
+      },
+    ),
+    chain_native_pool_transactions: gauge('Number of transactions in the transaction pool.'),
+    chain_native_broadcast_latency_seconds: gauge(
+      'Time until a block was received by the channel, 99th percentile over 30 seconds.',
+      { channel: BROADCAST_CHANNELS },
+    ),
+    chain_native_executor_seconds_total: externalCounter(
+      'Working time of the parts of consensus since it was started: which of them is slow.',
+      { part: NATIVE_PARTS },
+    ),
     chain_native_events_total: externalCounter('Events of consensus since it was started.', {
       event: NATIVE_EVENTS,
     }),

@@ -1,4 +1,4 @@
-import { MIGRATION_PHASES, NATIVE_EVENTS } from './definition.ts'
+import { BROADCAST_CHANNELS, MIGRATION_PHASES, NATIVE_EVENTS, NATIVE_PARTS } from './definition.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
@@ -20,6 +20,9 @@ const NATIVE_NAMES = {
   stake: 'state_node_state_self_stake_bps',
   // Absent if consensus could not open the database.
   migrationPhase: 'triedb_migration_phase',
+  databaseUsed: 'triedb_disk_used_bytes',
+  databaseCapacity: 'triedb_disk_capacity_bytes',
+  poolTransactions: 'bft_txpool_pool_tracked_txs',
 } as const
 
 const EVENT_NAMES: Readonly<Record<(typeof NATIVE_EVENTS)[number], string>> = {
@@ -32,6 +35,31 @@ const EVENT_NAMES: Readonly<Record<(typeof NATIVE_EVENTS)[number], string>> = {
   bad_state_root: 'state_consensus_events_rx_bad_state_root',
   base_fee_error: 'state_consensus_events_rx_base_fee_error',
   statesync_triggered: 'state_consensus_events_trigger_state_sync',
+  proposal_created: 'state_consensus_events_creating_proposal',
+  vote_received: 'state_consensus_events_vote_received',
+  remote_timeout: 'state_consensus_events_remote_timeout_msg',
+  timestamp_rejected: 'state_consensus_events_failed_ts_validation',
+  transactions_rejected: 'state_consensus_events_failed_txn_validation',
+  version_rejected: 'state_validation_errors_invalid_version',
+  blocksync_requested: 'state_blocksync_events_self_headers_request',
+  blocksync_timeout: 'state_blocksync_events_request_timeout',
+  blocksync_no_peers: 'state_blocksync_events_request_failed_no_peers',
+  blocksync_invalid_headers: 'state_blocksync_events_headers_validation_failed',
+}
+
+/** Microseconds. */
+const PART_NAMES: Readonly<Record<(typeof NATIVE_PARTS)[number], string>> = {
+  ledger: 'executor_ledger_total_exec_us',
+  router: 'executor_router_total_exec_us',
+  statesync: 'executor_statesync_total_exec_us',
+  txpool: 'executor_txpool_total_exec_us',
+  state: 'state_total_update_us',
+}
+
+/** Milliseconds. */
+const BROADCAST_NAMES: Readonly<Record<(typeof BROADCAST_CHANNELS)[number], string>> = {
+  primary: 'bft_raptorcast_udp_primary_broadcast_latency_p99_ms',
+  secondary: 'bft_raptorcast_udp_secondary_broadcast_latency_p99_ms',
 }
 
 /** Consensus communicates over UDP; some versions also have sessions over TCP. */
@@ -61,6 +89,8 @@ const isOfConsensus = (rest: string): boolean => ALL.has(rest)
 const ALL: ReadonlySet<string> = new Set([
   ...Object.values(NATIVE_NAMES),
   ...Object.values(EVENT_NAMES),
+  ...Object.values(PART_NAMES),
+  ...Object.values(BROADCAST_NAMES),
   ...Object.values(SESSION_NAMES),
   ...Object.values(VOTE_DELAY_NAMES),
   'node_info',
@@ -189,6 +219,17 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
     ),
     ...sampleIfKnown('chain_native_stake_ratio', divided(value(NATIVE_NAMES.stake), 10_000)),
     ...phaseSamples(value(NATIVE_NAMES.migrationPhase)),
+    ...sampleIfKnown('chain_native_database_bytes', value(NATIVE_NAMES.databaseUsed), { state: 'used' }),
+    ...sampleIfKnown('chain_native_database_bytes', value(NATIVE_NAMES.databaseCapacity), { state: 'capacity' }),
+    ...sampleIfKnown('chain_native_pool_transactions', value(NATIVE_NAMES.poolTransactions)),
+    ...BROADCAST_CHANNELS.flatMap((channel) =>
+      sampleIfKnown('chain_native_broadcast_latency_seconds', divided(value(BROADCAST_NAMES[channel]), 1000), {
+        channel,
+      }),
+    ),
+    ...NATIVE_PARTS.flatMap((part) =>
+      sampleIfKnown('chain_native_executor_seconds_total', divided(value(PART_NAMES[part]), 1_000_000), { part }),
+    ),
     ...NATIVE_EVENTS.flatMap((event) =>
       sampleIfKnown('chain_native_events_total', value(EVENT_NAMES[event]), { event }),
     ),

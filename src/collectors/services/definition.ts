@@ -12,7 +12,7 @@ import {
   timeOrNull,
 } from '../shared/reading-schema.ts'
 
-/** ActiveState of systemd, and `not-found` for a unit that does not exist. */
+/** ActiveState of systemd, `other` for one of a later version, and `not-found` for a unit that does not exist. */
 export const SERVICE_STATES = [
   'active',
   'reloading',
@@ -21,6 +21,7 @@ export const SERVICE_STATES = [
   'activating',
   'deactivating',
   'maintenance',
+  'other',
   'not-found',
 ] as const
 

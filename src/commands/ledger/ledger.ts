@@ -9,7 +9,7 @@ import {
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
+import { type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../../parsers/journal.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
@@ -245,9 +245,11 @@ async function* batchesOf(options: Options, wanted: LedgerQuery): AsyncGenerator
   }
 }
 
-/** An entry of the journal, or a line of the stream alone. */
+/** An entry of the journal, or a line of the stream alone, also as journalctl prints it. */
 const entryOf = (line: string): JournalEntry =>
-  line.includes('"__CURSOR"') ? parseJournalEntry(line) : { cursor: '', at: 0, unit: null, message: line, fields: {} }
+  line.includes('"__CURSOR"')
+    ? parseJournalEntry(line)
+    : { cursor: '', at: 0, unit: null, message: withoutPrintedPrefix(line), fields: {} }
 
 /** The events from the last `most` proposals on, each with the events since the proposal before it. */
 const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {

@@ -1,4 +1,4 @@
-import { createLineJoiner, type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
+import { createLineJoiner, type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../../parsers/journal.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import type { Fold } from './fold.ts'
 import type { JournalContext } from './from-journal.ts'
@@ -64,7 +64,8 @@ const unitMatcher = (unit: string): ((name: string) => boolean) => {
 /** The format is recognised line by line. A line without a timestamp gets that of the line before it. */
 const createEntryReader = () => {
   let at: number | undefined
-  return (line: string): JournalEntry => {
+  return (printed: string): JournalEntry => {
+    const line = withoutPrintedPrefix(printed)
     if (line.startsWith('{') && line.includes('"__REALTIME_TIMESTAMP"')) return parseJournalEntry(line)
     const [, timestamp] = /^\s*\{\s*"timestamp"\s*:\s*"([^"]{10,40})"/.exec(line) ?? []
     const written = timestamp === undefined ? Number.NaN : Date.parse(timestamp)

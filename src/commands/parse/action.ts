@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { describeFileError, ParseError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { type Format, formats } from '../../parsers/formats.ts'
+import { withoutPrintedPrefix } from '../../parsers/journal.ts'
 import type { Io, ActionContext } from '../../cli/io.ts'
 
 export const parseInput = async (
@@ -40,7 +41,7 @@ const parseLines = (io: Io, format: Format & { readonly parse: Parse }, text: st
     if (line.trim() === '') continue
     lines += 1
     try {
-      const value = format.parse(line)
+      const value = format.parse(withoutPrintedPrefix(line))
       if (value === null) io.stderr.write(`line ${at + 1}: not in this format, skipped\n`)
       else {
         io.stdout.write(`${JSON.stringify(toJson(value))}\n`)

@@ -169,6 +169,37 @@ chain_service_max_file_descriptors > ${limit}`,
             'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
         },
         {
+          comment: 'The kernel chooses the largest process, which is usually a part of the node.',
+          alert: 'ChainOomKill',
+          severity: 'warning',
+          component: 'host',
+          advice: [
+            'See which process: `journalctl -k -g "Out of memory" --since -1h`.',
+            'Find out what else uses the memory: `chain-agent status host`.',
+          ],
+          expr: 'increase(chain_host_oom_kills_total[10m]) > 0',
+          summary: 'The kernel killed a process for lack of memory.',
+          description:
+            'The kernel of {{ $labels.instance }} has killed {{ printf "%.0f" $value }} processes within 10 minutes, because the host has no memory left.',
+        },
+        {
+          comment:
+            'Blocks and votes arrive over UDP: a dropped packet is a part of a block. 100 in five minutes, for two minutes, are more than a single burst.',
+          alert: 'ChainUdpDrops',
+          severity: 'warning',
+          component: 'host',
+          limit: 100,
+          for: '2m',
+          advice: [
+            'Raise `net.core.rmem_max` as the documentation of the node says, and restart consensus and execution together: `chain-agent recover`.',
+            'If it is high enough, find out what uses the CPUs: `chain-agent status host`.',
+          ],
+          expr: (limit) => `increase(chain_host_udp_errors_total{kind="receive_buffer"}[5m]) > ${limit}`,
+          summary: 'The host drops UDP packets, because the programs do not read them in time.',
+          description: (limit) =>
+            `{{ $labels.instance }} has dropped {{ printf "%.0f" $value }} UDP packets in five minutes, more than ${limit}. Blocks arrive late, and votes are missing.`,
+        },
+        {
           alert: 'ChainGovernor',
           severity: 'warning',
           component: 'host',

@@ -1,13 +1,22 @@
+import { LOG_PATTERNS } from '../../parsers/log-patterns/list.ts'
 import type { RuleFile } from './rule.ts'
+
+/** Logged again and again by a node whose database is more than 80 % full: no work for today. */
+const FOR_INFORMATION = 'history_shortened'
+
+/** The patterns of a severity that fire an alert, as alternatives of an expression. */
+const patternsOf = (wanted: string, alertName = 'ChainLogTrouble'): string =>
+  LOG_PATTERNS.filter(({ severity, alert = 'ChainLogTrouble' }) => severity === wanted && alert === alertName)
+    .map(({ name }) => name)
+    .filter((name) => name !== FOR_INFORMATION)
+    .join('|')
 
 const SERVICE_DOWN_ADVICE = [
   'See why it stopped: `chain-agent logs SERVICE`.',
   'See whether something must be fixed first, and how to start: `chain-agent recover`.',
 ]
 
-const LOG_TROUBLE_ADVICE = [
-  'Read the lines: `chain-agent logs SERVICE --since 15m`. For the meaning of each line, see docs/patterns.md.',
-]
+const LOG_TROUBLE_ADVICE = ['Read the lines around it: `chain-agent logs SERVICE --since 15m`.']
 
 export const services: RuleFile = {
   name: 'services',
@@ -101,7 +110,7 @@ export const services: RuleFile = {
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: `increase(
-  chain_log_pattern_total{pattern=~"assertion|abort|panic|fatal|high_qc_too_far|consensus_crashed|parent_executor_gone"}[10m]
+  chain_log_pattern_total{pattern=~"${patternsOf('critical', 'ChainAssertion')}"}[10m]
 ) > 0`,
           summary: 'A program of the node has aborted.',
           description:
@@ -115,7 +124,7 @@ export const services: RuleFile = {
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `increase(
-  chain_log_pattern_total{pattern=~"wal_push_failed|disk_full|block_failed|result_mismatch|event_ring|io_uring|virtual_offset|db_old_format|db_hard_reset"}[10m]
+  chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]
 ) > 0`,
           summary: 'The log of the node contains an error.',
           description:
@@ -127,7 +136,7 @@ export const services: RuleFile = {
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `increase(
-  chain_log_pattern_total{pattern=~"slow_executor|pacing_mismatch|cannot_propose|snapshot_advised|slow_commit|exception|db_dirty"}[10m]
+  chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]
 ) > 0`,
           summary: 'The log of the node contains an error.',
           description:
@@ -140,7 +149,7 @@ export const services: RuleFile = {
           severity: 'info',
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
-          expr: 'increase(chain_log_pattern_total{pattern="history_shortened"}[10m]) > 0',
+          expr: `increase(chain_log_pattern_total{pattern="${FOR_INFORMATION}"}[10m]) > 0`,
           summary: 'The log of the node contains an error.',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',

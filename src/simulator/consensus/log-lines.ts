@@ -188,7 +188,7 @@ const NOISE = [
   { target: 'consensus_state', message: 'vote message' },
   { target: 'peer_discovery', message: 'handling ping request' },
   { target: 'blocksync::blocksync', message: 'blocksync: peer headers request' },
-  { target: 'statesync_executor::ipc', message: 'received statesync request' },
+  { target: 'statesync_executor::ipc', message: 'received statesync request, num pending 0, in progress 1' },
   { target: 'raptorcast', message: 'received raptorcast chunk' },
   { target: 'statesync_executor::ipc', message: 'sending response' },
   { target: 'dataplane', message: 'handled datagram' },

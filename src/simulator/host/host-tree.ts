@@ -81,7 +81,7 @@ export const createHostTree = async (
 /** CPU time since the boot; a scenario changes it from its directive on. */
 const createTicks = (node: SimulatedNode): (() => Ticks) => {
   let [atMs, bootedMs] = [node.now(), node.now()]
-  let ticks: Ticks = { busy: 0, idle: 0 }
+  let ticks: Ticks = NO_TICKS
   return () => {
     const { host } = node.condition()
     const nowMs = node.now()
@@ -89,11 +89,15 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
       // The time since the boot counts with the current load.
       bootedMs = host.bootedMs
       atMs = Math.min(nowMs, bootedMs)
-      ticks = { busy: 0, idle: 0 }
+      ticks = NO_TICKS
     }
     const passed = ((nowMs - atMs) / 10) * CPUS
     const share = Math.min(1, host.busyPercent / 100 + (Math.floor(nowMs / 5000) % 5) / 500)
-    ticks = { busy: ticks.busy + passed * share, idle: ticks.idle + passed * (1 - share) }
+    ticks = {
+      busy: ticks.busy + passed * share,
+      idle: ticks.idle + passed * (1 - share),
+      overloaded: ticks.overloaded + (host.busyPercent >= OVERLOADED ? passed : 0),
+    }
     atMs = nowMs
     return ticks
   }
@@ -109,7 +113,7 @@ const writeAtomically = async (root: string, path: string, text: string): Promis
 
 /** A process or a drive is removed as a directory, a kernel as a file. */
 const removeEntry = async (root: string, path: string): Promise<void> => {
-  const [, directory = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+)\//.exec(path) ?? []
+  const [, directory = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+|sys\/block\/[^/]+)\//.exec(path) ?? []
   await rm(join(root, directory), { recursive: true, force: true })
 }
 
@@ -211,6 +215,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
         'proc/net/tcp': renderSockets(host),
         'proc/net/tcp6': renderSockets6(),
         'proc/sys/kernel/osrelease': `${host.kernel}\n`,
+        ...renderContention(ticks, host),
         'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
         [`boot/vmlinuz-${host.kernel}`]: '',
         [`boot/vmlinuz-${host.pendingKernel}`]: '',
@@ -240,7 +245,11 @@ const openFilesOf = (node: SimulatedNode): ReadonlyMap<number, number> => {
 interface Ticks {
   readonly busy: number
   readonly idle: number
+  /** With all CPUs busy. */
+  readonly overloaded: number
 }
+
+const NO_TICKS: Ticks = { busy: 0, idle: 0, overloaded: 0 }
 
 const CPUS = 8
 
@@ -257,6 +266,39 @@ const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
     'processes 48211',
     '',
   ].join('\n')
+}
+
+/** A CPU at this use or more loses packets. In percent. */
+const OVERLOADED = 90
+
+/** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
+const renderContention = ({ busy, idle, overloaded }: Ticks, { oomKills, drive }: Host): Entries => {
+  const uptimeSeconds = (busy + idle) / CPUS / 100
+  const busySeconds = busy / CPUS / 100
+  const pressure = (some: number, full: number): string =>
+    [`some ${Math.round(some * 1e6)}`, `full ${Math.round(full * 1e6)}`]
+      .map((line) => `${line.replace(' ', ' avg10=0.00 avg60=0.00 avg300=0.00 total=')}\n`)
+      .join('')
+  const lost = Math.round(overloaded / CPUS)
+  const [reads, writes] = [Math.round(uptimeSeconds * 900), Math.round(uptimeSeconds * 2400)]
+  return {
+    'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
+    'proc/pressure/io': pressure(uptimeSeconds * 0.012, uptimeSeconds * 0.009),
+    'proc/pressure/memory': pressure(0, 0),
+    'proc/net/snmp': [
+      'Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors',
+      `Udp: ${Math.round(uptimeSeconds * 8000)} 12 ${lost} ${Math.round(uptimeSeconds * 9000)} ${lost} 0 0`,
+      '',
+    ].join('\n'),
+    'proc/sys/net/core/rmem_max': '62500000\n',
+    'proc/sys/net/core/wmem_max': '62500000\n',
+    'proc/vmstat': `nr_free_pages 812345\noom_kill ${oomKills}\n`,
+    ...(drive.is === 'gone'
+      ? {}
+      : {
+          'sys/block/nvme0n1/stat': `${reads} 0 ${reads * 8} ${Math.round(reads * 0.09)} ${writes} 0 ${writes * 8} ${Math.round(writes * 0.03)} 2 ${Math.round(uptimeSeconds * 60)} ${Math.round(reads * 0.09 + writes * 0.03)} 0 0 0 0 0 0\n`,
+        }),
+  }
 }
 
 /** `/proc/PID/limits`: three of its sixteen lines. */

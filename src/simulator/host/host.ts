@@ -31,6 +31,8 @@ export interface Host {
   readonly throttledFromMs: number | undefined
   /** Share of CPU time, in percent. */
   readonly busyPercent: number
+  /** Number of processes that the kernel has killed for lack of memory. */
+  readonly oomKills: number
   /** Number of free huge pages of 2 MiB. */
   readonly hugePagesFree: number
   readonly maxOpenFiles: number
@@ -67,6 +69,7 @@ export const usualHost = (beginMs: number): Host => ({
   governor: 'performance',
   throttledFromMs: undefined,
   busyPercent: 22,
+  oomKills: 0,
   hugePagesFree: 512,
   maxOpenFiles: 524_288,
   openFiles: 143,
@@ -118,7 +121,7 @@ const reboot: Effect = (condition, atMs) => {
   const { host, services } = condition
   return {
     ...condition,
-    host: { ...host, bootedMs: atMs, kernel: host.pendingKernel, throttledFromMs: undefined },
+    host: { ...host, bootedMs: atMs, kernel: host.pendingKernel, throttledFromMs: undefined, oomKills: 0 },
     services: restartAll(services, ROLES, atMs),
   }
 }
@@ -161,6 +164,11 @@ export const hostDirectives: readonly Directive[] = [
     'host busy',
     'CPU use',
     taking(percent, (busyPercent) => changeHost({ busyPercent })),
+  ),
+  directive(
+    'host kills',
+    'the kernel kills a process for lack of memory',
+    changeHost(({ oomKills }) => ({ oomKills: oomKills + 1 })),
   ),
   directive(
     'host hugepages',

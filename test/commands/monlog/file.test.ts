@@ -11,6 +11,10 @@ describe('a file', () => {
       asJournal([...said.slice(0, 8), byOther(80_000, "thread 'main' panicked at a.rs:1:2:"), ...said.slice(8)]),
     ],
     ['the lines of the service', asLines(said)],
+    [
+      'these lines as journalctl prints them',
+      asLines(said).replaceAll(/^/gm, 'May  2 08:00:00 host-b chain-node[7]: '),
+    ],
   ] as const
 
   test.each(texts)('%s: the same report as from the journal', async (_, text) => {

@@ -1,6 +1,11 @@
 import { FINDINGS } from '../../../src/collectors/consensus/findings.ts'
 import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from '../../../src/collectors/consensus/definition.ts'
-import { MIGRATION_PHASES, NATIVE_EVENTS } from '../../../src/collectors/native/definition.ts'
+import {
+  BROADCAST_CHANNELS,
+  MIGRATION_PHASES,
+  NATIVE_EVENTS,
+  NATIVE_PARTS,
+} from '../../../src/collectors/native/definition.ts'
 import { epochOf, stakeOf, statesyncBlocks } from './chain.ts'
 import { BLOCKS_PER_SECOND, type NodeState, TIMEOUT_SHARE } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
@@ -114,7 +119,24 @@ const recordEvents = (to: Recorder, moment: NodeState): void => {
     bad_state_root: 0,
     base_fee_error: 0,
     statesync_triggered: moment.starts.consensus && moment.statesync !== null ? 1 : 0,
+    proposal_created: committed_block / 200,
+    vote_received: committed_block / 200,
+    remote_timeout: round_timed_out * 150,
+    timestamp_rejected: 0.0005,
+    transactions_rejected: 0,
+    version_rejected: 0,
+    blocksync_requested: moment.isSlow ? 0.2 : 0.002,
+    blocksync_timeout: moment.isSlow ? 0.05 : 0,
+    blocksync_no_peers: 0,
+    blocksync_invalid_headers: 0,
   }
+  for (const part of NATIVE_PARTS) {
+    to.total('chain_native_executor_seconds_total', part === 'state' ? 0.08 : 0.005, { part })
+  }
+  for (const channel of BROADCAST_CHANNELS) to.gauge('chain_native_broadcast_latency_seconds', 0.09, { channel })
+  to.gauge('chain_native_pool_transactions', 2000 + Math.round(300 * moment.noise(16)))
+  to.gauge('chain_native_database_bytes', Math.round(moment.storage * 1.8e12), { state: 'used' })
+  to.gauge('chain_native_database_bytes', 1.8e12, { state: 'capacity' })
   for (const event of NATIVE_EVENTS) to.total('chain_native_events_total', pace[event], { event })
 }
 

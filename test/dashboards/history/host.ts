@@ -53,6 +53,22 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_host_governor_cpus', 16, { governor: 'performance' })
   to.total('chain_host_cpu_throttles_total', moment.isSlow ? 0.03 : 0)
   to.gauge('chain_host_cpu_busy_ratio', (moment.isSlow ? 0.7 : 0.25) + 0.05 * moment.noise(40))
+  for (const resource of ['cpu', 'io', 'memory'] as const) {
+    to.total('chain_host_pressure_seconds_total', moment.isSlow ? 0.2 : 0.02, { resource, share: 'some' })
+    if (resource !== 'cpu') to.total('chain_host_pressure_seconds_total', 0.01, { resource, share: 'full' })
+  }
+  for (const kind of ['receive_buffer', 'send_buffer', 'receive'] as const) {
+    to.total('chain_host_udp_errors_total', 0, { kind })
+  }
+  for (const direction of ['receive', 'send'] as const) {
+    to.gauge('chain_host_socket_buffer_max_bytes', 62_500_000, { direction })
+  }
+  to.total('chain_host_oom_kills_total', 0)
+  for (const operation of ['read', 'write'] as const) {
+    to.total('chain_host_drive_operations_total', 1000, { device: 'nvme0n1', operation })
+    to.total('chain_host_drive_operation_seconds_total', moment.isSlow ? 0.9 : 0.09, { device: 'nvme0n1', operation })
+  }
+  to.total('chain_host_drive_queue_seconds_total', 0.2, { device: 'nvme0n1' })
   const available = 0.6 + 0.03 * moment.noise(41)
   to.gauge('chain_host_memory_available_bytes', Math.round(MEMORY * available))
   to.gauge('chain_host_memory_available_ratio', available)

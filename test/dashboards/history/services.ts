@@ -1,4 +1,4 @@
-import { LOG_PATTERNS } from '../../../src/parsers/log-pattern-list.ts'
+import { LOG_PATTERNS } from '../../../src/parsers/log-patterns/list.ts'
 import { EXIT_RESULTS } from '../../../src/collectors/lifecycle/definition.ts'
 import { FORK_CHECKS } from '../../../src/collectors/version/definition.ts'
 import { SERVICE_STATES } from '../../../src/collectors/services/definition.ts'

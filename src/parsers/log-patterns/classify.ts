@@ -1,4 +1,5 @@
-import { LOG_PATTERNS, type LogPattern } from './log-pattern-list.ts'
+import { LOG_PATTERNS } from './list.ts'
+import type { LogPattern } from './pattern.ts'
 
 /** The patterns that can occur in the log of a service. For an unknown service: the patterns of any program. */
 export const patternsOf = (service: string): readonly LogPattern[] =>
@@ -11,7 +12,7 @@ export const mayMatchPattern = (line: string): boolean => CANDIDATE.test(line)
 
 export interface ClassifiedLine {
   readonly patterns: readonly LogPattern[]
-  /** The level that execution's logger wrote; null for other lines and levels. */
+  /** The level that the logger wrote; null for lines without one, and for other levels. */
   readonly level: 'warning' | 'error' | null
   /** The text without the logger's prefix. */
   readonly text: string
@@ -46,12 +47,16 @@ const expressionOf = ({ name }: LogPattern): RegExp => expressions.get(name) ?? 
 /** `2026-05-02 08:00:00.123456789 [4711] file.cpp:12 LOG_INFO⇥text`. The line number changes with every version. */
 const LOGGED = String.raw`\d{4}-\d\d-\d\d [^ ]+ \[[^\]]*\] [^ ]+ LOG_`
 const LOGGED_LINE = new RegExp(`^${LOGGED}([A-Z]+)\\S*\\s+(.*)$`, 's')
-const BEFORE_BARE = /^(?:assertion failure message: |abort message: |FATAL: )/
+const BEFORE_BARE = /^(?:(?:assertion failure message|abort message|FATAL): ){1,2}/
 
 const unwrap = (line: string): Omit<ClassifiedLine, 'patterns'> => {
   if (line.startsWith('{')) {
-    const [, text = ''] = /^.{0,200}?"message"\s*:\s*"((?:[^"\\]|\\.){0,2000})/s.exec(line) ?? []
-    return { text: text.replaceAll(/\\(["\\])/g, '$1'), level: null, isBare: false }
+    const [, escaped = ''] = /^.{0,200}?"message"\s*:\s*"((?:[^"\\]|\\.){0,2000})/s.exec(line) ?? []
+    const message = escaped.replaceAll(/\\(["\\t])/g, (_, char: string) => (char === 't' ? '\t' : char))
+    // The database library logs through the program that uses it, each line with its own prefix.
+    const [, word = /^.{0,200}?"level"\s*:\s*"([A-Z]{1,10})"/s.exec(line)?.[1] ?? '', text = message] =
+      LOGGED_LINE.exec(message) ?? []
+    return { text, level: levelOf(word), isBare: false }
   }
   const [, level = '', text] = LOGGED_LINE.exec(line) ?? []
   if (text !== undefined) return { text, level: levelOf(level), isBare: false }
@@ -64,10 +69,7 @@ const levelOf = (word: string): ClassifiedLine['level'] => {
 }
 
 const alternatives = (patterns: readonly LogPattern[]): string =>
-  patterns
-    .filter(({ isBare }) => isBare !== true)
-    .map(({ text }) => text)
-    .join('|')
+  [...new Set(patterns.flatMap(({ isBare, text }) => (isBare ? [] : [text])))].join('|')
 
 /**
  * Messages that a node writes every second or two at any log level, also when it is failing. Without them the follower
@@ -83,7 +85,8 @@ const FREQUENT_MESSAGES = String.raw`committed block"|local timeout"|still synci
  */
 export const LOG_PATTERN =
   String.raw`^(?:(?!\d{4}-\d\d-\d\d )[^{\s]` +
-  String.raw`|\{.{0,200}?"message":"(?:${FREQUENT_MESSAGES}|${alternatives(patternsOf('bft'))})` +
+  String.raw`|\{.{0,200}?"message":"(?:${FREQUENT_MESSAGES}|${LOGGED}(?:WARN|ERR|CRIT)|${alternatives([...patternsOf('bft'), ...patternsOf('rpc')])})` +
+  String.raw`|\{.{0,200}?"level":"(?:WARN|ERROR)".{0,4000}"target":"[^"]{0,80}_(?:rpc|archive)\b` +
   `|${LOGGED}(?:WARN|ERR|CRIT|[A-Z]+\\s+(?!.{0,80}assert throw)(?:${alternatives(patternsOf('execution'))})))`
 
 const CANDIDATE = new RegExp(LOG_PATTERN)

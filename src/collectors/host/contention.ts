@@ -1,0 +1,115 @@
+import { type Sample, sample } from '../../core/metric.ts'
+import { parseColumns, parseCount, parseNamedCount, parsePressure } from '../../parsers/kernel-files.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
+import { RESOURCES } from './definition.ts'
+import { createHostCheck, type HostCheck } from './host-check.ts'
+
+interface ContentionCheckOptions {
+  readonly procfs: FileTree
+  readonly sysfs: FileTree
+  readonly timeout: number
+}
+
+/** Counters of `/proc/net/snmp` that mean lost packets of blocks and votes, which arrive over UDP. */
+const UDP_ERRORS = [
+  ['receive_buffer', 'RcvbufErrors'],
+  ['send_buffer', 'SndbufErrors'],
+  ['receive', 'InErrors'],
+] as const
+const BUFFERS = [
+  ['receive', 'rmem_max'],
+  ['send', 'wmem_max'],
+] as const
+/** `/proc/vmstat` has a line for each of about two hundred counters. */
+const VMSTAT_BYTES = 64 * 1024
+const MILLISECOND = 1e-3
+
+/** What makes a node late although nothing has failed: waiting for CPU, memory and drives, and lost packets. */
+export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOptions): readonly HostCheck[] => [
+  createHostCheck({
+    name: 'pressure',
+    timeout,
+    read: async () => {
+      const all = RESOURCES.map(async (resource): Promise<readonly Sample[]> => {
+        const text = await procfs.read(`pressure/${resource}`)
+        if (text === null) return []
+        const { some, full } = parsePressure(text)
+        return [
+          sample('chain_host_pressure_seconds_total', some, { resource, share: 'some' }),
+          // All tasks of a host cannot wait for its CPUs at once: the kernel reports 0.
+          ...(full === null || resource === 'cpu'
+            ? []
+            : [sample('chain_host_pressure_seconds_total', full, { resource, share: 'full' })]),
+        ]
+      })
+      return (await Promise.all(all)).flat()
+    },
+  }),
+  createHostCheck({
+    name: 'UDP errors',
+    timeout,
+    read: async () => {
+      const text = await procfs.read('net/snmp')
+      if (text === null) return []
+      const counts = parseColumns('the counters of UDP', 'Udp', text)
+      return UDP_ERRORS.flatMap(([kind, column]) => {
+        const count = counts.get(column)
+        return count === undefined ? [] : [sample('chain_host_udp_errors_total', count, { kind })]
+      })
+    },
+  }),
+  createHostCheck({
+    name: 'socket buffers',
+    timeout,
+    read: async () => {
+      const all = BUFFERS.map(async ([direction, file]): Promise<readonly Sample[]> => {
+        const text = await procfs.read(`sys/net/core/${file}`)
+        if (text === null) return []
+        return [
+          sample('chain_host_socket_buffer_max_bytes', parseCount('the limit of a socket buffer', text), { direction }),
+        ]
+      })
+      return (await Promise.all(all)).flat()
+    },
+  }),
+  createHostCheck({
+    name: 'killed for memory',
+    timeout,
+    read: async () => {
+      const text = await procfs.read('vmstat', VMSTAT_BYTES)
+      const kills = text === null ? null : parseNamedCount('oom_kill', text)
+      return kills === null ? [] : [sample('chain_host_oom_kills_total', kills)]
+    },
+  }),
+  createHostCheck({
+    name: 'drive operations',
+    timeout,
+    read: async () => {
+      const devices = ((await sysfs.list('block')) ?? []).filter((name) => /^nvme\d+n\d+$/.test(name))
+      const all = devices.toSorted().map(async (device): Promise<readonly Sample[]> => {
+        const text = await sysfs.read(`block/${device}/stat`, 1024)
+        return text === null ? [] : driveSamples(device, text)
+      })
+      return (await Promise.all(all)).flat()
+    },
+  }),
+]
+
+/** Documentation/block/stat.rst of Linux: operations and milliseconds of reads and writes, milliseconds in the queue. */
+const driveSamples = (device: string, text: string): readonly Sample[] => {
+  const fields = text
+    .trim()
+    .split(/\s+/)
+    .map((word) => parseCount(`the statistics of ${device}`, word))
+  const [reads, , , readMs, writes, , , writeMs, , , queueMs] = fields
+  if (reads === undefined || readMs === undefined || writes === undefined) return []
+  if (writeMs === undefined || queueMs === undefined) return []
+  const seconds = (ms: bigint): number => Number(ms) * MILLISECOND
+  return [
+    sample('chain_host_drive_operations_total', reads, { device, operation: 'read' }),
+    sample('chain_host_drive_operations_total', writes, { device, operation: 'write' }),
+    sample('chain_host_drive_operation_seconds_total', seconds(readMs), { device, operation: 'read' }),
+    sample('chain_host_drive_operation_seconds_total', seconds(writeMs), { device, operation: 'write' }),
+    sample('chain_host_drive_queue_seconds_total', seconds(queueMs), { device }),
+  ]
+}

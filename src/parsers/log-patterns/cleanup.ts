@@ -1,0 +1,23 @@
+import type { LogPattern } from './pattern.ts'
+
+/** The hourly cleanup. */
+export const cleanup: readonly LogPattern[] = [
+  {
+    name: 'cleanup_skipped',
+    services: ['cruft'],
+    text: 'No new files detected. Skipping',
+    severity: 'warning',
+    alert: 'ChainCleanup',
+    meaning: 'The cleanup deleted nothing, because the ledger had no new file for 20 minutes.',
+    advice: 'Find out why the node is stalled. Until it advances again, watch the free space of its file system.',
+  },
+  {
+    name: 'cleanup_completed',
+    services: ['cruft'],
+    text: 'Cleanup completed successfully',
+    severity: 'info',
+    alert: 'ChainCleanup',
+    meaning: 'The hourly cleanup has deleted old files.',
+    advice: 'No action needed. If the line is missing for two hours, check the timer.',
+  },
+]

@@ -1,0 +1,37 @@
+import type { LogPattern } from './pattern.ts'
+
+/** Execution of blocks. */
+export const execution: readonly LogPattern[] = [
+  {
+    name: 'block_failed',
+    services: ['execution'],
+    text: String.raw`(?:block\s*\d+ failed with: |tx \d+ \S+ validation failed: )`,
+    severity: 'critical',
+    meaning: 'The node cannot execute a block that the network accepts as valid.',
+    advice: 'Compare the version with the one that the network requires. Keep the log.',
+  },
+  {
+    name: 'result_mismatch',
+    services: ['execution'],
+    text: 'Delayed execution result mismatch for block',
+    severity: 'critical',
+    meaning: "The execution result differs from the network's: the states have diverged.",
+    advice: 'Stop the node, compare its version, and restore the database from a snapshot.',
+  },
+  {
+    name: 'blocks_out_of_order',
+    services: ['execution'],
+    text: 'Validated blocks not increasing',
+    severity: 'critical',
+    meaning: 'Execution got another block than the next one: consensus and execution do not agree on the height.',
+    advice: 'Restart consensus and execution together. If it happens again, restore the database from a snapshot.',
+  },
+  {
+    name: 'exception',
+    services: ['execution'],
+    text: String.raw`(?:.{0,80}?[\s:])?[A-Z][A-Za-z]*Exception: `,
+    severity: 'warning',
+    meaning: 'A part of execution failed with an exception.',
+    advice: 'Read the line. Check that the service still runs and that its height increases.',
+  },
+]

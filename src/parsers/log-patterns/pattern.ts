@@ -1,0 +1,26 @@
+/** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
+export type Severity = 'critical' | 'warning' | 'info'
+
+/** A service in whose log the pattern can occur. `any`: every program of the node except the cleanup. */
+type PatternService = 'bft' | 'execution' | 'rpc' | 'cruft' | 'any'
+
+/** A kind of log line that operators need to know. */
+export interface LogPattern {
+  /** The value of the `pattern` label. Must not change. */
+  readonly name: string
+  readonly services: readonly PatternService[]
+  /**
+   * The beginning of the text after the logger's prefix: a regular expression that JavaScript and PCRE2 interpret in
+   * the same way.
+   */
+  readonly text: string
+  /** Whether the line never has a logger prefix: the process that writes it is about to end. */
+  readonly isBare?: boolean
+  /** Whether the next line of the same process gives the reason. */
+  readonly reasonOnNextLine?: boolean
+  readonly severity: Severity
+  /** The alert that it fires, if not ChainLogTrouble. */
+  readonly alert?: 'ChainAssertion' | 'ChainWalStopped' | 'ChainTimelineMissing' | 'ChainCleanup'
+  readonly meaning: string
+  readonly advice: string
+}

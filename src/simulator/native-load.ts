@@ -1,0 +1,51 @@
+import { pick } from './chain.ts'
+import type { SimulatedNode } from './node.ts'
+import type { storageUseAt } from './storage.ts'
+
+/** A metric of consensus, without the name prefix. */
+type LoadGauge = readonly [name: string, help: string, value: number]
+
+const SPAN_MS = 10_000
+
+export const databaseGauges = ({ used, capacity }: ReturnType<typeof storageUseAt>): readonly LoadGauge[] => [
+  ['triedb_disk_capacity_bytes', 'Capacity of the storage pool', capacity],
+  ['triedb_disk_used_bytes', 'Bytes in use', used],
+]
+
+/** Microseconds of work per second of each part of consensus. */
+const WORK = { config_file: 20, ledger: 4000, parent: 900, router: 15_000, statesync: 10, txpool: 9000 } as const
+
+/** Working time since the start, the transaction pool, and how long blocks take to arrive. */
+export const workGauges = (node: SimulatedNode, atMs: number): readonly LoadGauge[] => {
+  const { startedMs } = node.condition().services.bft
+  const seconds = Math.max(0, atMs - startedMs) / 1000
+  const about = (least: number, spread: number, what: string): number =>
+    least + pick(spread, node.name, what, Math.floor(atMs / SPAN_MS))
+  return [
+    ...Object.entries(WORK).map(([part, micros]): LoadGauge => [
+      `executor_${part}_total_exec_us`,
+      'Execution time',
+      Math.floor(seconds * micros),
+    ]),
+    ['state_total_update_us', 'Time spent updating state', Math.floor(seconds * 80_000)],
+    ['bft_txpool_pool_tracked_txs', 'Transactions in the pool', about(1800, 600, 'pool')],
+    ['bft_raptorcast_udp_primary_broadcast_latency_p99_ms', 'Primary latency', about(70, 30, 'primary')],
+    ['bft_raptorcast_udp_secondary_broadcast_latency_p99_ms', 'Secondary latency', about(110, 60, 'secondary')],
+  ]
+}
+
+/** How long after the start of the timer the last votes were ready. */
+export const voteGauges = (
+  node: SimulatedNode,
+  voteDelayMs: number | undefined,
+  atMs: number,
+): readonly LoadGauge[] => {
+  const usual = 120 + pick(40, node.name, 'votes', Math.floor(atMs / SPAN_MS))
+  const slowest = voteDelayMs ?? usual
+  const shares = { p50: 0.3, p90: 0.7, p99: 1 }
+  return Object.entries(shares).map(([quantile, share]) => [
+    `state_vote_delay_ready_after_timer_start_${quantile}_ms`,
+    `Delay of votes, ${quantile}`,
+    Math.round(slowest * share),
+  ])
+}
