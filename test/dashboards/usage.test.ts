@@ -15,6 +15,7 @@ const shown = new Set(
 const LEFT_OUT: Readonly<Record<string, string>> = {
   chain_node_health: 'the dashboards show the alerts of Prometheus, which evaluates the same rules',
   chain_node_findings: 'goes with the health',
+  chain_host_socket_buffer_max_bytes: 'a setting; the runbook of dropped packets compares it',
   chain_node_role: 'rules join on it',
   chain_token_balance: 'which tokens and holders matter, each operator knows alone',
   chain_token_through_block: 'goes with the balances',

@@ -62,7 +62,9 @@ export const host: Row = {
       decimals: 1,
       width: 8,
       min: 0,
-      lines: [{ expr: 'rate(chain_host_pressure_seconds_total{share="some"}[5m])', legend: '{{resource}}' }],
+      lines: [
+        { expr: 'rate(chain_host_pressure_seconds_total{share="some"}[$__rate_interval])', legend: '{{resource}}' },
+      ],
     }),
     graph({
       title: 'Latency of the drives',
@@ -73,11 +75,21 @@ export const host: Row = {
       min: 0,
       lines: [
         {
-          expr: `rate(chain_host_drive_operation_seconds_total[5m])
-  / on (job, instance, device, operation) rate(chain_host_drive_operations_total[5m])`,
+          expr: `rate(chain_host_drive_operation_seconds_total[$__rate_interval])
+  / on (job, instance, device, operation) rate(chain_host_drive_operations_total[$__rate_interval])`,
           legend: '{{device}} {{operation}}',
         },
       ],
+    }),
+    graph({
+      title: 'Queue of the drives',
+      about: 'Mean number of operations that wait for the drive or are in progress.',
+      alerts: ['ChainExecutionSlow', 'ChainDriveFailing'],
+      unit: 'locale',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      lines: [{ expr: 'rate(chain_host_drive_queue_seconds_total[$__rate_interval])', legend: '{{device}}' }],
     }),
     graph({
       title: 'Dropped UDP packets',
@@ -85,10 +97,21 @@ export const host: Row = {
       alerts: ['ChainUdpDrops'],
       unit: 'locale',
       decimals: 0,
-      width: 8,
+      width: 12,
       min: 0,
       bars: true,
       lines: [{ expr: 'increase(chain_host_udp_errors_total[5m])', legend: '{{kind}}' }],
+    }),
+    graph({
+      title: 'Processes killed for lack of memory',
+      about: 'Processes in ten minutes that the kernel killed.',
+      alerts: ['ChainOomKill'],
+      unit: 'locale',
+      decimals: 0,
+      width: 12,
+      min: 0,
+      bars: true,
+      lines: [{ expr: 'increase(chain_host_oom_kills_total[10m])', legend: 'killed' }],
     }),
     graph({
       title: 'Free on the file systems',

@@ -27,6 +27,11 @@ export const storage: Row = {
       lines: [
         { expr: 'chain_execution_storage_used_ratio', legend: 'by execution' },
         { expr: 'chain_storage_used_ratio', legend: 'report, {{device}}' },
+        {
+          expr: `chain_native_database_bytes{state="used"}
+  / ignoring (state) chain_native_database_bytes{state="capacity"}`,
+          legend: 'by consensus',
+        },
         { expr: 'chain_storage_compaction_threshold_ratio', legend: 'compacts from' },
       ],
     }),

@@ -60,11 +60,11 @@ unless on (instance, job) up{job="chain-agent"}`,
         },
         {
           comment:
-            'A scrape with more than 1000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 800, and one more for each holder of a token.',
+            'A scrape with more than 2000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 900, and one more for each holder of a token.',
           alert: 'ChainSeriesNearLimit',
           severity: 'warning',
           component: 'agent',
-          limit: 900,
+          limit: 1500,
           for: '15m',
           advice: [
             'See which metric has the most series: `chain-agent status agent`.',
