@@ -144,7 +144,7 @@ describe('parse', () => {
     `)
   })
   test('no parsed line is exit code 1', async () => {
-    const { code, out, err } = await cli(['parse', 'ledger-tail'], { stdin: 'hello\n' })
+    const { code, out, err } = await cli(['parse', 'ledger-tail', '-'], { stdin: 'hello\n' })
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain('1 line was read, and it is not in the format ledger-tail.')
   })

@@ -14,8 +14,8 @@ export const parseInput = async (
 ): Promise<void> => {
   const format = formats.find((candidate) => candidate.name === name)
   if (!format) return
-  const input = file === undefined ? io.stdin : createReadStream(file)
-  const text = await readAll(input, file ?? 'standard input')
+  const isStdin = file === undefined || file === '-'
+  const text = await (isStdin ? readAll(io.stdin, 'standard input') : readAll(createReadStream(file), file))
   const parse = await format.load()
   const parsed = format.shape === 'lines' ? parseLines(io, { ...format, parse }, text) : parseWhole(io, parse, text)
   exit(parsed ? 0 : 1)

@@ -6,7 +6,7 @@ import type { ExitCode, Io } from '../../cli/io.ts'
 export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('parse')
     .addArgument(new Argument('<format>', 'the format').choices(formats.map(({ name }) => name)))
-    .argument('[file]', 'the file; default: standard input')
+    .argument('[file]', 'the file, or - for standard input, which is the default')
     .addHelpText(
       'after',
       `

@@ -21,9 +21,10 @@ export const execution: readonly LogPattern[] = [
   {
     name: 'blocks_out_of_order',
     services: ['execution'],
-    text: 'Validated blocks not increasing',
+    text: '(?:Validated blocks not increasing|Invalid epoch change: from |Called snapshot twice in epoch: )',
     severity: 'critical',
-    meaning: 'Execution got another block than the next one: consensus and execution do not agree on the height.',
+    meaning:
+      'Execution got a block or an epoch that is not the next one: consensus and execution do not agree on the height.',
     advice: 'Restart consensus and execution together. If it happens again, restore the database from a snapshot.',
   },
   {
