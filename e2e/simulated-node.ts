@@ -34,7 +34,7 @@ export const startNode = async (scenario: Scenario, disk?: number): Promise<Simu
     directory,
     rpcPort: 0,
     referencePort: 0,
-    toolClient: join(import.meta.dirname, '../dist/simulator/tools/tool.js'),
+    toolClient: join(import.meta.dirname, '../dist/tool.js'),
   })
   const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0 })
   const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))

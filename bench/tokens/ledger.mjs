@@ -1,6 +1,6 @@
 // The ledger of chain-agent, from dist.
-import { readPage } from '../../dist/query/client/page.js'
-import { createLedger } from '../../dist/tokens/ledger.js'
+import { readPage } from '../../.cache/modules/query/client/page.js'
+import { createLedger } from '../../.cache/modules/tokens/ledger.js'
 
 export const ledgerOf = ({ contract }, path) => {
   const ledger = createLedger({ standard: 'erc20', contract, fullHistory: true, path })

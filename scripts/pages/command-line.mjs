@@ -1,9 +1,9 @@
 // docs/cli.md and docs/chain-agent.1: the help of every command.
 import { PassThrough } from 'node:stream'
-import { captureHelp, commandLineOf, splitShared } from '../../dist/cli/help/help.js'
-import { ENVIRONMENT, renderManual } from '../../dist/cli/help/commands.js'
-import { loadProgram } from '../../dist/cli/program.js'
-import { systemClock } from '../../dist/core/clock.js'
+import { captureHelp, commandLineOf, splitShared } from '../../.cache/modules/cli/help/help.js'
+import { ENVIRONMENT, renderManual } from '../../.cache/modules/cli/help/commands.js'
+import { loadProgram } from '../../.cache/modules/cli/program.js'
+import { systemClock } from '../../.cache/modules/core/clock.js'
 
 const loadCommands = () => {
   const stream = new PassThrough()

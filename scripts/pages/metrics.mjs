@@ -1,5 +1,5 @@
 // docs/metrics.md: every metric, by collector.
-import { chapters } from '../../dist/metrics.js'
+import { chapters } from '../../.cache/modules/metrics.js'
 
 export const renderMetricsPage = () =>
   `${[

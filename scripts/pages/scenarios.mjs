@@ -1,6 +1,6 @@
 // docs/scenarios.md: every scenario and every directive.
-import { TOKENS } from '../../dist/simulator/rpc/blocks.js'
-import { directives, listScenarios } from '../../dist/simulator/scenario/scenario.js'
+import { TOKENS } from '../../.cache/modules/simulator/rpc/blocks.js'
+import { directives, listScenarios } from '../../.cache/modules/simulator/scenario/scenario.js'
 
 export const renderScenarioPage = async () =>
   [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join('\n')

@@ -1,12 +1,12 @@
 // docs/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
 // are fixed; the code derives health verdict, findings and facts from them.
-import { checkLines } from '../../dist/cli/terminal/verdict.js'
-import { createStyle } from '../../dist/cli/terminal/style.js'
-import { indexSamples } from '../../dist/commands/shared/agent-snapshot.js'
-import { evaluateOnce } from '../../dist/health/monitor.js'
-import { summarize } from '../../dist/health/summary.js'
-import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
-import { evaluateHealth } from '../../dist/health/verdict.js'
+import { checkLines } from '../../.cache/modules/cli/terminal/verdict.js'
+import { createStyle } from '../../.cache/modules/cli/terminal/style.js'
+import { indexSamples } from '../../.cache/modules/commands/shared/agent-snapshot.js'
+import { evaluateOnce } from '../../.cache/modules/health/monitor.js'
+import { summarize } from '../../.cache/modules/health/summary.js'
+import { parsePrometheusText } from '../../.cache/modules/parsers/prometheus-text.js'
+import { evaluateHealth } from '../../.cache/modules/health/verdict.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
 const AT = AT_MS / 1000

@@ -19,7 +19,7 @@ import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import type { Prefix } from '../sources/prefix.ts'
-import { revision, version } from '../core/version.ts'
+import { revision, version } from '../core/package.ts'
 import { type Connect, createRuntime } from './runtime.ts'
 
 interface AgentOptions {

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { asError, ConfigError, ParseError, SourceError } from '../core/errors.ts'
-import { version } from '../core/version.ts'
+import { version } from '../core/package.ts'
 import { type ExitCode, type Io, UsageError } from './io.ts'
 import { applyHelpFormat } from './help/help.ts'
 

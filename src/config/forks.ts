@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
+import { packageFile } from '../core/package.ts'
 import { type ConfigFile, parseConfigFile, readText } from './file.ts'
 import { label } from './values.ts'
 
-/** The table shipped with the agent. The path is valid both for the sources and for the build. */
-const SHIPPED = new URL('../../networks/forks.yaml', import.meta.url)
+/** The table shipped with the agent. */
+const SHIPPED = packageFile('networks/forks.yaml')
 
 /**
  * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a ConfigError that lists

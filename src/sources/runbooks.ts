@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeFileError, SourceError } from '../core/errors.ts'
 import { withPrefix } from '../core/format.ts'
+import { packageFile } from '../core/package.ts'
 
 /** The runbooks in the package, one for each alert. */
 export interface Runbooks {
@@ -11,7 +12,7 @@ export interface Runbooks {
   read(name: string, prefix: string): Promise<string>
 }
 
-const DIRECTORY = join(import.meta.dirname, '../../docs/runbooks')
+const DIRECTORY = packageFile('docs/runbooks')
 
 export const createRunbooks = (directory = DIRECTORY): Runbooks => {
   const list = async (): Promise<readonly string[]> => {

@@ -62,7 +62,7 @@ export const placeKeystoreTool = async (options: Options): Promise<KeystoreTool>
 }
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/keystore.mjs', import.meta.url))
-const BUILT = fileURLToPath(new URL('../../dist/simulator/keystore/keystore-tool.js', import.meta.url))
+const BUILT = fileURLToPath(new URL('../../.cache/modules/simulator/keystore/keystore-tool.js', import.meta.url))
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 

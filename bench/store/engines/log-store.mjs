@@ -1,5 +1,5 @@
-import { systemClock } from '../../../dist/core/clock.js'
-import { openDuckDbStore } from '../../../dist/query/store/duckdb/store.js'
+import { systemClock } from '../../../.cache/modules/core/clock.js'
+import { openDuckDbStore } from '../../../.cache/modules/query/store/duckdb/store.js'
 
 const SCOPE = { addresses: [], topics: [] }
 const FIELDS = ['block_number', 'log_index', 'topic0', 'topic1', 'topic2', 'data']

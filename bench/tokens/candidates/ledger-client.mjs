@@ -1,6 +1,6 @@
-import { systemClock } from '../../../dist/core/clock.js'
-import { createQueryClient } from '../../../dist/query/client/client.js'
-import { topicsOf } from '../../../dist/tokens/signatures.js'
+import { systemClock } from '../../../.cache/modules/core/clock.js'
+import { createQueryClient } from '../../../.cache/modules/query/client/client.js'
+import { topicsOf } from '../../../.cache/modules/tokens/signatures.js'
 import { FIRST_BLOCK } from '../layout.mjs'
 import { ledgerOf } from '../ledger.mjs'
 

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander'
 import { closestMatch } from '../../core/suggest.ts'
 import type { ExitCode, Io } from '../io.ts'
 import { PassThrough } from 'node:stream'
-import { version } from '../../core/version.ts'
+import { version } from '../../core/package.ts'
 import { wrap, createStyle } from '../terminal/style.ts'
 import { captureHelp, commandLineOf, splitShared } from './help.ts'
 

@@ -1,7 +1,7 @@
 import { redact } from '../../core/redact.ts'
 import { redactDocument, type RedactionKind, redactLog } from '../../core/redact-log.ts'
 import { sha256 } from '../../core/hash.ts'
-import { revision, version } from '../../core/version.ts'
+import { revision, version } from '../../core/package.ts'
 import { release, version as kernelVersion } from 'node:os'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ActionContext, UsageError, writeAll } from '../../cli/io.ts'
 import { describeFileError, SourceError } from '../../core/errors.ts'
+import { packageFile } from '../../core/package.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { RENDER_DEFAULTS, runbookLink } from '../../health/rules/render.ts'
 import { writeFiles } from '../shared/write-files.ts'
@@ -14,7 +15,7 @@ export interface DashboardsOptions {
 
 const NAMES = ['duties', 'fleet', 'node'] as const
 
-const DIRECTORY = join(import.meta.dirname, '../../../dashboards')
+const DIRECTORY = packageFile('dashboards')
 
 export const writeDashboards = async ({ io, exit, options }: ActionContext<DashboardsOptions>): Promise<void> => {
   const { name, output, runbooks = RENDER_DEFAULTS.runbooks } = options

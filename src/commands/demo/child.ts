@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { type Clock, endsWithin } from '../../core/clock.ts'
+import { packageFile } from '../../core/package.ts'
 
 export interface Child {
   readonly process: ChildProcess
@@ -23,7 +23,7 @@ interface StartOptions {
 }
 
 const GRACE_MS = 10_000
-export const program = fileURLToPath(new URL('../../main.js', import.meta.url))
+export const program = packageFile('dist/main.js')
 
 /** Starts this program again as a child process. */
 export const startChild = ({ args, env, log, stdout, clock }: StartOptions): Child => {

@@ -11,7 +11,7 @@ import { parsePrometheusText, type PrometheusSample } from '../../parsers/promet
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { createHttpClient } from '../../sources/http.ts'
 import { second } from '../../core/units.ts'
-import { version } from '../../core/version.ts'
+import { version } from '../../core/package.ts'
 import { evaluateOnce } from '../../health/monitor.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../cli/io.ts'

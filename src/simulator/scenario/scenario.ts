@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ConfigError, excerpt } from '../../core/errors.ts'
+import { packageFile } from '../../core/package.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { parseDuration } from '../../core/units.ts'
 import { consensusDirectives } from '../consensus/consensus-log.ts'
@@ -152,8 +152,7 @@ const findDirective = (subject: string, verb: string, complain: Complain): Direc
 }
 
 const SUFFIX = '.scenario'
-/** The root of the package is three levels up in the sources and in the build. */
-const folder = fileURLToPath(new URL('../../../scenarios/', import.meta.url))
+const folder = packageFile('scenarios/')
 
 /** The scenarios that are part of the package, sorted by name. */
 export const listScenarios = async (): Promise<readonly Scenario[]> =>

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { asError } from '../../core/errors.ts'
 import { shellQuote } from '../../core/format.ts'
+import { packageFile } from '../../core/package.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { SimulatedNode } from '../node.ts'
 import { directive, type Directive, type Effect } from '../scenario/directives.ts'
@@ -35,7 +35,11 @@ interface ToolServer {
 }
 
 /** Writes the commands to `directory/bin`; each call is handled here, over a socket. */
-export const serveTools = async ({ directory, tools, client = built }: ToolServerOptions): Promise<ToolServer> => {
+export const serveTools = async ({
+  directory,
+  tools,
+  client = packageFile('dist/tool.js'),
+}: ToolServerOptions): Promise<ToolServer> => {
   const binDirectory = join(directory, 'bin')
   const path = join(directory, 'tools.sock')
   await mkdir(binDirectory, { recursive: true })
@@ -65,9 +69,6 @@ export const serveTools = async ({ directory, tools, client = built }: ToolServe
     },
   }
 }
-
-/** The same path from the sources and from the build. */
-const built = fileURLToPath(new URL('../../../dist/simulator/tools/tool.js', import.meta.url))
 
 const converse = async (socket: Socket, tools: ToolServerOptions['tools']): Promise<void> => {
   const gone = new AbortController()

@@ -8,7 +8,7 @@ import { createExec } from '../../../src/sources/exec.ts'
 import { createHttpClient } from '../../../src/sources/http.ts'
 import { createKeyFiles } from '../../../src/sources/key-files.ts'
 import type { PreflightContext } from '../../../src/commands/check/preflight/context.ts'
-import { version } from '../../../src/core/version.ts'
+import { version } from '../../../src/core/package.ts'
 
 export interface Host {
   /** What a program prints, by its name and first argument. */

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSocketServer, type Server } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { agent } from '../../../src/commands/check/preflight/network.ts'
-import { version } from '../../../src/core/version.ts'
+import { version } from '../../../src/core/package.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type Host, context } from './context.ts'
 

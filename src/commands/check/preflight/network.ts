@@ -2,7 +2,7 @@ import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl
 import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { ParseError, SourceError } from '../../../core/errors.ts'
-import { version } from '../../../core/version.ts'
+import { version } from '../../../core/package.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 import { joinList } from '../../../core/format.ts'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
+import { packageFile } from '../../../core/package.ts'
 import { createExposition } from '../../../exporter/exposition.ts'
 import { openPort, type Port } from '../../../simulator/endpoints.ts'
 import type { Member } from './member.ts'
@@ -54,9 +54,6 @@ export const targetsOf = (members: readonly Member[]) =>
     labels: { node: name, cluster: 'rehearsal' },
   }))
 
-/** The same path from the sources and from the build. */
-const pathOf = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
-
 interface ScrapeConfigOptions {
   readonly targetsFile: string
   /** URL of the fleet's own server. */
@@ -70,9 +67,9 @@ const schema = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.st
  * without an Alertmanager: a simulation must not notify anyone.
  */
 export const readScrapeConfig = async ({ targetsFile, serverUrl }: ScrapeConfigOptions): Promise<string> => {
-  const document = parseDocument(await readFile(pathOf('deploy/prometheus/fleet.yml'), 'utf8'))
+  const document = parseDocument(await readFile(packageFile('deploy/prometheus/fleet.yml'), 'utf8'))
   const jobs = schema.parse(document.toJS()).scrape_configs.map(({ job_name: job }) => job)
-  document.set('rule_files', [pathOf('alerts/*.rules.yaml')])
+  document.set('rule_files', [packageFile('alerts/*.rules.yaml')])
   document.delete('alerting')
   const ours = ['scrape_configs', jobs.indexOf('chain-agent')]
   document.setIn([...ours, 'file_sd_configs'], [{ files: [targetsFile] }])

@@ -1,0 +1,29 @@
+// Bundles the program to dist: a file for each command and what several of them share.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'rolldown'
+
+/** The licences of all packages of the bundle, in one file. */
+const licences = {
+  name: 'licences',
+  generateBundle(_options, bundle) {
+    const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+    const packages = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id) ?? []))
+    const texts = [...packages].toSorted().map((directory) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+      const file = readdirSync(directory).find((entry) => /^licen[cs]e/i.test(entry))
+      const text = file === undefined ? '' : `\n${readFileSync(join(directory, file), 'utf8').trim()}\n`
+      return `${name} ${version} (${license})\n${text}`
+    })
+    this.emitFile({ type: 'asset', fileName: 'LICENSES.txt', source: texts.join(`\n${'-'.repeat(80)}\n\n`) })
+  },
+}
+
+await build({
+  input: { main: 'src/main.ts', tool: 'src/simulator/tools/tool.ts' },
+  platform: 'node',
+  // Native addons, and only for those who run a query service.
+  external: ['@clickhouse/client', '@duckdb/node-api'],
+  plugins: [licences],
+  output: { dir: 'dist', cleanDir: true, sourcemap: true, chunkFileNames: 'chunks/[name]-[hash].js' },
+})
