@@ -118,7 +118,7 @@ describe('a real Prometheus with fleet.yml', () => {
   let agents: Readonly<Record<'a' | 'b' | 'many' | 'other' | 'nameless' | 'service', ExpositionServer>>
 
   beforeAll(async () => {
-    const overLimit = Array.from({ length: 1001 }, (_, index) => `chain_x{n="${index}"} 1\n`)
+    const overLimit = Array.from({ length: 2001 }, (_, index) => `chain_x{n="${index}"} 1\n`)
     agents = {
       a: await serveExposition(says(100)),
       b: await serveExposition(says(200)),

@@ -138,6 +138,11 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
         ({ value }) => kinds.map((kind) => value('chain_consensus_messages_total', { kind }) ?? 0),
         (now) => now.every((count) => count === total),
       )
+    // What was logged before the follower started is not counted.
+    await node.see(
+      ({ value }) => value('chain_agent_collector_up', { collector: 'consensus' }),
+      (up) => up === 1,
+    )
     await say(1000, 1030)
     expect(await counted(30)).toEqual([30, 30])
     await node.systemctl('stop', 'chain-agent.service')
