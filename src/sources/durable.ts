@@ -182,9 +182,8 @@ export const writeAtomically = async (
   { mode, isSynced = false, isDirectoryOwned = false }: AtomicWrite,
 ): Promise<void> => {
   const next = `${file}.new`
-  await rm(next, { force: true })
   try {
-    const handle = await open(next, 'wx', mode)
+    const handle = await openNew(next, mode)
     try {
       for (const part of parts) await handle.writeFile(part)
       if (isDirectoryOwned && process.getuid?.() === 0) {
@@ -200,6 +199,17 @@ export const writeAtomically = async (
   } catch (error) {
     await rm(next, { force: true }).catch(() => undefined)
     throw error
+  }
+}
+
+/** Opens a new file. One that a killed process left behind is removed: rarely, and `rm` is slow. */
+const openNew = async (path: string, mode: number) => {
+  try {
+    return await open(path, 'wx', mode)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    await rm(path, { force: true })
+    return await open(path, 'wx', mode)
   }
 }
 

@@ -52,9 +52,9 @@ describe('the install steps of the README', () => {
       expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
     })
 
-    it('leave out the optional database', async () => {
-      const files = 'ls "$(npm root --global)/chain-agent/node_modules"'
-      expect(await shell(files)).not.toContain('duckdb')
+    it('install no other package', async () => {
+      expect(await shell('ls "$(npm root --global)"')).not.toContain('duckdb')
+      expect(await shell('find "$(npm root --global)/chain-agent" -name node_modules')).toBe('')
     })
 
     it('let `chain-agent check` find the installed configuration', async () => {
