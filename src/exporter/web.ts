@@ -2,10 +2,9 @@ import {
   createServer as createHttpServer,
   type IncomingMessage,
   type Server as HttpServer,
-  type ServerOptions,
   type ServerResponse,
 } from 'node:http'
-import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
+import { createServer as createHttpsServer, type Server as HttpsServer, type ServerOptions } from 'node:https'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { TLSSocket } from 'node:tls'
@@ -122,7 +121,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
       const options = { ...listener.options, requireHostHeader: false }
       const handle = admit(listener)
       const server: WebServer = tls
-        ? createHttpsServer({ ...options, ...contextOf(tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, handle)
+        ? createHttpsServer({ handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...options, ...contextOf(tls) }, handle)
         : createHttpServer(options, handle)
       if (!('setSecureContext' in server)) return withExpectation(server, listener)
       secureServers.push(server)
