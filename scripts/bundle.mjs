@@ -20,7 +20,11 @@ const licences = {
 }
 
 await build({
-  input: { main: 'src/main.ts', tool: 'src/simulator/tools/tool.ts' },
+  input: {
+    main: 'src/main.ts',
+    tool: 'src/simulator/tools/tool.ts',
+    'bcrypt-worker': 'src/exporter/bcrypt-worker.ts',
+  },
   platform: 'node',
   // Native addons, and only for those who run a query service.
   external: ['@clickhouse/client', '@duckdb/node-api'],

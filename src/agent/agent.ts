@@ -3,18 +3,22 @@ import { changedKeys } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Change } from '../core/board.ts'
+import { asError } from '../core/errors.ts'
 import { type NewEvent, type Severity, severityOf, toNewEvent } from '../core/event.ts'
 import { createReloader, type Reloaded } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { createChangeLog } from '../exporter/change-log.ts'
 import { renderEvents, renderHealth, renderStatus } from '../exporter/api.ts'
 import type { Address } from '../exporter/listen.ts'
-import { serve } from '../exporter/server.ts'
+import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
+import { startWeb } from '../exporter/start-web.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import { createSampleIndex, type Sample, sample } from '../core/metric.ts'
 import { roleSamples } from '../health/role.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
+import { makeDirectory } from '../sources/durable.ts'
+import { socketOf } from '../sources/endpoints.ts'
 import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
@@ -38,6 +42,7 @@ interface AgentOptions {
 
 export interface Agent {
   readonly address: Address
+  readonly scheme: 'http' | 'https'
   /**
    * Reads the configuration and applies it. Collectors whose settings are the same keep running; the others are started
    * again. An invalid configuration is logged and changes nothing. Never rejects.
@@ -53,7 +58,7 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
 
-/** Creates and starts the agent. Throws a SourceError if it cannot listen. */
+/** Creates and starts the agent. Throws a ConfigError or, if it cannot listen, a SourceError. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path } = options
   const { exec = createExec({ clock, path }), ask = createHttpClient(clock), ownsProcess = true } = options
@@ -128,31 +133,32 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       logged.add(failure)
     }
   }
-  const server = await serve(
-    {
-      version,
-      contentType: exposition.contentType,
-      complain: (error) => {
-        log.error(error)
-      },
-      metrics: () => exposition.render([...samples(), ...monitor.samples()]),
-      status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
-      health: async () => {
-        // Soon after the start.
-        if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
-        return renderHealth(monitor.health())
-      },
-      events: async (query) => renderEvents(await events.all(), query),
-      waitingFor: () =>
-        [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
+  const view: AgentView = {
+    version,
+    contentType: exposition.contentType,
+    complain: (error) => {
+      log.error(error)
     },
-    config.listen,
-  )
+    metrics: () => exposition.render([...samples(), ...monitor.samples()]),
+    status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
+    health: async () => {
+      // Soon after the start.
+      if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
+      return renderHealth(monitor.health())
+    },
+    events: async (query) => renderEvents(await events.all(), query),
+    waitingFor: () =>
+      [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
+  }
+  const web = await startWeb({ config: config.web, clock, log, reloader })
+  const server = await serve(view, config.listen, web)
+  web.warnIfExposed(server.address)
+  const socket = await serveCommands(view, { config, log })
 
   events.add(agentEvent(startedAt, `started, version ${version}`))
   const supervisor = createSupervisor(board, clock)
   await supervisor.run(offered)
-  const checking = [checkStaleness(), watchHealth()]
+  const checking = [checkStaleness(), watchHealth(), web.watch(stopping.signal)]
   async function checkStaleness(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(STALENESS_INTERVAL, stopping.signal)
@@ -172,6 +178,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     const effective = {
       ...next,
       listen: current.listen,
+      web: current.web,
       state: current.state,
       events: current.events,
       health: current.health,
@@ -189,14 +196,31 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
 
   return {
     address: server.address,
-    reload: (read) => reloader.run(async () => apply(read())),
+    scheme: web.scheme,
+    reload: async (read) => {
+      await reloader.run(async () => apply(read()))
+      await web.reload()
+    },
     stop: async () => {
       stopping.abort()
-      await Promise.all([supervisor.stop(), ...checking, server.close()])
+      await Promise.all([supervisor.stop(), ...checking, server.close(), socket?.close()])
       events.add(agentEvent(clock.now(), 'stopped'))
       await Promise.all([checkpoints.flush(), events.flush()])
       exec.killAll()
     },
+  }
+}
+
+/** With TLS or passwords, the commands on this host use a socket. The agent runs without it. */
+const serveCommands = async (view: AgentView, { config, log }: Pick<AgentOptions, 'config' | 'log'>) => {
+  const path = socketOf(config)
+  if (path === null) return null
+  try {
+    await makeDirectory(config.state.directory, 0o750)
+    return await serveOnSocket(view, path)
+  } catch (error) {
+    log.warn(asError(error).message)
+    return null
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Inputs } from '../config/load.ts'
 
@@ -6,6 +7,7 @@ export interface ConfigOptions {
   readonly config?: string
   readonly prefix?: string
   readonly listen?: string
+  readonly 'web.config.file'?: string
   readonly rpcUrl?: string
   readonly logLevel?: string
   readonly set: readonly string[]
@@ -15,11 +17,17 @@ const NO_SETTINGS: readonly string[] = []
 
 export const configOptions = (command: Command) =>
   withSettings(
-    prefixOption(fileOption(command.optionsGroup('Configuration:'))).option(
-      '--listen <host:port>',
-      'address that serves /metrics',
+    webConfigOption(
+      prefixOption(fileOption(command.optionsGroup('Configuration:'))).option(
+        '--listen <host:port>',
+        'address that serves /metrics',
+      ),
     ),
   ).optionsGroup('')
+
+/** The name of the option is that of Prometheus and its exporters. */
+export const webConfigOption = (command: Command) =>
+  command.option('--web.config.file <file>', 'TLS and passwords of the listener, in the format of exporter-toolkit')
 
 /** The subset for commands that do not monitor the node. */
 export const fileAndSettingOptions = (command: Command) => withSettings(fileOption(command))
@@ -53,6 +61,7 @@ const withSettings = (command: Command) =>
 const SHORTHANDS = [
   { option: 'prefix', typed: '--prefix', path: 'prefix' },
   { option: 'listen', typed: '--listen', path: 'listen' },
+  { option: 'web.config.file', typed: '--web.config.file', path: 'web.configFile' },
   { option: 'rpcUrl', typed: '--rpc-url', path: 'rpc.url' },
   { option: 'logLevel', typed: '--log-level', path: 'log.level' },
 ] as const
@@ -61,7 +70,7 @@ const SHORTHANDS = [
 export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [
   ...SHORTHANDS.flatMap(({ option, typed, path }) => {
     const value = options[option]
-    return value === undefined ? [] : [{ path, value, typed }]
+    return value === undefined ? [] : [{ path, value: option === 'web.config.file' ? resolve(value) : value, typed }]
   }),
   ...options.set.map((text) => {
     const at = text.indexOf('=')

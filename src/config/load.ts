@@ -137,7 +137,7 @@ const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
   )
 
 /** The expectation for issues without a message in the schema. */
-const expectation: z.core.$ZodErrorMap = (issue) => {
+export const expectation: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type') return EXPECTED[issue.expected] ?? `expected ${issue.expected}`
   if (issue.code === 'invalid_value') return `expected one of ${issue.values.join(', ')}`
   return undefined

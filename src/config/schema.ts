@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { COLLECTORS } from '../collectors/index.ts'
 import { health } from './health-keys.ts'
 import { serveQuery } from './serve-query-keys.ts'
-import { file, listen, reference } from './values.ts'
+import { file, hostName, listen, reference } from './values.ts'
 
 /** The settings of each collector, under its name. */
 function settingsOf<T extends Readonly<Record<string, { readonly settings: z.ZodType }>>>(
@@ -20,6 +20,22 @@ export const schema = z.strictObject({
     .default('auto')
     .describe('the name prefix of every unit and tool; auto finds it from systemd, then PATH'),
   listen,
+  web: z
+    .strictObject({
+      configFile: file(
+        'TLS and passwords of the listeners, in the format of exporter-toolkit: docs/security.md; none by default',
+      )
+        .nullable()
+        .default(null),
+      hosts: z
+        .array(hostName)
+        .max(100)
+        .default([])
+        .describe(
+          'host names of this host; requests with others are rejected. Without any, a loopback listener accepts loopback names, others accept every name',
+        ),
+    })
+    .prefault({}),
   log: z
     .strictObject({
       level: z

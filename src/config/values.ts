@@ -62,6 +62,11 @@ export const listen = listenAt('127.0.0.1:9843', 'address of /metrics; :9843 lis
 /** A value for a label: it is part of every series of the thing it names. */
 export const label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'expected letters, digits, dots and dashes')
 
+/** A name in a Host header. */
+export const hostName = z
+  .string()
+  .regex(/^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?$/, 'expected a host name without a port')
+
 /** An absolute path of a file or a directory. */
 export const file = (description: string) =>
   z.string().regex(/^\//, 'expected a path that begins with /').describe(description)

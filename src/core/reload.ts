@@ -21,45 +21,48 @@ interface ReloaderOptions {
 }
 
 export interface Reloader {
-  /** Runs the reload after the one in progress, logs its result and never rejects. */
-  run(reload: () => Promise<Reloaded>): Promise<void>
+  /**
+   * Runs the reload after the one in progress, logs its result and never rejects. `file` is what it loads: the
+   * configuration counts as loaded while the last attempt for each file succeeded.
+   */
+  run(reload: () => Promise<Reloaded>, file?: string): Promise<void>
   samples(): readonly Sample[]
 }
 
 /** Runs reloads one at a time and records the result of the last. Starting is the first success. */
 export const createReloader = ({ clock, log, program }: ReloaderOptions): Reloader => {
-  let isSuccessful = true
+  const failing = new Set<string>()
   let succeededAt = clock.now()
   let last = Promise.resolve()
-  let isWaiting = false
+  const waiting = new Set<string>()
 
-  const attempt = async (reload: () => Promise<Reloaded>): Promise<void> => {
+  const attempt = async (reload: () => Promise<Reloaded>, file: string): Promise<void> => {
     try {
       const reloaded = await reload()
-      isSuccessful = true
+      failing.delete(file)
       succeededAt = clock.now()
       const { pending } = reloaded
       log.info(`Configuration reloaded: ${describe(reloaded)}`)
       if (pending.length > 0) log.warn(`Restart the ${program} to apply: ${pending.join(', ')}`)
     } catch (thrown) {
-      isSuccessful = false
+      failing.add(file)
       log.error(`The configuration cannot be used; the previous one stays in use.\n${textOf(asError(thrown))}`)
     }
   }
 
   return {
-    run: (reload) => {
+    run: (reload, file = '') => {
       // The waiting reload reads everything that was written before it starts.
-      if (isWaiting) return last
-      isWaiting = true
+      if (waiting.has(file)) return last
+      waiting.add(file)
       last = last.then(() => {
-        isWaiting = false
-        return attempt(reload)
+        waiting.delete(file)
+        return attempt(reload, file)
       })
       return last
     },
     samples: () => [
-      sample('chain_agent_config_last_reload_successful', isSuccessful),
+      sample('chain_agent_config_last_reload_successful', failing.size === 0),
       sample('chain_agent_config_last_reload_success_timestamp_seconds', succeededAt / 1000),
     ],
   }

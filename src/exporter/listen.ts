@@ -1,6 +1,8 @@
-import type { Server } from 'node:http'
+import { chmod, rm } from 'node:fs/promises'
+import type { ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { SourceError } from '../core/errors.ts'
+import { describeFileError, SourceError } from '../core/errors.ts'
+import { SECURITY_HEADERS, type WebServer } from './web.ts'
 
 export interface Address {
   readonly host: string
@@ -20,13 +22,36 @@ export interface ListeningServer {
 export const MAX_HEADER_BYTES = 8192
 
 /** Starts the server. Throws a SourceError with `advice` if it cannot listen on the address. */
-export const listenOn = async (server: Server, { host, port }: Address, advice: string): Promise<ListeningServer> => {
-  server.prependListener('request', (_request, response) => {
-    response.setHeader('X-Content-Type-Options', 'nosniff')
-  })
-  server.on('clientError', rejectRequest)
-  await listen(server, { host, port }, advice)
+export const listenOn = async (
+  server: WebServer,
+  { host, port }: Address,
+  advice: string,
+): Promise<ListeningServer> => {
+  // Without a host Node listens on all addresses, and on IPv4 only if the host has no IPv6.
+  await listen(server, { port, ...(host === '::' ? {} : { host }) }, { name: `${host}:${port}`, advice })
   const bound = server.address()
+  return { address: { host, port: typeof bound === 'object' && bound ? bound.port : port }, ...closers(server) }
+}
+
+/** Starts the server on a Unix socket for its user, the group of that and root. Throws a SourceError with `advice`. */
+export const listenOnSocket = async (
+  server: WebServer,
+  path: string,
+  advice: string,
+): Promise<Pick<ListeningServer, 'close'>> => {
+  try {
+    // After a crash it is left over.
+    await rm(path, { force: true })
+    await listen(server, { path }, { name: path, advice })
+    await chmod(path, 0o660)
+  } catch (error) {
+    if (error instanceof SourceError) throw error
+    throw new SourceError({ doing: `listen on ${path}`, ...describeFileError(error), advice }, { cause: error })
+  }
+  return closers(server)
+}
+
+const closers = (server: WebServer): Pick<ListeningServer, 'close' | 'drain'> => {
   const ended = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => {
@@ -34,10 +59,11 @@ export const listenOn = async (server: Server, { host, port }: Address, advice: 
       })
     })
   return {
-    address: { host, port: typeof bound === 'object' && bound ? bound.port : port },
     close: () => {
       const closed = ended()
       server.closeAllConnections()
+      // Connections in a TLS handshake are not among those.
+      for (const socket of connections.get(server) ?? []) socket.destroy()
       return closed
     },
     drain: () => {
@@ -50,7 +76,8 @@ export const listenOn = async (server: Server, { host, port }: Address, advice: 
 
 /** Node's own response to a malformed request has a status and no body. */
 const rejectRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // All other errors are of the connection or of TLS.
+  if (!/^(?:HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) {
     socket.destroy()
     return
   }
@@ -60,7 +87,7 @@ const rejectRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
     'Connection: close',
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
+    ...Object.entries(SECURITY_HEADERS).map(([name, text]) => `${name}: ${text}`),
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
@@ -81,22 +108,28 @@ const MALFORMED = [
   'The request is malformed: expected an HTTP/1.1 request line and headers.\n',
 ] as const
 
-const listen = (server: Server, { host, port }: Address, advice: string): Promise<void> =>
+/** The open connections of each server. */
+const connections = new WeakMap<WebServer, Set<Socket>>()
+
+const listen = (
+  server: WebServer,
+  options: ListenOptions,
+  { name, advice }: { readonly name: string; readonly advice: string },
+): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        new SourceError(
-          {
-            doing: `listen on ${host}:${port}`,
-            happened: REASONS[error.code ?? ''] ?? error.message,
-            advice,
-          },
-          { cause: error },
-        ),
-      )
+    const open = new Set<Socket>()
+    connections.set(server, open)
+    server.on('connection', (socket: Socket) => {
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
     })
-    // Without a host Node listens on all addresses, and on IPv4 only if the host has no IPv6.
-    server.listen({ port, ...(host === '::' ? {} : { host }) }, resolve)
+    server.on('clientError', rejectRequest)
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      // Node.js reports EACCES for every problem of a socket's path.
+      const happened = ('path' in options ? undefined : REASONS[error.code ?? '']) ?? error.message
+      reject(new SourceError({ doing: `listen on ${name}`, happened, advice }, { cause: error }))
+    })
+    server.listen(options, resolve)
   })
 
 const REASONS: Readonly<Record<string, string>> = {

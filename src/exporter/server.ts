@@ -1,10 +1,11 @@
-import { createServer, type Server, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
+import { createServer, type ServerOptions } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { asError } from '../core/errors.ts'
-import { MAX_HEADER_BYTES, type Address, listenOn, type ListeningServer } from './listen.ts'
+import { MAX_HEADER_BYTES, type Address, listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { type EventsQuery, readEventsQuery } from './api.ts'
+import { type Handler, PAGE_POLICY, type Reject, SECURITY_HEADERS, type Web, type WebServer } from './web.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
 export interface MonitoringView {
@@ -25,8 +26,8 @@ interface RouteTexts {
 
 export interface Routes {
   add(path: string, handler: RequestHandler): void
-  /** The server, with a response for all other paths. No routes can be added afterwards. */
-  server(): Server
+  /** Handles every request, with a response for all other paths. No routes can be added afterwards. */
+  handler(): Handler
 }
 
 const compress = promisify(gzip)
@@ -69,15 +70,29 @@ const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
   })
   return {
     add,
-    server: () => {
+    handler: () => {
       app.use((_request, response) => {
         response.status(404).type('text').send(`${texts.unknown}\n`)
       })
-      const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 10_000 }, app)
-      server.maxConnections = 64
-      return server
+      return (request, response) => {
+        app(request, response)
+      }
     },
   }
+}
+
+/** Options of servers that only monitoring systems and operators use. */
+const OPTIONS: ServerOptions = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 10_000 }
+
+const limited = (server: WebServer): WebServer => {
+  server.maxConnections = 64
+  return server
+}
+
+/** The body of the request is not read, so the connection cannot be used again. */
+const rejectAsText: Reject = ({ status, message, headers }, _request, response) => {
+  response.writeHead(status, { ...headers, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' })
+  response.end(`${message.charAt(0).toUpperCase()}${message.slice(1)}.\n`)
 }
 
 /** What the agent's server exports. */
@@ -94,13 +109,34 @@ export interface AgentView extends MonitoringView {
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
 
 /** Serves the view until closed. Throws a SourceError if it cannot listen on the address. */
-export const serve = (view: AgentView, address: Address) => {
+export const serve = (view: AgentView, address: Address, web: Web): Promise<ListeningServer> =>
+  listenOn(
+    limited(web.createServer({ options: OPTIONS, address, handler: handlerOf(view), reject: rejectAsText })),
+    address,
+    ADVICE,
+  )
+
+/**
+ * Serves the view on a Unix socket, without TLS and passwords: the commands on this host have neither the password nor
+ * the key of a client, and the permissions of the socket decide who may use it.
+ */
+export const serveOnSocket = (view: AgentView, path: string): Promise<Pick<ListeningServer, 'close'>> =>
+  listenOnSocket(
+    limited(createServer(OPTIONS, handlerOf(view))),
+    path,
+    'make state.directory writable for the agent; without this socket, commands such as `chain-agent status` cannot read from the agent',
+  )
+
+const handlerOf = (view: AgentView): Handler => {
   const routes = createRoutes(view, {
     healthy: 'The agent is alive.',
     ready: 'Every collector has run once.',
     unknown: 'No such page; / lists the pages.',
   })
   routes.add('/', (_request, response) => {
+    // An operator's own policy stays.
+    if (response.getHeader(POLICY) === SECURITY_HEADERS[POLICY])
+      response.set(POLICY, `${PAGE_POLICY}; style-src-attr 'unsafe-inline'`)
     response.type('html').send(renderLandingPage(view.version))
   })
   routes.add('/api/v1/status', (_request, response) => {
@@ -114,8 +150,10 @@ export const serve = (view: AgentView, address: Address) => {
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
     else response.json(await view.events(query))
   })
-  return listenOn(routes.server(), address, ADVICE)
+  return routes.handler()
 }
+
+const POLICY = 'Content-Security-Policy'
 
 /** The page at `/`: the agent's version and its endpoints. Works without scripts or styles. */
 const renderLandingPage = (version: string): string => `<!doctype html>
@@ -139,36 +177,36 @@ const renderLandingPage = (version: string): string => `<!doctype html>
 `
 
 /** Serves a service's monitoring endpoints, on a separate address. */
-export const serveOperations = (view: MonitoringView, address: Address): Promise<ListeningServer> => {
+export const serveOperations = (view: MonitoringView, address: Address, web: Web): Promise<ListeningServer> => {
   const routes = createRoutes(view, {
     healthy: 'The service is alive.',
     ready: 'The service is ready.',
     unknown: 'No such page; available: /metrics, /-/healthy and /-/ready.',
   })
   return listenOn(
-    routes.server(),
+    limited(web.createServer({ options: OPTIONS, address, handler: routes.handler(), reject: rejectAsText })),
     address,
     'set another address with --metrics-listen HOST:PORT or `serveQuery.metricsListen:` in the configuration',
   )
 }
 
-/** Handles every request. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
 interface RequestServerOptions {
   readonly address: Address
   readonly options: ServerOptions
   readonly handler: Handler
+  readonly reject: Reject
+  readonly isAuthenticated: () => boolean
   readonly maxConnections: number
+  readonly web: Web
 }
 
 /** Serves the service's requests. */
-export const serveRequests = (options: RequestServerOptions): Promise<ListeningServer> => {
-  const server = createServer({ ...options.options, maxHeaderSize: MAX_HEADER_BYTES }, options.handler)
-  server.maxConnections = options.maxConnections
+export const serveRequests = ({ web, maxConnections, ...listener }: RequestServerOptions): Promise<ListeningServer> => {
+  const server = web.createServer({ ...listener, options: { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES } })
+  server.maxConnections = maxConnections
   return listenOn(
     server,
-    options.address,
+    listener.address,
     'set another address with --listen HOST:PORT or `serveQuery.listen:` in the configuration',
   )
 }

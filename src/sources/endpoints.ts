@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { readSecretFile } from './credential-file.ts'
 import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
@@ -105,31 +106,65 @@ const AGENT_TIMEOUT_MS = 10_000
 /** For a wildcard address, connect to the loopback address. */
 const connectTo = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
 
-export const createAgentApi = (
-  ask: SendRequest,
-  { host, port }: { readonly host: string; readonly port: number },
-): AgentApi => {
+/** How the commands on this host reach the agent. */
+export interface AgentAddress {
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly web: { readonly configFile: string | null }
+  readonly state: { readonly directory: string }
+}
+
+/**
+ * The Unix socket on which an agent with TLS or passwords serves the commands of this host; null without. They have
+ * neither its password, of which its file contains a hash only, nor a certificate of a client.
+ */
+export const socketOf = ({ web, state }: Pick<AgentAddress, 'web' | 'state'>): string | null =>
+  web.configFile === null ? null : join(state.directory, 'agent.sock')
+
+export const createAgentApi = (ask: SendRequest, config: AgentAddress): AgentApi => {
+  const { host, port } = config.listen
   const name = connectTo(host)
   const base = `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  const socketPath = socketOf(config)
+  const doing = `request data from the agent at ${socketPath ?? base}`
   return {
     get: async (path, signal) => {
-      const url = `${base}${path}`
-      const answer = await ask({ url, accept: '*/*', timeout: AGENT_TIMEOUT_MS, signal }).catch((error: unknown) => {
-        // An agent that is stopping closes the connection; only a refused connection means that no agent runs.
-        if (error instanceof NoResponseError && error.silence === 'refused' && error.detail === 'ECONNREFUSED')
-          return null
+      const request = { url: `${base}${path}`, accept: '*/*', timeout: AGENT_TIMEOUT_MS, signal }
+      const answer = await ask({ ...request, ...(socketPath !== null && { socketPath }) }).catch((error: unknown) => {
+        if (!(error instanceof NoResponseError) || error.silence !== 'refused') throw error
+        // An agent that is stopping closes the connection; only these mean that no agent runs.
+        if (error.detail === 'ECONNREFUSED' || (socketPath !== null && error.detail === 'ENOENT')) return null
+        if (error.detail === 'EACCES')
+          throw new SourceError(
+            {
+              doing,
+              happened: 'permission denied: the socket is for the user of the agent and its group',
+              advice: 'run the command with sudo, or add this user to the group of the socket (`ls -l` prints it)',
+            },
+            { cause: error },
+          )
+        // A TLS server closes a connection without TLS.
+        if (socketPath === null && error.detail === 'UND_ERR_SOCKET')
+          throw new SourceError({ doing, happened: error.happened, advice: TLS }, { cause: error })
         throw error
       })
       if (answer === null) return null
       if (answer.status === 200) return answer.text
       throw new SourceError({
-        doing: `request data from the agent at ${base}`,
+        doing,
         happened: `HTTP status ${answer.status} for ${path}`,
-        advice: 'another program or an older agent listens there: check `listen:` in the configuration',
+        advice: PROTECTED.has(answer.status)
+          ? TLS
+          : 'another program or an older agent listens there: check `listen:` in the configuration',
       })
     },
   }
 }
+
+/** Responses of an agent with a web configuration file. */
+const PROTECTED: ReadonlySet<number> = new Set([401, 403])
+
+const TLS =
+  'if the agent uses TLS or passwords, use its configuration, or the same --web.config.file: commands then use its socket'
 
 /** A busy host accepts a connection within this time. */
 const CONNECT_TIMEOUT_MS = 2000

@@ -1,3 +1,4 @@
+import { type IncomingMessage, request } from 'node:http'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { errorCode, excerpt, SourceError } from '../core/errors.ts'
 import { redactUrl } from '../core/redact.ts'
@@ -30,6 +31,8 @@ export interface HttpRequest {
   readonly bearer?: string
   /** The Accept header; JSON by default. */
   readonly accept?: string
+  /** Connects to this Unix socket. GET only. */
+  readonly socketPath?: string
   /** For the complete response, in milliseconds. */
   readonly timeout: number
   readonly signal: AbortSignal
@@ -43,10 +46,11 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export const createHttpClient =
   (clock: Clock): SendRequest =>
-  async ({ url, init, bearer, accept = 'application/json', timeout, signal }) => {
+  async ({ url, init, bearer, accept = 'application/json', socketPath, timeout, signal }) => {
     const linked = linkAbort(signal)
     void clock.sleep(timeout, linked.signal).then(linked.abort)
     try {
+      if (socketPath !== undefined) return await requestOverSocket({ socketPath, url, accept }, linked.signal)
       const { address, authorization } = splitCredentials(url)
       const response = await fetch(address, {
         ...init,
@@ -59,7 +63,7 @@ export const createHttpClient =
         redirect: 'error',
         signal: linked.signal,
       })
-      return { status: response.status, text: await readBody(response) }
+      return { status: response.status, text: await readBody(response.body ?? []) }
     } catch (error) {
       throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
     } finally {
@@ -78,10 +82,22 @@ const splitCredentials = (text: string) => {
   return { address: url.href, authorization: `Basic ${Buffer.from(words).toString('base64')}` }
 }
 
-const readBody = async (response: Response): Promise<string> => {
+/** `fetch` cannot connect to a Unix socket. */
+const requestOverSocket = async (
+  { socketPath, url, accept }: Required<Pick<HttpRequest, 'socketPath' | 'url' | 'accept'>>,
+  signal: AbortSignal,
+): Promise<HttpResponse> => {
+  const { host, pathname, search } = new URL(url)
+  const sent = request({ socketPath, path: `${pathname}${search}`, headers: { host, accept }, agent: false, signal })
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end()
+  })
+  return { status: response.statusCode ?? 0, text: await readBody(response) }
+}
+
+const readBody = async (body: AsyncIterable<Uint8Array> | readonly Uint8Array[]): Promise<string> => {
   const chunks: Uint8Array[] = []
   let size = 0
-  const body: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? []
   for await (const chunk of body) {
     size += chunk.length
     // A truncated body is not valid JSON and is reported as an invalid response.

@@ -109,6 +109,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'native.fallbackUrl': { to: 'http://127.0.0.1:1' },
   'native.namePrefix': { to: 'other' },
   'tokens.url': { to: 'http://127.0.0.1:1' },
+  'web.hosts': { to: ['node1'] },
 }
 
 const OF_OTHER_COMMANDS = /^serveQuery\./

@@ -80,3 +80,27 @@ test('reloads run one after the other; requests during one lead to one more', as
   await Promise.all(others)
   expect(started).toEqual(['first', 'second'])
 })
+
+test('while one of two files cannot be used, a reload of the other does not count as a success', async () => {
+  const { reloader, state, ends } = create()
+  await reloader.run(() => Promise.reject(new ConfigError('web.yml:1: wrong')), 'web.yml')
+  await reloader.run(ends({}))
+  expect(state()[0]).toBe(0)
+  await reloader.run(ends({}), 'web.yml')
+  expect(state()[0]).toBe(1)
+})
+
+test('a waiting reload of one file does not replace that of another', async () => {
+  const { reloader } = create()
+  const loaded: string[] = []
+  const load = (name: string) => () => {
+    loaded.push(name)
+    return Promise.resolve({ applied: [], pending: [] })
+  }
+  await Promise.all([
+    reloader.run(load('a')),
+    reloader.run(load('web'), 'web.yml'),
+    reloader.run(load('web again'), 'web.yml'),
+  ])
+  expect(loaded).toEqual(['a', 'web'])
+})

@@ -1,6 +1,8 @@
 import { connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import { serve, type AgentView } from '../../src/exporter/server.ts'
+import { createWeb } from '../../src/exporter/web.ts'
 
 const view: AgentView = {
   version: '1.2.3',
@@ -12,16 +14,27 @@ const view: AgentView = {
   waitingFor: () => [],
   complain: () => undefined,
 }
+const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
 const start = async (changed: Partial<AgentView> = {}) => {
-  const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 })
+  const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 }, web)
   closing.push(server.close)
   return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
 }
+
+/** What every response has. */
+const SECURITY = [
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+] as const
 
 test.each([
   ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
@@ -32,7 +45,7 @@ test.each([
   const ask = await start()
   const got = await ask(path)
   expect([got.status, got.headers.get('content-type'), await got.text()]).toEqual([200, type, body])
-  expect(got.headers.get('x-content-type-options')).toBe('nosniff')
+  for (const [name, text] of SECURITY) expect(got.headers.get(name)).toBe(text)
   const head = await ask(path, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
 })
@@ -60,7 +73,7 @@ test.each(['/nothing', '/metrics/more', '/Metrics', '/debug/pprof', '/%2e%2e/etc
 )
 
 const rawAnswer = async (request: string): Promise<string> => {
-  const server = await serve(view, { host: '127.0.0.1', port: 0 })
+  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
   closing.push(server.close)
   const socket = connect(server.address.port, '127.0.0.1')
   socket.setEncoding('utf8').write(request)
@@ -70,10 +83,10 @@ const rawAnswer = async (request: string): Promise<string> => {
 }
 
 test('headers above the limit get 431 with a body that names the limit', async () => {
-  const answer = await rawAnswer(`GET /metrics HTTP/1.1\r\nHost: agent\r\nX-Long: ${'x'.repeat(9000)}\r\n\r\n`)
+  const answer = await rawAnswer(`GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(9000)}\r\n\r\n`)
   const [head = '', body] = answer.split('\r\n\r\n')
   expect(head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/)
-  expect(head).toContain('X-Content-Type-Options: nosniff')
+  for (const header of SECURITY) expect(head).toContain(`\r\n${header.join(': ')}`)
   expect(body).toBe(
     'The request line and the headers are longer than 8192 bytes in total. Send fewer or shorter headers.\n',
   )
@@ -132,9 +145,28 @@ test('an address in use is an error with advice', async () => {
         }),
       ),
   )
-  const error = await serve(view, { host: '127.0.0.1', port }).catch((thrown: unknown) => thrown)
+  const error = await serve(view, { host: '127.0.0.1', port }, web).catch((thrown: unknown) => thrown)
   expect(String(error).replaceAll(String(port), 'PORT')).toMatchInlineSnapshot(`
     "SourceError: Could not listen on 127.0.0.1:PORT: another program already listens there (perhaps another agent)
       what to do: set another address with --listen HOST:PORT or \`listen:\` in the configuration"
   `)
+})
+
+test.each([
+  [404, 'GET /nothing', []],
+  [405, 'POST /metrics', []],
+  [421, 'GET /metrics', ['Host: evil.example']],
+  [417, 'GET /metrics', ['Expect: more']],
+] as const)('the security headers are in a response with status %i', async (status, line, headers) => {
+  const lines = [`${line} HTTP/1.1`, ...headers, 'Host: localhost', 'Connection: close', '', '']
+  const [head = ''] = (await rawAnswer(lines.join('\r\n'))).split('\r\n\r\n')
+  expect(head).toContain(`HTTP/1.1 ${status} `)
+  for (const header of SECURITY) expect(head).toContain(`\r\n${header.join(': ')}`)
+})
+
+test('the page at / may use its own style, and nothing else', async () => {
+  const response = await (await start())('/')
+  expect(response.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src-attr 'unsafe-inline'",
+  )
 })

@@ -27,6 +27,12 @@ export const checkMetrics = async (exposition: string): Promise<string> => {
   return code === 0 ? '' : `${stdout}${stderr}`
 }
 
+/** `promtool check web-config`: its findings; empty if there are none. */
+export const checkWebConfig = async (file: string): Promise<string> => {
+  const { code, stdout, stderr } = await run(await program('promtool'), ['check', 'web-config', file])
+  return code === 0 ? '' : `${stdout}${stderr}`
+}
+
 interface Course {
   readonly labels: Readonly<Record<string, string>>
   /** `at` in seconds since the epoch. */
@@ -47,13 +53,16 @@ export interface Prometheus {
   stop(): Promise<void>
 }
 
-/** A real Prometheus that scrapes these addresses (HOST:PORT) every second. */
-export const startPrometheus = async (targets: readonly string[]): Promise<Prometheus> => {
+/** A real Prometheus that scrapes these addresses (HOST:PORT), and these jobs of its configuration, every second. */
+export const startPrometheus = async (
+  targets: readonly string[],
+  jobs: readonly Readonly<Record<string, unknown>>[] = [],
+): Promise<Prometheus> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-prometheus-'))
   const address = `127.0.0.1:${await freePort()}`
   const config = {
     global: { scrape_interval: '1s' },
-    scrape_configs: [{ job_name: 'agent', static_configs: [{ targets }] }],
+    scrape_configs: [{ job_name: 'agent', static_configs: [{ targets }] }, ...jobs],
   }
   // JSON is YAML.
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))

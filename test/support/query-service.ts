@@ -16,6 +16,8 @@ interface QueryServiceOptions {
   readonly rpcUrl: string
   readonly store: LogStore
   readonly settings?: Readonly<Record<string, unknown>>
+  /** The section `web`. */
+  readonly web?: Readonly<Record<string, unknown>>
   readonly clock?: Clock
 }
 
@@ -36,7 +38,7 @@ export interface QueryService {
 
 /** `serve-query` without a process of its own. */
 export const startQueryService = async (options: QueryServiceOptions): Promise<QueryService> => {
-  const { rpcUrl, store, settings = {}, clock = hurriedClock() } = options
+  const { rpcUrl, store, settings = {}, web = {}, clock = hurriedClock() } = options
   const lines: string[] = []
   const put =
     (level: string) =>
@@ -45,7 +47,7 @@ export const startQueryService = async (options: QueryServiceOptions): Promise<Q
     }
   const own = { listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', behindAfter: 'never' }
   const read = (now: Readonly<Record<string, unknown>>) => {
-    const given = { rpc: { url: rpcUrl }, serveQuery: { ...own, ...now } }
+    const given = { rpc: { url: rpcUrl }, web, serveQuery: { ...own, ...now } }
     const file = { name: 'test', value: given, lineOf: () => 1 }
     return loadConfig({ file, env: {}, flags: [] }).config
   }
@@ -72,7 +74,7 @@ export const startQueryService = async (options: QueryServiceOptions): Promise<Q
   const urls = await Promise.race([
     ended.then(() => [] as const),
     eventually(
-      () => lines.flatMap((line) => line.match(/http:\/\/[\d.:]+/g) ?? []),
+      () => lines.flatMap((line) => line.match(/https?:\/\/[\d.:]+/g) ?? []),
       (found) => found.length === 2,
     ),
   ])

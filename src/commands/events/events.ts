@@ -8,7 +8,7 @@ import { createHttpClient } from '../../sources/http.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 interface Options extends SourceOverrides {
-  readonly config: Pick<Config, 'listen' | 'state' | 'events'>
+  readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'events'>
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Milliseconds since the epoch. */
@@ -37,7 +37,7 @@ export const readEvents = async (options: Options): Promise<Events> => {
     ...(since !== undefined && { since: new Date(since).toISOString() }),
     ...(after !== undefined && { after: `${after}` }),
   })
-  const text = await createAgentApi(ask, config.listen).get(`/api/v1/events?${query.toString()}`, signal)
+  const text = await createAgentApi(ask, config).get(`/api/v1/events?${query.toString()}`, signal)
   if (text !== null) {
     const { total, oldestAt, newestId, events } = parseEventsPage(text)
     const oldest = oldestAt === null ? null : Date.parse(oldestAt)

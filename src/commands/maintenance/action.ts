@@ -111,7 +111,7 @@ export const openAnnouncements = ({ state }: Pick<Config, 'state'>): Maintenance
 export type Confirmation = 'confirmed' | 'no agent' | 'not reported' | 'interrupted'
 
 interface ConfirmOptions extends FetchSnapshotOptions {
-  readonly config: Pick<Config, 'listen' | 'maintenance'>
+  readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'maintenance'>
 }
 
 const POLL_INTERVAL_MS = second / 2

@@ -12,8 +12,12 @@ export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
 SIGHUP (systemctl reload) reloads the configuration: file, environment and
 options. If it is invalid, the agent logs the error and keeps the previous one.
 Only collectors whose settings changed are restarted, and no log line is lost.
-The log names the keys that need a restart: listen, state.directory,
+The log names the keys that need a restart: listen, web, state.directory,
 events.keep.
+
+--web.config.file sets TLS and passwords, in the format of exporter-toolkit:
+docs/security.md. The agent reads the file again when it or a certificate has
+changed. Commands on this host then use a socket in state.directory.
 
 Examples:
   chain-agent run
@@ -44,7 +48,7 @@ Examples:
       })
       const agent = await starting
       const { host, port } = agent.address
-      log.info(`Serving http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
+      log.info(`Serving ${agent.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
       await waitForAbort(io.signal)
       log.info('Stopping')
       await agent.stop()

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { type ConfigOptions, fileAndSettingOptions, flagsOf } from '../../cli/config-options.ts'
+import { type ConfigOptions, fileAndSettingOptions, flagsOf, webConfigOption } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import type { Inputs } from '../../config/load.ts'
 import { readAddress } from '../query/service.ts'
@@ -21,7 +21,9 @@ rejected.
 
 Each option is also a key of serveQuery in the configuration file (chain-agent
 config --example) and overrides it. Without --api-keys-file, --listen is
-unauthenticated: use a loopback address, or put a TLS proxy in front of it.
+unauthenticated: use a loopback address, or set passwords. --web.config.file
+sets TLS for both addresses and passwords, in the format of exporter-toolkit:
+docs/security.md. It is read again when it or a certificate has changed.
 While the node is unreachable, the service answers from its store. Ctrl-C stops
 it gracefully; after a kill it resumes where it was.
 
@@ -78,9 +80,14 @@ const NO_TOPICS: Topics = []
 
 export const serveQueryOptions = (command: Command): Command =>
   fileAndSettingOptions(
-    command
-      .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
-      .option('--metrics-listen <host:port>', 'address of /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)')
+    webConfigOption(
+      command
+        .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
+        .option(
+          '--metrics-listen <host:port>',
+          'address of /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
+        ),
+    )
       .option('--store <place>', 'store: a directory, or clickhouse://USER@HOST:8123/DATABASE')
       .option('--store-password-file <file>', 'file that contains the password of this user only')
       .option('--from-block <number>', 'first block to index into an empty store (default: 0)')
@@ -134,13 +141,14 @@ export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
     ['rateLimit', '--rate-limit', options.rateLimit],
     ['readyLag', '--ready-lag', options.readyLag],
   ] as const
-  const { config, rpcUrl, logLevel, set } = options
+  const { config, rpcUrl, logLevel, set, 'web.config.file': webConfigFile } = options
   return [
     ...flagsOf({
       set,
       ...(config !== undefined && { config }),
       ...(rpcUrl !== undefined && { rpcUrl }),
       ...(logLevel !== undefined && { logLevel }),
+      ...(webConfigFile !== undefined && { 'web.config.file': webConfigFile }),
     }),
     ...values.flatMap(([key, typed, value]) =>
       value === undefined ? [] : [{ path: `serveQuery.${key}`, value, typed }],

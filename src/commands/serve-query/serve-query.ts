@@ -8,6 +8,8 @@ import { second } from '../../core/units.ts'
 import { createExposition } from '../../exporter/exposition.ts'
 import type { Address, ListeningServer } from '../../exporter/listen.ts'
 import { serveOperations, serveRequests } from '../../exporter/server.ts'
+import { startWeb } from '../../exporter/start-web.ts'
+import { UNAUTHENTICATED } from '../../exporter/web.ts'
 import { serviceMetrics } from '../../metrics.ts'
 import { type Access, API_MAX_CONNECTIONS, apiServerOptions } from '../../query/service/api/limits.ts'
 import { readSecretLines } from '../../sources/credential-file.ts'
@@ -54,8 +56,9 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
     open: options.open ?? createOpenStore(config.serveQuery, clock),
   })
   const reloader = createReloader({ clock, log, program: 'query service' })
+  const web = await startWeb({ config: config.web, clock, log, reloader })
   const warnIfOpen = ({ keys }: Access): void => {
-    if (keys.length > 0 || isLoopback(listen)) return
+    if (keys.length > 0 || web.exposure(listen) !== UNAUTHENTICATED) return
     log.warn('This listener is unauthenticated; use --api-keys-file to require API keys')
   }
   let current = { config, access }
@@ -81,7 +84,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
     }
   }
   reloads?.on(() => {
-    void reloader.run(async () => apply(reloads.read()))
+    void reloader.run(async () => apply(reloads.read())).then(web.reload)
   })
 
   const operations = await serveOperations(
@@ -94,16 +97,23 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
       },
     },
     metricsListen,
+    web,
   )
   const api = await serveRequests({
     address: listen,
     options: apiServerOptions,
     maxConnections: API_MAX_CONNECTIONS,
     handler: service.handle,
+    reject: service.reject,
+    // A client cannot send a key and a password in one header.
+    isAuthenticated: () => current.access.keys.length > 0,
+    web,
   }).catch(async (error: unknown) => {
     await operations.close()
     throw error
   })
+  const urlOf = ({ host, port }: Address): string =>
+    `${web.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   try {
     if (!options.open) await checkStore(config.serveQuery)
   } catch (error) {
@@ -111,16 +121,18 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
     throw error
   }
   log.info(
-    `Serving ${httpUrl(api.address)}/query and /height, ${httpUrl(operations.address)}/metrics; ` +
+    `Serving ${urlOf(api.address)}/query and /height, ${urlOf(operations.address)}/metrics; ` +
       `keeping ${describePlan(plan)}`,
   )
   warnIfOpen(access)
+  web.warnIfExposed(metricsListen)
 
   const stop = new AbortController()
+  const watching = web.watch(stop.signal)
   const running = service.run(stop.signal)
   const end = async (): Promise<void> => {
     stop.abort()
-    await Promise.all([drain(api, clock), running.catch(() => undefined)])
+    await Promise.all([drain(api, clock), running.catch(() => undefined), watching])
     await service.close()
     await operations.close()
   }
@@ -134,11 +146,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
 
 const ACCESS_KEYS = /^serveQuery\.(?:apiKeysFile|rateLimit)$/
 /** Keys that the service uses, in addition to those that it applies. */
-const SERVICE_KEYS = /^(?:serveQuery\.|rpc\.url$)/
-
-const httpUrl = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-
-const isLoopback = ({ host }: Address): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+const SERVICE_KEYS = /^(?:serveQuery\.|web\.|rpc\.url$)/
 
 /** Characters that an HTTP header can carry, and a length that prevents guessing. */
 const KEY = /^[\x21-\x7e]{16,512}$/

@@ -3,7 +3,7 @@ import { type Clock, linkAbort, waitForAbort } from '../../core/clock.ts'
 import type { Recorder, Sample } from '../../core/metric.ts'
 import { asError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import type { Handler } from '../../exporter/server.ts'
+import type { Handler, Reject } from '../../exporter/web.ts'
 import { createQueryApi, type QueryApi, type RequestObserver } from '../../query/service/api/api.ts'
 import type { Access } from '../../query/service/api/limits.ts'
 import { readChainId } from '../../query/service/ingest/headers.ts'
@@ -131,6 +131,13 @@ export const createService = (dependencies: ServiceDependencies) => {
     handle: ((request, response) => {
       handle(request, response)
     }) satisfies Handler,
+    reject: ((rejection, request, response) => {
+      const { status, headers = {} } = rejection
+      respond(
+        { status, error: { code: REJECTION_CODES[status], message: rejection.message }, headers },
+        { observer, clock },
+      )(request, response)
+    }) satisfies Reject,
     samples: (): readonly Sample[] =>
       samplesOf(
         {
@@ -181,25 +188,58 @@ const MESSAGES = {
   stopped: 'the service no longer follows the chain; see its log',
 } as const
 
+/** Codes of requests that do not reach the API. */
+const REJECTION_CODES: Readonly<Record<Parameters<Reject>[0]['status'], string>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  417: 'bad_request',
+  421: 'misdirected',
+  500: 'internal',
+  503: 'busy',
+}
+
 /** Responds to every request with status 503, in the format of the API. */
-const respondUnavailable = (code: keyof typeof MESSAGES, observer: RequestObserver, clock: Clock): Handler => {
-  const body = Buffer.from(`${JSON.stringify({ error: { code, message: MESSAGES[code], path: null } })}\n`)
+const respondUnavailable = (code: keyof typeof MESSAGES, observer: RequestObserver, clock: Clock): Handler =>
+  respond(
+    {
+      status: 503,
+      error: { code, message: MESSAGES[code] },
+      headers: { 'Retry-After': code === 'starting' ? '1' : '30' },
+    },
+    { observer, clock },
+  )
+
+interface ErrorResponse {
+  readonly status: number
+  readonly error: { readonly code: string; readonly message: string }
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface ErrorObserver {
+  readonly observer: RequestObserver
+  readonly clock: Clock
+}
+
+/** Responds in the format of the API, without reading the request. */
+const respond = ({ status, error, headers }: ErrorResponse, { observer, clock }: ErrorObserver): Handler => {
+  const body = Buffer.from(`${JSON.stringify({ error: { ...error, path: null } })}\n`)
   return (request, response) => {
     const startedAt = clock.elapsed()
     const [pathname = ''] = (request.url ?? '').split('?')
     response.once('close', () => {
       observer.requestFinished({
         path: pathname === '/query' || pathname === '/height' ? pathname : 'other',
-        code: 503,
+        code: status,
         seconds: (clock.elapsed() - startedAt) / second,
         bytes: body.length,
         logs: 0,
       })
     })
-    response.writeHead(503, {
+    response.writeHead(status, {
+      ...headers,
       'Content-Type': 'application/json',
       'Content-Length': body.length,
-      'Retry-After': code === 'starting' ? 1 : 30,
       // An unread request body would be parsed as the next request.
       Connection: 'close',
     })

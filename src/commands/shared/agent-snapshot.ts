@@ -17,7 +17,7 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 export interface FetchSnapshotOptions extends SourceOverrides {
-  readonly config: Pick<Config, 'listen'>
+  readonly config: Pick<Config, 'listen' | 'web' | 'state'>
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -46,7 +46,7 @@ const statusSchema = z.object({
  */
 export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<NodeSnapshot | null> => {
   const { config, clock, signal, ask = createHttpClient(clock) } = options
-  const api = createAgentApi(ask, config.listen)
+  const api = createAgentApi(ask, config)
   const status = await api.get('/api/v1/status', signal)
   const metrics = status === null ? null : await api.get('/metrics', signal)
   if (status === null || metrics === null) return null

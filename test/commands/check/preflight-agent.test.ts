@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSocketServer, type Server } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { agent } from '../../../src/commands/check/preflight/network.ts'
+import { agent, exposure } from '../../../src/commands/check/preflight/network.ts'
 import { version } from '../../../src/core/package.ts'
+import { it } from '../../support/directory.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type Host, context } from './context.ts'
 
@@ -78,5 +81,33 @@ describe('the agent', () => {
       }),
     )
     expect((await run(port))[0]?.summary).toContain('something else answers')
+  })
+})
+
+describe('a listener that other hosts reach', () => {
+  const run = (set: Readonly<Record<string, string>>) =>
+    exposure.run(context({ set: Object.entries(set).map(([path, value]) => ({ path, value })) }))
+
+  test.each(['127.0.0.1:9843', '[::1]:9843', 'localhost:9843'])('no finding for %s', async (listen) => {
+    expect(await run({ listen })).toEqual([])
+  })
+  test.each([':9843', '0.0.0.0:9843', '10.0.0.11:9843'])(
+    '%s without a web configuration file is mentioned',
+    async (listen) => {
+      const [found] = await run({ listen })
+      expect(found).toMatchObject({ name: 'open listener', severity: 'info' })
+      expect(found?.advice.join(' ')).toMatch(/firewall.*web\.configFile/)
+    },
+  )
+  it('a valid file is no finding, one with an error is a warning with its line', async ({ directory }) => {
+    const file = join(directory, 'web.yml')
+    await writeFile(file, 'http_server_config: { http2: false }\n')
+    expect(await run({ listen: ':9843', 'web.configFile': file })).toEqual([])
+    await writeFile(file, 'http_server_config: { http2: true }\n')
+    const [found] = await run({ 'web.configFile': file })
+    expect(found?.severity).toBe('warning')
+    expect(found?.evidence).toEqual([
+      `${file}:1: http_server_config.http2: expected false: chain-agent serves HTTP/1.1 only`,
+    ])
   })
 })

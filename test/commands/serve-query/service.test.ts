@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hashSync } from 'bcryptjs'
 import { expect } from 'vitest'
 import { serviceMetrics } from '../../../src/metrics.ts'
 import type { LogStore } from '../../../src/query/store/store.ts'
+import { askServer, makeCertificate } from '../../support/certificates.ts'
 import { it as directoryTest } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { memoryStore } from '../../support/memory-store.ts'
@@ -12,15 +14,19 @@ import { contract, startRpcNode } from '../../support/rpc-node.ts'
 interface StartOptions {
   readonly store?: LogStore
   readonly height?: number
+  readonly web?: Readonly<Record<string, unknown>>
 }
 
 const it = directoryTest.extend(
   'start',
   ({ onTestFinished }) =>
-    async (settings: Readonly<Record<string, unknown>>, { store = memoryStore(), height = 50 }: StartOptions = {}) => {
+    async (
+      settings: Readonly<Record<string, unknown>>,
+      { store = memoryStore(), height = 50, web = {} }: StartOptions = {},
+    ) => {
       const node = await startRpcNode({ height })
       onTestFinished(node.close)
-      const service = await startQueryService({ rpcUrl: node.url, store, settings })
+      const service = await startQueryService({ rpcUrl: node.url, store, settings, web })
       onTestFinished(service.stop)
       return { node, service }
     },
@@ -197,4 +203,51 @@ it.for([
 ] as const)('an address for everybody without keys is worth a warning: %j', async ([settings, warnings], { start }) => {
   const { service } = await start({ unbounded: true, ...settings })
   expect(service.lines.filter((line) => /^warn .*--api-keys-file/.test(line))).toHaveLength(warnings)
+})
+
+it('passwords protect the metrics, and the queries unless they need keys', async ({ start, directory }) => {
+  const configFile = join(directory, 'web.yml')
+  const apiKeysFile = join(directory, 'keys')
+  const key = '1'.repeat(32)
+  await writeFile(configFile, `basic_auth_users:\n  ada: ${hashSync('right', 4)}\n`)
+  await writeFile(apiKeysFile, key)
+  const { service } = await start({ unbounded: true }, { web: { configFile } })
+  const statusOf = async (url: string, authorization?: string): Promise<number> =>
+    (await fetch(url, { headers: authorization === undefined ? {} : { authorization } })).status
+  const password = `Basic ${Buffer.from('ada:right').toString('base64')}`
+  const [height, metrics] = [`${service.url}/height`, `${service.operations}/metrics`]
+  await eventually(
+    () => statusOf(height, password),
+    (status) => status === 200,
+  )
+  expect(await statusOf(metrics, password)).toBe(200)
+  expect([await statusOf(height), await statusOf(metrics)]).toEqual([401, 401])
+  const rejected = await fetch(height)
+  expect(await rejected.json()).toEqual({
+    error: { code: 'unauthorized', message: 'a user name and password of basic_auth_users are required', path: null },
+  })
+  service.reload({ unbounded: true, apiKeysFile })
+  await eventually(
+    () => statusOf(height, `Bearer ${key}`),
+    (status) => status === 200,
+  )
+  expect([await statusOf(height, password), await statusOf(metrics, `Bearer ${key}`)]).toEqual([401, 401])
+  expect(await statusOf(metrics, password)).toBe(200)
+})
+
+it('serves both addresses with TLS', async ({ start, directory }) => {
+  const configFile = join(directory, 'web.yml')
+  await makeCertificate(directory, 'server')
+  await writeFile(configFile, 'tls_server_config: { cert_file: server.crt, key_file: server.key }\n')
+  const { service } = await start({ unbounded: true }, { web: { configFile } })
+  for (const url of [`${service.url}/height`, `${service.operations}/-/healthy`]) {
+    const { protocol, port, pathname: path } = new URL(url)
+    expect(protocol).toBe('https:')
+    // 503 until the store is open.
+    const { status } = await eventually(
+      () => askServer({ protocol, port, path }),
+      (answer) => answer.status !== 503,
+    )
+    expect(status).toBe(200)
+  }
 })

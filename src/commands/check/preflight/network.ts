@@ -1,7 +1,9 @@
 import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
 import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
-import { ParseError, SourceError } from '../../../core/errors.ts'
+import { createWebConfigFile } from '../../../config/web-config.ts'
+import { ConfigError, ParseError, SourceError } from '../../../core/errors.ts'
+import { isLoopback } from '../../../exporter/web.ts'
 import { version } from '../../../core/package.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
@@ -51,6 +53,42 @@ const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> =
     }),
   ]
 }
+
+/** Whether other hosts can read the metrics without a password or a certificate, and whether the agent can start with its file. */
+export const exposure: PreflightCheck = {
+  name: 'the web configuration file',
+  run: async (context) => {
+    const { configFile } = context.config.web
+    const { host } = context.config.listen
+    if (configFile === null) return isLoopback(host) ? [] : [openListener(context)]
+    try {
+      await createWebConfigFile(configFile).load()
+      return []
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      return [
+        finding('web configuration', 'warning', {
+          summary: 'the web configuration file is not valid, or this user may not read it',
+          evidence: error.message.split('\n'),
+          advice: [
+            'Until it is fixed, the running agent keeps the previous one, and the agent cannot be restarted.',
+            'If only this user may not read it: `sudo chain-agent check`.',
+          ],
+        }),
+      ]
+    }
+  },
+}
+
+const openListener = (context: PreflightContext): Finding =>
+  finding('open listener', 'info', {
+    summary: 'other hosts can read the metrics of the agent without a password or a certificate',
+    evidence: [`The agent listens on ${addressOf(context)} (listen), and web.configFile is not set.`],
+    advice: [
+      'Let only Prometheus reach this port, in the firewall of the host.',
+      'Or set TLS and authentication with `web.configFile`: docs/security.md.',
+    ],
+  })
 
 /** Undefined if systemd does not answer. */
 const hasUnit = async ({ exec, signal }: PreflightContext): Promise<boolean | undefined> => {

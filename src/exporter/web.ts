@@ -1,0 +1,242 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createHttpsServer, type Server as HttpsServer, type ServerOptions } from 'node:https'
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
+import { TLSSocket } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
+import type { WebConfig } from '../config/web-config.ts'
+import { asError } from '../core/errors.ts'
+import { createMemoizeLast } from '../core/reload.ts'
+import { second } from '../core/units.ts'
+import { createBasicAuth } from './basic-auth.ts'
+import type { Address } from './listen.ts'
+
+/** Handles every request. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A request that is answered before it reaches the handler. */
+export interface Rejection {
+  readonly status: 400 | 401 | 403 | 417 | 421 | 500 | 503
+  readonly message: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends a rejection in the format of the listener. */
+export type Reject = (rejection: Rejection, request: IncomingMessage, response: ServerResponse) => void
+
+interface ListenerOptions {
+  readonly options: ServerOptions
+  readonly address: Address
+  readonly handler: Handler
+  readonly reject: Reject
+  /** Whether the handler authenticates requests itself, so that they need no password. */
+  readonly isAuthenticated?: () => boolean
+}
+
+export type WebServer = HttpServer | HttpsServer
+
+/** TLS, authentication and headers of all listeners of a process. */
+export interface Web {
+  /** Creates a server that answers only requests that the configuration admits. */
+  createServer(options: ListenerOptions): WebServer
+  readonly scheme: 'http' | 'https'
+  /** Why other hosts should not reach this address; null if they may, or cannot. */
+  exposure(address: Address): string | null
+  /** Applies to new connections and requests. Returns what needs a restart. */
+  update(config: WebConfig): readonly string[]
+}
+
+interface WebOptions {
+  readonly config: WebConfig
+  /** Host names under which clients reach the listeners. */
+  readonly hosts: readonly string[]
+  /** Called for an internal failure. */
+  readonly complain: (error: Error) => void
+}
+
+export const PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Why a listener is exposed. */
+export const UNAUTHENTICATED = 'requests are not authenticated'
+
+/** Of every response. No page of chain-agent loads anything, and none may be kept, framed or embedded. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': PAGE_POLICY,
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+}
+
+/** Of a connection: one that does not complete it would otherwise hold a slot for two minutes. */
+const HANDSHAKE_TIMEOUT_MS = 5 * second
+
+export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
+  let current = config
+  const secureServers: HttpsServer[] = []
+  // The accepted passwords stay known when only a certificate changes.
+  const authFor = createMemoizeLast<ReturnType<typeof createBasicAuth>>()
+  const authentication = () => authFor([current.users], () => createBasicAuth({ users: current.users }))
+
+  const admit = ({ address, handler, reject, isAuthenticated = () => false }: ListenerOptions): Handler => {
+    const isExpectedHost = createHostCheck(address.host, hosts)
+    return (request, response) => {
+      for (const [name, text] of Object.entries({ ...SECURITY_HEADERS, ...current.headers }))
+        response.setHeader(name, text)
+      const rejection = checkHost(request, isExpectedHost) ?? checkCertificate(request, current)
+      if (rejection) {
+        reject(rejection, request, response)
+        return
+      }
+      const login = isAuthenticated() ? undefined : authentication().check(request.headers.authorization)
+      if (!login) {
+        handler(request, response)
+        return
+      }
+      void login.then(
+        (result) => {
+          if (request.socket.destroyed) return
+          if (result === 'accepted') handler(request, response)
+          else reject(LOGIN_REJECTIONS[result], request, response)
+        },
+        (error: unknown) => {
+          complain(asError(error))
+          reject(FAILED, request, response)
+        },
+      )
+    }
+  }
+
+  return {
+    scheme: config.tls ? 'https' : 'http',
+    createServer: (listener) => {
+      const { tls } = current
+      // A request without a Host header is answered by checkHost.
+      const options = { ...listener.options, requireHostHeader: false }
+      const handle = admit(listener)
+      const server: WebServer = tls
+        ? createHttpsServer({ handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...options, ...contextOf(tls) }, handle)
+        : createHttpServer(options, handle)
+      if (!('setSecureContext' in server)) return withExpectation(server, listener)
+      secureServers.push(server)
+      return withExpectation(server, listener)
+    },
+    exposure: ({ host }) => {
+      if (isLoopback(host)) return null
+      const isClientVerified = current.tls?.clientAuth === 'RequireAndVerifyClientCert'
+      if (current.users.size === 0 && !isClientVerified) return UNAUTHENTICATED
+      return current.tls ? null : 'passwords are not encrypted'
+    },
+    update: (next) => {
+      if ((next.tls === null) !== (current.tls === null)) {
+        // The rest is not applied either: passwords of a file with TLS must not be sent without it.
+        return ['web.configFile (tls_server_config was added or removed)']
+      }
+      const { tls } = next
+      const hasNewTls = !isDeepStrictEqual(tls, current.tls)
+      current = next
+      if (tls && hasNewTls) for (const server of secureServers) replaceContext(server, contextOf(tls))
+      return []
+    },
+  }
+}
+
+const withExpectation = (server: WebServer, { reject }: ListenerOptions): WebServer =>
+  server.on('checkExpectation', (request, response) => {
+    for (const [name, text] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, text)
+    reject({ status: 417, message: 'only Expect: 100-continue is supported' }, request, response)
+  })
+
+/**
+ * Options of a TLS server. It asks for certificates and does not reject any: `checkCertificate` answers with the reason,
+ * where TLS would close the connection without one.
+ */
+const contextOf = ({ clientAuth, ca, ...context }: NonNullable<WebConfig['tls']>) => ({
+  ...context,
+  ...(ca !== undefined && { ca }),
+  requestCert: clientAuth !== 'NoClientCert',
+  rejectUnauthorized: false,
+})
+
+const replaceContext = (server: HttpsServer, options: ReturnType<typeof contextOf>): void => {
+  server.setSecureContext(options)
+  // Node.js reads it for each connection, and setSecureContext does not set it.
+  Object.assign(server, { requestCert: options.requestCert })
+  // Clients with an open connection have to connect again with a certificate that is still valid.
+  server.closeIdleConnections()
+}
+
+const LOGIN_REJECTIONS: Readonly<Record<'rejected' | 'busy', Rejection>> = {
+  rejected: {
+    status: 401,
+    message: 'a user name and password of basic_auth_users are required',
+    headers: { 'WWW-Authenticate': 'Basic realm="chain-agent", charset="UTF-8"' },
+  },
+  busy: { status: 503, message: 'too many passwords are being checked', headers: { 'Retry-After': '1' } },
+}
+
+const FAILED: Rejection = { status: 500, message: 'the password could not be checked; see the log for the reason' }
+
+/** `authorized` is also true for a resumed session without a certificate. */
+const checkCertificate = ({ socket }: IncomingMessage, { tls }: WebConfig): Rejection | undefined => {
+  if (!tls || !(socket instanceof TLSSocket)) return undefined
+  const isPresent = socket.getPeerX509Certificate() !== undefined
+  switch (tls.clientAuth) {
+    case 'NoClientCert':
+    case 'RequestClientCert':
+      return undefined
+    case 'RequireAnyClientCert':
+      return isPresent ? undefined : MISSING
+    case 'VerifyClientCertIfGiven':
+      return isPresent && !socket.authorized ? INVALID : undefined
+    case 'RequireAndVerifyClientCert':
+      return isPresent ? (socket.authorized ? undefined : INVALID) : MISSING
+  }
+}
+
+const MISSING: Rejection = { status: 403, message: 'a client certificate is required' }
+const INVALID: Rejection = {
+  status: 403,
+  message: 'the client certificate is expired, or not issued by the certificate authority in client_ca_file',
+}
+
+const checkHost = (
+  { headers: { host }, httpVersion }: IncomingMessage,
+  isExpected: (name: string) => boolean,
+): Rejection | undefined => {
+  // Only HTTP/1.0 allows it. Browsers send it always.
+  if (host === undefined)
+    return httpVersion === '1.0' ? undefined : { status: 400, message: 'the request has no Host header' }
+  // The name without the port, and without the dot at the end of a complete domain name.
+  const [, v6, name = ''] = /^(?:\[([^\]]*)\]|([^:]*?)\.?)(?::\d*)?$/.exec(host) ?? []
+  return isExpected((v6 ?? name).toLowerCase())
+    ? undefined
+    : {
+        status: 421,
+        message:
+          'the name in the Host header is not one of this server: use its IP address, or add the name to web.hosts ' +
+          'in the configuration',
+      }
+}
+
+/**
+ * Protects from DNS rebinding: a web page in a browser on this host, or in its network, whose domain name resolves to the
+ * address of the listener, can read the responses. Its requests have that name in the Host header. IP addresses are
+ * accepted: a page under an IP address can be one of that address only. A listener on a loopback address is reached by
+ * loopback names, so others are rejected. One on other addresses is scraped under names that the agent cannot know, so
+ * it accepts every name until names are configured.
+ */
+const createHostCheck = (bound: string, hosts: readonly string[]): ((name: string) => boolean) => {
+  if (!isLoopback(bound) && hosts.length === 0) return () => true
+  const names = new Set(['localhost', hostname(), bound, ...hosts].map((name) => name.toLowerCase()))
+  return (name) => isIP(name) !== 0 || names.has(name)
+}
+
+export const isLoopback = (host: string): boolean =>
+  host.toLowerCase() === 'localhost' || host === '::1' || host.startsWith('127.')

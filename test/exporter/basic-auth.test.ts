@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { createBasicAuth } from '../../src/exporter/basic-auth.ts'
+
+/** `htpasswd -nbBC 4 ada right`, and a costlier one for bob. The last 53 characters differ from a real hash. */
+const ADA = `$2y$04$${'a'.repeat(53)}`
+const BOB = `$2y$06$${'b'.repeat(53)}`
+
+const header = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`
+
+/** A comparison that ends when the test says so: `right` is the password of every hash. */
+const create = (users: readonly (readonly [string, string])[] = [['ada', ADA]]) => {
+  const compared: (readonly [password: string, hash: string])[] = []
+  const ending: (() => void)[] = []
+  let running = 0
+  let mostAtOnce = 0
+  const auth = createBasicAuth({
+    users: new Map(users),
+    compare: (password, hash) =>
+      new Promise((resolve) => {
+        compared.push([password, hash])
+        running += 1
+        mostAtOnce = Math.max(mostAtOnce, running)
+        ending.push(() => {
+          running -= 1
+          resolve(password === 'right')
+        })
+      }),
+  })
+  /** Ends comparisons until none is waiting. */
+  const settle = async (): Promise<void> => {
+    await Promise.resolve().then(() => Promise.resolve())
+    for (let end = ending.shift(); end; end = ending.shift()) {
+      end()
+      // The next one starts some microtasks later.
+      for (let i = 0; i < 20; i += 1) await Promise.resolve()
+    }
+  }
+  const login = async (text: string) => {
+    const result = auth.check(header(text))
+    await settle()
+    return result
+  }
+  return { auth, compared, settle, login, mostAtOnce: () => mostAtOnce }
+}
+
+describe('basic authentication', () => {
+  it('is not required without users', () => {
+    expect(create([]).auth.check(undefined)).toBe(undefined)
+  })
+
+  it.each([undefined, '', 'Basic', 'Basic !', `Bearer ${Buffer.from('ada:right').toString('base64')}`, header('ada')])(
+    'rejects the header %j without a comparison',
+    async (text) => {
+      const { auth, compared } = create()
+      expect(await auth.check(text)).toBe('rejected')
+      expect(compared).toEqual([])
+    },
+  )
+
+  it('remembers an accepted password, and no rejected one', async () => {
+    const { login, compared } = create()
+    expect(await login('ada:right')).toBe('accepted')
+    expect(await login('ada:right')).toBe('accepted')
+    expect(compared).toEqual([['right', ADA]])
+    expect(await login('ada:wrong')).toBe('rejected')
+    expect(await login('ada:wrong')).toBe('rejected')
+    expect(compared.length).toBe(3)
+    expect(await login('ada:right')).toBe('accepted')
+    expect(compared.length).toBe(3)
+  })
+
+  it('splits at the first colon: a password may contain others', async () => {
+    const { login, compared } = create()
+    await login('ada:a:b')
+    expect(compared).toEqual([['a:b', ADA]])
+  })
+
+  it('compares the password of an unknown user with the costliest hash, and rejects it even if it matches', async () => {
+    const { login, compared } = create([
+      ['ada', ADA],
+      ['bob', BOB],
+    ])
+    expect(await login('eve:right')).toBe('rejected')
+    expect(await login('eve:right')).toBe('rejected')
+    expect(compared).toEqual([
+      ['right', BOB],
+      ['right', BOB],
+    ])
+  })
+
+  it('does not accept the password of one user for another', async () => {
+    const { login, compared } = create([
+      ['ada', ADA],
+      ['bob', BOB],
+    ])
+    await login('ada:right')
+    await login('bob:right')
+    expect(compared).toEqual([
+      ['right', ADA],
+      ['right', BOB],
+    ])
+  })
+
+  it('compares one at a time, shares equal ones, and limits how many wait; known passwords do not wait', async () => {
+    const { auth, login, settle, compared, mostAtOnce } = create()
+    await login('ada:right')
+    const guesses = Array.from({ length: 12 }, (_, index) => auth.check(header(`ada:${index}`)))
+    const equal = auth.check(header('ada:0'))
+    expect(await auth.check(header('ada:right'))).toBe('accepted')
+    await settle()
+    const results = await Promise.all([...guesses, equal])
+    // One in progress and eight waiting; the next three are too many; the last is equal to the first.
+    expect(results).toEqual([...Array.from({ length: 9 }, () => 'rejected'), 'busy', 'busy', 'busy', 'rejected'])
+    expect(mostAtOnce()).toBe(1)
+    expect(compared.length).toBe(10)
+  })
+
+  it('a failed comparison rejects its own request only', async () => {
+    let isBroken = true
+    const auth = createBasicAuth({
+      users: new Map([['ada', ADA]]),
+      compare: () => (isBroken ? Promise.reject(new Error('no thread')) : Promise.resolve(true)),
+    })
+    await expect(auth.check(header('ada:right'))).rejects.toThrow('no thread')
+    isBroken = false
+    expect(await auth.check(header('ada:right'))).toBe('accepted')
+  })
+})

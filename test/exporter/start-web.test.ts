@@ -1,0 +1,111 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Clock } from '../../src/core/clock.ts'
+import { createReloader } from '../../src/core/reload.ts'
+import { startWeb } from '../../src/exporter/start-web.ts'
+import { it as directoryTest } from '../support/directory.ts'
+import { eventually } from '../support/eventually.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const HASH = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG'
+const USERS = `basic_auth_users:\n  ada: ${HASH}\n`
+
+const it = directoryTest.extend('start', ({ directory, onTestFinished }) => async (text: string | null) => {
+  const manual = manualClock(1_000_000)
+  /** The sleeps so far, in milliseconds: the last is in progress. */
+  const sleeps: number[] = []
+  const clock: Clock = {
+    ...manual,
+    sleep: (ms, signal) => {
+      sleeps.push(ms)
+      return manual.sleep(ms, signal)
+    },
+  }
+  const lines: string[] = []
+  const put =
+    (level: string) =>
+    (line: string): void => {
+      lines.push(`${level} ${line.replaceAll(directory, 'DIR')}`)
+    }
+  const log = { info: put('info'), warn: put('warn'), error: put('error') }
+  const reloader = createReloader({ clock, log, program: 'agent' })
+  const file = join(directory, 'web.yml')
+  if (text !== null) await writeFile(file, text)
+  const web = await startWeb({ config: { configFile: text === null ? null : file, hosts: [] }, clock, log, reloader })
+  const stopping = new AbortController()
+  const watching = web.watch(stopping.signal)
+  onTestFinished(async () => {
+    stopping.abort()
+    await watching
+  })
+  /** Ends the sleep in progress, and waits for the next one: files are read in between. */
+  const nextSleep = async (): Promise<number | undefined> => {
+    const before = sleeps.length
+    await manual.advance(sleeps.at(-1) ?? 0)
+    await eventually(
+      () => sleeps.length,
+      (count) => count > before,
+      { every: 5 },
+    )
+    return sleeps.at(-1)
+  }
+  return { web, file, lines, nextSleep, isSuccessful: () => reloader.samples()[0]?.value }
+})
+
+const CHECK = 5000
+const WRITING = 1000
+
+it('a file that is not valid is logged once, however long it stays', async ({ start }) => {
+  const { file, lines, nextSleep, isSuccessful } = await start(USERS)
+  expect([await nextSleep(), await nextSleep(), lines]).toEqual([CHECK, CHECK, []])
+  await writeFile(file, 'basic_auth_users:\n  ada: wrong\n')
+  expect([await nextSleep(), await nextSleep(), await nextSleep(), await nextSleep()]).toEqual([
+    WRITING,
+    CHECK,
+    CHECK,
+    CHECK,
+  ])
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^error The configuration cannot be used[^]*\nDIR\/web\.yml:2: basic_auth_users\.ada: expected/,
+    ),
+  ])
+  expect(isSuccessful()).toBe(0)
+  await writeFile(file, USERS)
+  expect([await nextSleep(), await nextSleep()]).toEqual([WRITING, CHECK])
+  expect(lines.slice(1)).toEqual(['info Configuration reloaded: applied web.configFile'])
+  expect(isSuccessful()).toBe(1)
+})
+
+it('a file is not read while it is being written', async ({ start }) => {
+  const { file, lines, nextSleep } = await start(USERS)
+  await writeFile(file, 'basic_auth_us')
+  expect(await nextSleep()).toBe(WRITING)
+  await writeFile(file, USERS.replace('ada', 'bob'))
+  expect(await nextSleep()).toBe(CHECK)
+  expect(lines).toEqual(['info Configuration reloaded: applied web.configFile'])
+})
+
+it('an exposed listener is a warning, once, and again when a change of the file exposes it', async ({ start }) => {
+  const { web, file, lines, nextSleep } = await start(USERS)
+  web.warnIfExposed({ host: '127.0.0.1', port: 1 })
+  expect(lines).toEqual([])
+  web.warnIfExposed({ host: '::', port: 9843 })
+  expect(lines.splice(0)).toEqual([
+    'warn Other hosts can connect to [::]:9843, and passwords are not encrypted: use a loopback address, or set TLS and ' +
+      'authentication with --web.config.file',
+  ])
+  await writeFile(file, `# the same\n${USERS}`)
+  expect([await nextSleep(), await nextSleep()]).toEqual([WRITING, CHECK])
+  expect(lines.splice(0)).toEqual(['info Configuration reloaded: applied web.configFile'])
+  await writeFile(file, '')
+  expect([await nextSleep(), await nextSleep()]).toEqual([WRITING, CHECK])
+  expect(lines[0]).toContain('warn Other hosts can connect to [::]:9843, and requests are not authenticated')
+})
+
+it('without a file, a listener on all addresses is a warning', async ({ start }) => {
+  const { web, lines } = await start(null)
+  web.warnIfExposed({ host: '0.0.0.0', port: 9843 })
+  expect(lines).toEqual([expect.stringContaining('0.0.0.0:9843, and requests are not authenticated')])
+})

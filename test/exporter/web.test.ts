@@ -1,0 +1,269 @@
+import { readFile } from 'node:fs/promises'
+import { Agent, type RequestOptions } from 'node:https'
+import { connect } from 'node:net'
+import { hostname } from 'node:os'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
+import { listenOn } from '../../src/exporter/listen.ts'
+import { createWeb, type Rejection } from '../../src/exporter/web.ts'
+import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
+import { temporaryFolder } from '../support/directory.ts'
+import { eventually } from '../support/eventually.ts'
+
+const directory = await temporaryFolder()
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+interface Start {
+  readonly config?: Partial<WebConfig>
+  readonly hosts?: readonly string[]
+  readonly host?: string
+  readonly isAuthenticated?: () => boolean
+}
+
+const start = async ({ config = {}, hosts = [], host = '127.0.0.1', isAuthenticated = () => false }: Start = {}) => {
+  const web = createWeb({ config: { ...NO_WEB_CONFIG, ...config }, hosts, complain: () => undefined })
+  const rejections: Rejection[] = []
+  const server = web.createServer({
+    // The handshake of an open connection does not end by itself.
+    options: { handshakeTimeout: 600_000 },
+    address: { host, port: 0 },
+    isAuthenticated,
+    handler: (_, response) => response.end('the page'),
+    reject: (rejection, _, response) => {
+      rejections.push(rejection)
+      response.writeHead(rejection.status, { ...rejection.headers, connection: 'close' }).end(rejection.message)
+    },
+  })
+  const listening = await listenOn(server, { host, port: 0 }, '')
+  closing.push(listening.close)
+  const { port } = listening.address
+  const ask = (given: Omit<RequestOptions, 'protocol'> = {}) =>
+    askServer({ protocol: `${web.scheme}:`, port, ...given })
+  return { web, ask, rejections, port, close: listening.close }
+}
+
+describe('the Host header', () => {
+  const statusOf = async (server: Awaited<ReturnType<typeof start>>, host: string) =>
+    (await server.ask({ headers: { host } })).status
+
+  it.each([
+    'localhost',
+    'LOCALHOST:9843',
+    'localhost.',
+    '127.0.0.1:1',
+    '10.1.2.3',
+    '[::1]:9843',
+    '[2001:db8::1]',
+    hostname(),
+  ])('a listener on loopback accepts %s', async (host) => {
+    expect(await statusOf(await start(), host)).toBe(200)
+  })
+
+  it.each(['evil.example', 'evil.example:9843', 'localhost.evil.example', '127.0.0.1.evil.example', 'a b', '[evil]'])(
+    'a listener on loopback rejects %j',
+    async (host) => {
+      const server = await start()
+      expect(await statusOf(server, host)).toBe(421)
+      expect(server.rejections[0]?.message).toContain('web.hosts')
+    },
+  )
+
+  it('configured names are accepted on loopback, and no others', async () => {
+    const server = await start({ hosts: ['node1.example.org'] })
+    expect(await statusOf(server, 'Node1.example.org:9843')).toBe(200)
+    expect(await statusOf(server, 'node2.example.org')).toBe(421)
+  })
+
+  it.each(['0.0.0.0', '::'])('a listener on %s accepts every name', async (host) => {
+    expect(await statusOf(await start({ host }), 'node1.internal:9843')).toBe(200)
+  })
+
+  it('a listener on all addresses rejects others once names are configured', async () => {
+    const server = await start({ host: '0.0.0.0', hosts: ['node1.internal'] })
+    expect(await statusOf(server, 'node1.internal:9843')).toBe(200)
+    expect(await statusOf(server, '192.0.2.1:9843')).toBe(200)
+    expect(await statusOf(server, 'evil.example')).toBe(421)
+  })
+
+  it.each([
+    ['HTTP/1.0', 200],
+    ['HTTP/1.1', 400],
+  ] as const)('a request without one: %s', async (version, status) => {
+    const { port } = await start()
+    const socket = connect(port, '127.0.0.1').end(`GET / ${version}\r\nConnection: close\r\n\r\n`)
+    expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  })
+})
+
+describe('headers', () => {
+  it('of the file replace those of the agent', async () => {
+    const { ask } = await start({
+      config: { headers: { 'X-Frame-Options': 'sameorigin', 'Strict-Transport-Security': 'max-age=60' } },
+    })
+    const { headers } = await ask()
+    expect(headers['x-frame-options']).toBe('sameorigin')
+    expect(headers['strict-transport-security']).toBe('max-age=60')
+    expect(headers['referrer-policy']).toBe('no-referrer')
+  })
+})
+
+describe('passwords', () => {
+  // Cost 4: `htpasswd -nbBC 4 ada right`.
+  const users = new Map([['ada', '$2b$04$kHnQ1NRneZkpkaHKtOe0SeCrboeNPz28X3JSk8ocJa3jZ0JV3Bpwq']])
+
+  it('are compared in a thread, and a change of the file applies to the next request', async () => {
+    const { web, ask } = await start({ config: { users } })
+    const without = await ask()
+    expect([without.status, without.headers['www-authenticate']]).toEqual([
+      401,
+      'Basic realm="chain-agent", charset="UTF-8"',
+    ])
+    expect((await ask({ auth: 'ada:wrong' })).status).toBe(401)
+    expect((await ask({ auth: 'eve:right' })).status).toBe(401)
+    expect((await ask({ auth: 'ada:right' })).body).toBe('the page')
+    expect((await ask({ auth: 'ada:right' })).status).toBe(200)
+    web.update({ ...NO_WEB_CONFIG, users: new Map([['bob', users.get('ada') ?? '']]) })
+    expect((await ask({ auth: 'ada:right' })).status).toBe(401)
+    expect((await ask({ auth: 'bob:right' })).status).toBe(200)
+  })
+
+  it('are not needed where the handler authenticates', async () => {
+    let hasKeys = true
+    const { ask } = await start({ config: { users }, isAuthenticated: () => hasKeys })
+    expect((await ask()).status).toBe(200)
+    hasKeys = false
+    expect((await ask()).status).toBe(401)
+  })
+})
+
+describe('TLS', () => {
+  let [authority, server, renewed, client, other]: Certificate[] = []
+  beforeAll(async () => {
+    authority = await makeCertificate(directory, 'authority')
+    server = await makeCertificate(directory, 'server')
+    renewed = await makeCertificate(directory, 'renewed')
+    client = await makeCertificate(directory, 'client', authority)
+    other = await makeCertificate(directory, 'other')
+  })
+
+  const pem = async (certificate: Certificate | undefined) =>
+    certificate
+      ? { cert: await readFile(certificate.cert, 'utf8'), key: await readFile(certificate.key, 'utf8') }
+      : { cert: '', key: '' }
+  const tlsOf = async (
+    certificate: Certificate | undefined,
+    clientAuth: NonNullable<WebConfig['tls']>['clientAuth'] = 'NoClientCert',
+  ): Promise<WebConfig> => ({
+    ...NO_WEB_CONFIG,
+    tls: {
+      ...(await pem(certificate)),
+      ca: clientAuth.includes('Verify') ? (await pem(authority)).cert : undefined,
+      clientAuth,
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.3',
+      honorCipherOrder: true,
+    },
+  })
+
+  it.each([
+    ['NoClientCert', [200, 200, 200]],
+    ['RequestClientCert', [200, 200, 200]],
+    ['RequireAnyClientCert', [403, 200, 200]],
+    ['VerifyClientCertIfGiven', [200, 200, 403]],
+    ['RequireAndVerifyClientCert', [403, 200, 403]],
+  ] as const)('%s: without a certificate, with one of the authority, with another', async (clientAuth, expected) => {
+    const { ask } = await start({ config: await tlsOf(server, clientAuth) })
+    const statuses = [await ask(), await ask(await pem(client)), await ask(await pem(other))].map(
+      ({ status }) => status,
+    )
+    expect(statuses).toEqual(expected)
+  })
+
+  it('a resumed session without a certificate is rejected', async () => {
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const { ask } = await start({ config: await tlsOf(server, 'RequireAndVerifyClientCert') })
+      const agent = new Agent({ maxCachedSessions: 5, maxVersion })
+      for (let attempt = 0; attempt < 3; attempt += 1) expect((await ask({ agent })).status).toBe(403)
+      agent.destroy()
+    }
+  })
+
+  it('renewed certificates and other client settings apply to new connections', async () => {
+    const { web, ask } = await start({ config: await tlsOf(server) })
+    const before = await ask()
+    expect(web.update(await tlsOf(renewed, 'RequireAndVerifyClientCert'))).toEqual([])
+    const after = await ask(await pem(client))
+    expect([after.status, after.serial === before.serial]).toEqual([200, false])
+    expect((await ask()).status).toBe(403)
+    web.update(await tlsOf(renewed))
+    expect((await ask()).status).toBe(200)
+  })
+
+  it('turning it on or off needs a restart, and nothing of that file is applied', async () => {
+    const { web, ask } = await start({ config: await tlsOf(server) })
+    expect(web.update({ ...NO_WEB_CONFIG, headers: { 'X-Frame-Options': 'sameorigin' } })).toEqual([
+      'web.configFile (tls_server_config was added or removed)',
+    ])
+    expect((await ask()).headers['x-frame-options']).toBe('DENY')
+  })
+
+  it('a version below the minimum is rejected', async () => {
+    const config = await tlsOf(server)
+    const { ask } = await start({ config: { tls: config.tls && { ...config.tls, minVersion: 'TLSv1.3' } } })
+    expect((await ask({ maxVersion: 'TLSv1.3' })).status).toBe(200)
+    await expect(ask({ maxVersion: 'TLSv1.2' })).rejects.toThrow(/protocol version/)
+  })
+
+  it('a connection in its handshake does not delay the end', async () => {
+    const { port, close } = await start({ config: await tlsOf(server) })
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    let isClosed = false
+    void close().then(() => {
+      isClosed = true
+    })
+    try {
+      await eventually(
+        () => isClosed,
+        (is) => is,
+        { within: 30_000, every: 5 },
+      )
+    } finally {
+      socket.destroy()
+    }
+    expect(isClosed).toBe(true)
+  })
+})
+
+describe('exposure', () => {
+  const users = new Map([['ada', 'hash']])
+  const tls: NonNullable<WebConfig['tls']> = {
+    cert: '',
+    key: '',
+    ca: undefined,
+    clientAuth: 'NoClientCert',
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.3',
+    honorCipherOrder: true,
+  }
+  it.each([
+    ['127.0.0.1', {}, null],
+    ['localhost', {}, null],
+    ['::1', {}, null],
+    ['0.0.0.0', {}, 'requests are not authenticated'],
+    ['::', {}, 'requests are not authenticated'],
+    ['10.0.0.1', { tls }, 'requests are not authenticated'],
+    ['10.0.0.1', { tls: { ...tls, clientAuth: 'VerifyClientCertIfGiven' } }, 'requests are not authenticated'],
+    ['10.0.0.1', { tls: { ...tls, clientAuth: 'RequireAndVerifyClientCert' } }, null],
+    ['10.0.0.1', { users }, 'passwords are not encrypted'],
+    ['10.0.0.1', { users, tls }, null],
+  ] as const)('%s: %#', (host, config, expected) => {
+    const web = createWeb({ config: { ...NO_WEB_CONFIG, ...config }, hosts: [], complain: () => undefined })
+    expect(web.exposure({ host, port: 1 })).toBe(expected)
+  })
+})
