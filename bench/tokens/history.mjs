@@ -1,9 +1,8 @@
 // Writes a synthetic history of one ERC-20 contract to a folder, as the JSON of the service and as the binary pages
 // of the official client. The same number of logs gives the same history.
-//   node history.mjs FOLDER LOGS
+//   node history.mjs FOLDER LOGS [arrow]        without `arrow`, only the JSON
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { arrowPage } from './arrow-page.mjs'
 import { BLOCKS_PER_PAGE, FIRST_BLOCK, LOGS_PER_BLOCK, TRANSFER } from './layout.mjs'
 
 const HOLDERS = 1_000_000
@@ -11,7 +10,8 @@ const HOLDERS = 1_000_000
 const UNIT = 10n ** 13n
 const MOST_UNITS = 1e8
 
-const [folder, count] = [process.argv[2], Number(process.argv[3])]
+const [folder, count, format] = [process.argv[2], Number(process.argv[3]), process.argv[4]]
+const { arrowPage } = format === 'arrow' ? await import('./arrow-page.mjs') : { arrowPage: () => Buffer.alloc(0) }
 mkdirSync(folder, { recursive: true })
 
 let state = 20_261_121

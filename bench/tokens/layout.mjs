@@ -1,4 +1,4 @@
-// Constants and the file layout shared by the history, the server and the candidates.
+// Constants and the file layout shared by the history, the server and the programs.
 import { openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,5 +1,5 @@
 // Serves a history like the hosted query service: JSON, and the binary pages of the official client.
-//   node server.mjs FOLDER        prints its URL when it listens, and exits when its standard input ends
+//   node server.mjs FOLDER        prints its URL when it listens
 import { createServer } from 'node:http'
 import { openHistory } from './layout.mjs'
 
@@ -22,5 +22,6 @@ const server = createServer((request, response) => {
     else send('application/octet-stream', history.arrowPage(from))
   })
 })
+// Decoding a page may take longer than the default of five seconds.
+server.keepAliveTimeout = 0
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
-process.stdin.resume().on('end', () => process.exit())
