@@ -28,7 +28,7 @@ export const agent: Comparison = {
   fairness: `Three blocks a second, default intervals, real systemd and journald. The agent and node_exporter (its default collectors) run at the same
 time as units of one systemd, and both are scraped every ${SCRAPE_EVERY_SECONDS} s for ${SECONDS} s. CPU time is systemd's figure of the unit, including children that
 have ended. Memory is the sum of \`smaps_rollup\` of the main process, and of all processes of the unit. Then both are scraped ${SCRAPES} times in
-turns; a round has the median time of a scrape.`,
+turns, compressed if the exporter supports it, as for Prometheus; a round has the median time of a scrape, divided by its number of series.`,
   open: async ({ folder: directory, defer }) => {
     const [node, exporters] = await startAll(directory, defer)
     const readBlocks = async (): Promise<number> =>
@@ -46,7 +46,8 @@ turns; a round has the median time of a scrape.`,
         const elapsed = (performance.now() - began) / 1000
         const after = await Promise.all(exporters.map(async ({ unit }) => cpuSeconds(node, unit)))
         const blocks = (await readBlocks()) - height
-        if (!(blocks > 0)) throw new Error(`the agent read ${blocks} blocks in ${elapsed} s; expected about three a second`)
+        if (!(blocks > 0))
+          throw new Error(`the agent read ${blocks} blocks in ${elapsed} s; expected about three a second`)
         const memory = await Promise.all(exporters.map(async ({ unit }) => memoryOf(node, unit)))
         const scraped = await scrapeInTurns(exporters)
         return exporters.map((_, index): Take => {

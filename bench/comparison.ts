@@ -15,7 +15,7 @@ export interface Take {
 
 /** The programs of a comparison, ready to be measured. */
 export interface Lineup {
-  /** Names with versions. The first is compared with each of the others. */
+  /** Names with versions; those of this project start with chain-agent. The first is compared with each peer, or a peer with each. */
   readonly programs: readonly string[]
   /** Peers that are not measured, and why. */
   readonly skipped?: readonly Skipped[]
@@ -43,8 +43,6 @@ export interface Comparison {
   readonly title: string
   /** What is equal for all programs, and what the figures contain. */
   readonly fairness: string
-  /** Whether the first program is the peer. */
-  readonly isFirstPeer?: boolean
   open(setup: Setup): Promise<Lineup>
 }
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { COLLECTORS } from '../src/collectors/index.ts'
 import { closed, committed, line, UNIT, vote } from '../test/collectors/consensus-log.ts'
 import { debianPackage } from '../test/support/debian.ts'
 import { eventually } from '../test/support/eventually.ts'
@@ -10,7 +11,7 @@ import { probeSandbox } from '../test/support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../test/support/sandboxed-node.ts'
 import { scrape } from '../test/support/scrape.ts'
 import { cpuSeconds } from './agent.ts'
-import { type Comparison, reasonOf, type Skipped, Unavailable } from './comparison.ts'
+import { type Comparison, MAIN, reasonOf, type Skipped, Unavailable } from './comparison.ts'
 
 const SECONDS = 20
 const LINES_PER_SECOND = 5500
@@ -61,7 +62,7 @@ const JQ = `.MESSAGE | strings | select(startswith("{")) | fromjson.fields.messa
 
 const MTAIL = [
   'counter messages by kind',
-  ...Object.entries(KINDS).map(([kind, message]) => `/"message":"${message}"/ { messages["${kind}"]++ }`),
+  ...Object.entries(KINDS).map(([kind, message]) => `/"message":"${message}"/ {\n  messages["${kind}"]++\n}`),
   '',
 ].join('\n')
 
@@ -77,15 +78,15 @@ export const journal: Comparison = {
   title: 'Following a log of thousands of lines a second',
   fairness: `A unit of a real systemd writes ${LINES_PER_SECOND.toLocaleString('en')} lines a second for ${SECONDS} s through journald, most of them noise at level DEBUG. All
 programs follow the same unit at the same time, and must end with the same counts of three messages. The CPU time is systemd's figure of the unit: it
-contains journalctl, the pipe and all children. The agent also evaluates the other messages that it knows, its findings and its rules; the peers only count.
-mtail receives the message alone (\`journalctl -o cat\`), because it cannot parse JSON.`,
+contains journalctl, the pipe and all children. The first agent runs its consensus collector alone, which also reads the other messages that it knows
+and evaluates its findings; the peers only count. The second one runs all of its collectors, of which several read this log.
+mtail matches the message alone (\`journalctl -o cat\`), and reads it from a file: its version 3.0.0~rc50 loses lines of a pipe.`,
   open: async ({ defer }) => {
     const probe = await probeSandbox()
     if ('missing' in probe) throw new Unavailable(`a sandbox with systemd is not possible: ${probe.missing}`)
-    const off = { enabled: false }
-    const node = await createNode('chain', {
-      config: { rpc: off, services: off, lifecycle: off, ledger: off, storage: off, status: off },
-    })
+    const others = Object.keys(COLLECTORS).filter((name) => name !== 'consensus')
+    const config = Object.fromEntries(others.map((name) => [name, { enabled: false }]))
+    const node = await createNode('chain', { config })
     defer(async () => node.down())
     const { readers, skipped } = await startReaders(node)
     return {
@@ -149,10 +150,7 @@ const startReaders = async (
     {
       name: 'chain-agent',
       unit: 'chain-agent.service',
-      counts: async () => {
-        const { value } = await node.look()
-        return countsBy((kind) => value('chain_consensus_messages_total', { kind }))
-      },
+      counts: countsOf(`http://127.0.0.1:${node.port}/metrics`, 'chain_consensus_messages_total'),
     },
   ]
   const skipped: Skipped[] = []
@@ -161,6 +159,17 @@ const startReaders = async (
     await node.writeUnit(reader.unit, `[Service]\nExecStart=/bin/sh ${place(`${reader.unit}.sh`)}\n`)
     readers.push(reader)
   }
+  const allPort = await freePort()
+  const all = { prefix: 'chain', listen: `127.0.0.1:${allPort}`, state: { directory: place('state-all') } }
+  await writeFile(place('all.yaml'), JSON.stringify({ ...all, rpc: { enabled: false } }))
+  await add(
+    {
+      name: 'chain-agent, all collectors',
+      unit: 'agent-all.service',
+      counts: countsOf(`http://127.0.0.1:${allPort}/metrics`, 'chain_consensus_messages_total'),
+    },
+    `exec ${process.execPath} ${MAIN} run --config ${place('all.yaml')}`,
+  )
   const follow = `journalctl --follow --lines=all -u ${UNIT} -o`
   const addFilter = async (name: string, filter: string): Promise<void> => {
     const unit = `${name.split(' ')[0]}-reader.service`
@@ -181,14 +190,11 @@ const startReaders = async (
     const program = join(await debianPackage('mtail'), 'usr/bin/mtail')
     const [, version = 'unknown'] = /version (\S+)/.exec(await must(program, ['--version'])) ?? []
     const port = await freePort()
-    const counts = async () => {
-      const { value } = await scrape(`http://127.0.0.1:${port}/metrics`)
-      return countsBy((kind) => value('messages', { kind }))
-    }
-    const [fifo, listen] = [place('fifo'), `--address 127.0.0.1 --port ${port}`]
+    const counts = countsOf(`http://127.0.0.1:${port}/metrics`, 'messages')
+    const [file, listen] = [place('messages.log'), `--address 127.0.0.1 --port ${port}`]
     await add(
       { name: `mtail ${version}`, unit: 'mtail-reader.service', counts },
-      `mkfifo ${fifo}\n${follow} cat > ${fifo} &\nexec ${program} --logs ${fifo} --progs ${place('messages.mtail')} ${listen} --logtostderr`,
+      `${follow} cat > ${file} &\nexec ${program} --logs ${file} --progs ${place('messages.mtail')} ${listen} --logtostderr`,
     )
   } catch (error) {
     skipped.push({ name: 'mtail', reason: reasonOf(error) })
@@ -200,7 +206,10 @@ const startReaders = async (
   return { readers, skipped }
 }
 
-const countsBy = (
-  count: (kind: string, message: string) => number | undefined,
-): Readonly<Record<string, number>> =>
+const countsOf = (url: string, metric: string) => async (): Promise<Readonly<Record<string, number>>> => {
+  const { value } = await scrape(url)
+  return countsBy((kind) => value(metric, { kind }))
+}
+
+const countsBy = (count: (kind: string, message: string) => number | undefined): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(KINDS).map(([kind, message]) => [kind, count(kind, message) ?? 0]))

@@ -19,16 +19,18 @@ export interface Progress {
 }
 
 /** Measures a comparison. An error is a failure of this section only. */
-export const runComparison = async (
-  comparison: Comparison,
-  setup: Setup,
-  progress: Progress,
-): Promise<Section> => {
+export const runComparison = async (comparison: Comparison, setup: Setup, progress: Progress): Promise<Section> => {
   const head = `## ${comparison.title} (\`${comparison.name}\`)`
   try {
     const measured = await measure(comparison, setup, progress)
     const skipped = measured.skipped.map(({ name, reason }) => `- Not measured: ${name}: ${reason}`)
-    const parts = [head, comparison.fairness, table(comparison, measured), resultLine(measured), skipped.join('\n')]
+    const parts = [
+      head,
+      comparison.fairness,
+      table(measured.programs, measured.rounds),
+      resultLine(measured),
+      skipped.join('\n'),
+    ]
     return { markdown: parts.filter((part) => part !== '').join('\n\n') }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -37,11 +39,7 @@ export const runComparison = async (
   }
 }
 
-const measure = async (
-  { name, open }: Comparison,
-  setup: Setup,
-  { rounds, log }: Progress,
-): Promise<Measured> => {
+const measure = async ({ name, open }: Comparison, setup: Setup, { rounds, log }: Progress): Promise<Measured> => {
   log(`${name}: prepares`)
   const { programs, skipped = [], round } = await open(setup)
   for (const { name: peer, reason } of skipped) log(`${name}: does not measure ${peer}: ${reason}`)
@@ -49,56 +47,64 @@ const measure = async (
   for (let count = 1; count <= rounds; count += 1) {
     const taken = await round()
     takes.push(taken)
-    checkResults(programs, takes)
+    checkTakes(programs, takes)
     log(`${name}: round ${count} of ${rounds}`)
     for (const [index, { figures }] of taken.entries()) log(`  ${programs[index]}: ${figuresText(figures)}`)
   }
   return { programs, skipped, rounds: takes }
 }
 
-/** Throws if two programs, or two rounds, have different results. */
-export const checkResults = (programs: readonly string[], rounds: readonly (readonly Take[])[]): void => {
-  const results = rounds.flatMap((takes, round) =>
-    takes.flatMap(({ result }, index) =>
-      result === undefined ? [] : [{ result, by: `${programs[index]}, round ${round + 1}` }],
-    ),
+/** Throws if a figure is not a number, or if two programs or two rounds have different results. */
+export const checkTakes = (programs: readonly string[], rounds: readonly (readonly Take[])[]): void => {
+  const takes = rounds.flatMap((round, index) =>
+    round.map((taken, at) => ({ ...taken, by: `${programs[at]}, round ${index + 1}` })),
   )
+  for (const { by, figures } of takes) {
+    const invalid = Object.entries(figures).find(([, value]) => !(value >= 0))
+    if (invalid !== undefined)
+      throw new Error(`${by}: "${invalid[0]}" is ${invalid[1]}; expected a number that is not negative`)
+  }
+  const results = takes.flatMap(({ by, result }) => (result === undefined ? [] : [{ by, result }]))
   if (new Set(results.map(({ result }) => result)).size < 2) return
   const lines = results.map(({ by, result }) => `  ${by}: ${result}`)
-  throw new Error(['the programs do not have the same result, so their times are not comparable:', ...lines].join('\n'))
+  throw new Error(
+    ['the programs do not have the same result, so their figures are not comparable:', ...lines].join('\n'),
+  )
 }
 
-/** Each figure of each program, and chain-agent ÷ peer: of each round, then the median. */
-export const table = ({ isFirstPeer = false }: Pick<Comparison, 'isFirstPeer'>, measured: Omit<Measured, 'skipped'>) => {
-  const { programs, rounds } = measured
+const isOwn = (program: string): boolean => program.startsWith('chain-agent')
+
+/** Each figure of each program, and chain-agent ÷ peer in each round. */
+export const table = (programs: readonly string[], rounds: readonly (readonly Take[])[]): string => {
+  const [first = ''] = programs
   const valuesOf = (figure: string, index: number): readonly number[] =>
     rounds.flatMap((takes) => takes[index]?.figures[figure] ?? [])
-  const figures = [...new Set(rounds.flatMap((takes) => takes.flatMap((take) => Object.keys(take.figures))))]
-  const rows = figures.flatMap((figure) => {
-    const first = valuesOf(figure, 0)
-    return programs.flatMap((program, index) => {
+  const ratiosOf = (figure: string, index: number): readonly number[] => {
+    if (isOwn(programs[index] ?? '') === isOwn(first)) return []
+    const [own, peer] = isOwn(first) ? [0, index] : [index, 0]
+    const peers = valuesOf(figure, peer)
+    return valuesOf(figure, own).flatMap((value, round) => (peers[round] === undefined ? [] : value / peers[round]))
+  }
+  const figures = [...new Set(rounds.flatMap((takes) => takes.flatMap((taken) => Object.keys(taken.figures))))]
+  const rows = figures.flatMap((figure) =>
+    programs.flatMap((program, index) => {
       const values = valuesOf(figure, index)
-      if (values.length === 0) return []
-      const ratios = first.map((value, round) => {
-        const other = values[round] ?? Number.NaN
-        return isFirstPeer ? other / value : value / other
-      })
-      return [[figure, program, spread(values), index === 0 || ratios.length === 0 ? '' : spread(ratios)]]
-    })
-  })
-  const ratio = isFirstPeer ? `÷ ${programs[0]}` : `${programs[0]} ÷ this`
+      return values.length === 0 ? [] : [[figure, program, spread(values), spread(ratiosOf(figure, index))]]
+    }),
+  )
+  const ratio = isOwn(first) ? `${first} ÷ this` : `÷ ${first}`
   return [['figure', 'program', 'median (min to max)', ratio], ['---', '---', '---', '---'], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n')
 }
 
-const resultLine = ({ programs, rounds }: Measured): string => {
-  const count = programs.filter((_, index) => rounds[0]?.[index]?.result !== undefined).length
+const resultLine = ({ rounds }: Measured): string => {
   const result = rounds[0]?.find((take) => take.result !== undefined)?.result
-  return result === undefined ? '' : `Result of ${count === 1 ? 'each round' : `all ${count}, in each round`}: ${result}.`
+  return result === undefined ? '' : `The same result in each round: ${result}.`
 }
 
 const spread = (values: readonly number[]): string => {
+  if (values.length === 0) return ''
   const [least, most] = [Math.min(...values), Math.max(...values)].map(format)
   return least === most ? format(median(values)) : `${format(median(values))} (${least} to ${most})`
 }

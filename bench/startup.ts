@@ -28,7 +28,6 @@ export const startup: Comparison = {
   fairness: `\`node -e 0\` is what each program on Node.js needs. Each command runs ${RUNS} times in a round, which counts their median.
 The same hook is loaded with \`-r\` into all of them and reads, when the process exits, the CPU time of all threads (\`getrusage\`) and the peak of
 resident memory (\`VmHWM\`).`,
-  isFirstPeer: true,
   open: async ({ folder }) => {
     const hook = join(folder, 'usage.cjs')
     await writeFile(hook, HOOK)

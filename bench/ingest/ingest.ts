@@ -11,7 +11,6 @@ export const ingest: Comparison = {
   fairness: `A simulated node, which runs on the same machine, has ${BLOCKS} blocks of 16,000 logs (10 MB of JSON-RPC each). The service reads and
 verifies all of them and commits them to DuckDB on disk; all logs must have arrived. The peer is the chain: a block every ${BLOCK_MS} ms. The service runs with the young
 generation of its unit in \`deploy/\`.`,
-  isFirstPeer: true,
   open: async (setup) => {
     const url = await serve(['ingest/node.mjs', `${BLOCKS}`], setup)
     const result = `${BLOCKS} blocks, ${BLOCKS * 16_000} logs`

@@ -21,9 +21,7 @@ export const engines = {
         for (let next = from; next <= to; next = pages.at(-1).next)
           pages.push(await store.read({ ...query, from: next, to }, signal))
         return () =>
-          pages.flatMap(({ blocks, columns }) =>
-            blocks.map((_, row) => fields.map((field) => columns.get(field)[row])),
-          )
+          pages.flatMap(({ blocks, columns }) => blocks.map((_, row) => fields.map((field) => columns.get(field)[row])))
       },
     }
   },

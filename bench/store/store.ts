@@ -19,7 +19,8 @@ export const store: Comparison = {
   fairness: `All engines are filled with the same blocks, 100,000 logs a transaction, each written through to the disk, and answer the same
 filters with the same rows as hex text, whose checksums must be equal. Each runs in a process of its own. chain-agent returns all pages of at
 most 20,000 logs. DuckDB by hand is one SQL statement over the file of chain-agent, with the same threads and memory; SQLite has an index on contract, topic
-and block. A read counts the median of three, after one that is not counted; CPU time is of all threads.`,
+and block. A read counts the median of three, after one that is not counted; CPU time is of all
+threads. The memory of filling contains the blocks, which are the same for all.`,
   open: async ({ folder, logs }) => {
     const missing = await installPeers()
     const engines: Engine[] = [

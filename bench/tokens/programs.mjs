@@ -89,7 +89,7 @@ export const programs = {
     }
   },
 
-  plain: async () => fetched(({ topic1, topic2, data }) => [addressOf(topic1), addressOf(topic2), BigInt(data)]),
+  plain: () => fetched(({ topic1, topic2, data }) => [addressOf(topic1), addressOf(topic2), BigInt(data)]),
 
   viem: async () => {
     const { decodeEventLog } = await import('viem')
