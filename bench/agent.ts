@@ -9,7 +9,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { must } from '../test/support/programs.ts'
 import { probeSandbox } from '../test/support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../test/support/sandboxed-node.ts'
-import { type Comparison, median, reasonOf, type Setup, type Take, Unavailable } from './comparison.ts'
+import { type Comparison, median, reasonOf, type Setup, Unavailable } from './comparison.ts'
 
 const SECONDS = 30
 const SCRAPE_EVERY_SECONDS = 5
@@ -36,24 +36,22 @@ turns, compressed if the exporter supports it, as for Prometheus; a round has th
     return {
       programs: exporters.map(({ name }) => name),
       round: async () => {
-        const began = performance.now()
-        const before = await Promise.all(exporters.map(async ({ unit }) => cpuSeconds(node, unit)))
-        const height = await readBlocks()
-        while (performance.now() - began < SECONDS * 1000) {
-          await delay(SCRAPE_EVERY_SECONDS * 1000)
-          for (const { url } of exporters) await scrape(url)
-        }
-        const elapsed = (performance.now() - began) / 1000
-        const after = await Promise.all(exporters.map(async ({ unit }) => cpuSeconds(node, unit)))
-        const blocks = (await readBlocks()) - height
-        if (!(blocks > 0))
-          throw new Error(`the agent read ${blocks} blocks in ${elapsed} s; expected about three a second`)
-        const memory = await Promise.all(exporters.map(async ({ unit }) => memoryOf(node, unit)))
-        const scraped = await scrapeInTurns(exporters)
-        return exporters.map((_, index): Take => {
-          const cpu = (after[index] ?? Number.NaN) - (before[index] ?? Number.NaN)
-          return { figures: { 'CPU, % of one core': (cpu / elapsed) * 100, ...memory[index], ...scraped[index] } }
+        const units = exporters.map(({ unit }) => unit)
+        const [began, height] = [performance.now(), await readBlocks()]
+        const cpu = await cpuSecondsOf(node, units, async () => {
+          while (performance.now() - began < SECONDS * 1000) {
+            await delay(SCRAPE_EVERY_SECONDS * 1000)
+            for (const { url } of exporters) await scrape(url)
+          }
         })
+        const percent = 100_000 / (performance.now() - began)
+        const blocks = (await readBlocks()) - height
+        if (!(blocks > 0)) throw new Error(`the agent read ${blocks} blocks; expected about three a second`)
+        const memory = await Promise.all(units.map(async (unit) => memoryOf(node, unit)))
+        const scraped = await scrapeInTurns(exporters)
+        return cpu.map((seconds, index) => ({
+          figures: { 'CPU, % of one core': seconds * percent, ...memory[index], ...scraped[index] },
+        }))
       },
     }
   },
@@ -63,8 +61,6 @@ const startAll = async (
   directory: string,
   defer: Setup['defer'],
 ): Promise<readonly [SandboxedNode, readonly Exporter[]]> => {
-  const probe = await probeSandbox()
-  if ('missing' in probe) throw new Unavailable(`a sandbox with systemd is not possible: ${probe.missing}`)
   const program = join(
     await debianPackage('prometheus-node-exporter').catch((error: unknown) => {
       throw new Unavailable(`node_exporter is not available: ${reasonOf(error)}`)
@@ -80,7 +76,7 @@ const startAll = async (
     referencePort: 0,
   })
   defer(async () => simulator.close())
-  const node = await createNode('chain', {
+  const node = await openNode(defer, {
     millisecondsPerBlock: MS_PER_BLOCK,
     config: {
       rpc: { url: simulator.rpcUrl },
@@ -88,7 +84,6 @@ const startAll = async (
       node: { publicKey: `02${'0'.repeat(64)}` },
     },
   })
-  defer(async () => node.down())
   const [agentUnit, peerUnit, port] = ['chain-agent.service', 'node-exporter.service', await freePort()]
   // Without the scripts that record the calls of tools.
   await node.writeUnit(`${agentUnit}.d/path.conf`, '[Service]\nEnvironment=PATH=/usr/bin:/bin\n')
@@ -111,8 +106,30 @@ const startAll = async (
   return [node, exporters]
 }
 
-export const cpuSeconds = async (node: SandboxedNode, unit: string): Promise<number> =>
-  Number(await node.systemctl('show', '-P', 'CPUUsageNSec', unit)) / 1e9
+/** A node with real systemd and journald, which needs root. */
+export const openNode = async (
+  defer: Setup['defer'],
+  options: Parameters<typeof createNode>[1],
+): Promise<SandboxedNode> => {
+  const probe = await probeSandbox()
+  if ('missing' in probe) throw new Unavailable(`a sandbox with systemd is not possible: ${probe.missing}`)
+  const node = await createNode('chain', options)
+  defer(async () => node.down())
+  return node
+}
+
+/** What each unit used during `work`. */
+export const cpuSecondsOf = async (
+  node: SandboxedNode,
+  units: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<readonly number[]> => {
+  const read = async (unit: string): Promise<number> =>
+    Number(await node.systemctl('show', '-P', 'CPUUsageNSec', unit)) / 1e9
+  const before = await Promise.all(units.map(read))
+  await work()
+  return Promise.all(units.map(async (unit, index) => (await read(unit)) - (before[index] ?? Number.NaN)))
+}
 
 /** Of the main process, and of all processes of the unit. */
 const memoryOf = async (node: SandboxedNode, unit: string): Promise<Readonly<Record<string, number>>> => {

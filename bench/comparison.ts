@@ -79,6 +79,13 @@ const takeSchema = z.object({ figures: z.record(z.string(), z.number()), result:
 export const take = async (args: readonly string[], node = process.execPath): Promise<Take> =>
   takeSchema.parse(JSON.parse(await must(node, args, { cwd: HERE, timeout: 3_600_000 })))
 
+/** One after the other, so that none takes CPU from another. */
+export const inTurn = async <T>(items: readonly T[], measure: (item: T) => Promise<Take>): Promise<readonly Take[]> => {
+  const takes: Take[] = []
+  for (const item of items) takes.push(await measure(item))
+  return takes
+}
+
 /** Starts a server of this folder, and returns the URL that it prints. */
 export const serve = async (args: readonly string[], { defer }: Setup): Promise<string> => {
   const server = start(process.execPath, args, { cwd: HERE })

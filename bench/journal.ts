@@ -7,11 +7,10 @@ import { debianPackage } from '../test/support/debian.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { must, run } from '../test/support/programs.ts'
-import { probeSandbox } from '../test/support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../test/support/sandboxed-node.ts'
+import type { SandboxedNode } from '../test/support/sandboxed-node.ts'
 import { scrape } from '../test/support/scrape.ts'
-import { cpuSeconds } from './agent.ts'
-import { type Comparison, MAIN, reasonOf, type Skipped, Unavailable } from './comparison.ts'
+import { cpuSecondsOf, openNode } from './agent.ts'
+import { type Comparison, MAIN, reasonOf, type Skipped } from './comparison.ts'
 
 const SECONDS = 20
 const LINES_PER_SECOND = 5500
@@ -82,42 +81,36 @@ contains journalctl, the pipe and all children. The first agent runs its consens
 and evaluates its findings; the peers only count. The second one runs all of its collectors, of which several read this log.
 mtail matches the message alone (\`journalctl -o cat\`), and reads it from a file: its version 3.0.0~rc50 loses lines of a pipe.`,
   open: async ({ defer }) => {
-    const probe = await probeSandbox()
-    if ('missing' in probe) throw new Unavailable(`a sandbox with systemd is not possible: ${probe.missing}`)
     const others = Object.keys(COLLECTORS).filter((name) => name !== 'consensus')
     const config = Object.fromEntries(others.map((name) => [name, { enabled: false }]))
-    const node = await createNode('chain', { config })
-    defer(async () => node.down())
+    const node = await openNode(defer, { config })
     const { readers, skipped } = await startReaders(node)
     return {
       programs: readers.map(({ name }) => name),
       skipped,
       round: async () => {
-        const before = await Promise.all(readers.map(async ({ unit }) => cpuSeconds(node, unit)))
         const counted = await Promise.all(readers.map(async ({ counts }) => counts()))
-        await node.systemctl('start', UNIT)
-        await eventually(
-          async () => node.systemctl('show', '-P', 'ActiveState', UNIT),
-          (state) => state === 'inactive',
-          { every: 1000 },
-        )
         const results: string[] = []
-        for (const [index, { counts }] of readers.entries()) {
-          const read = async (): Promise<string> => resultOf(await counts(), counted[index] ?? {})
-          results.push(await settled(read))
-        }
-        const after = await Promise.all(readers.map(async ({ unit }) => cpuSeconds(node, unit)))
+        const units = readers.map(({ unit }) => unit)
+        const cpu = await cpuSecondsOf(node, units, async () => {
+          await node.systemctl('start', UNIT)
+          await eventually(
+            async () => node.systemctl('show', '-P', 'ActiveState', UNIT),
+            (state) => state === 'inactive',
+            { every: 1000 },
+          )
+          for (const [index, { counts }] of readers.entries()) {
+            results.push(await settled(async () => resultOf(await counts(), counted[index] ?? {})))
+          }
+        })
         return results.map((result, index) => ({
-          figures: { 'CPU per 1,000 lines, ms': msPerThousandLines(before[index], after[index]) },
+          figures: { 'CPU per 1,000 lines, ms': ((cpu[index] ?? Number.NaN) * 1e6) / (SECONDS * LINES_PER_SECOND) },
           result,
         }))
       },
     }
   },
 }
-
-const msPerThousandLines = (before = Number.NaN, after = Number.NaN): number =>
-  ((after - before) * 1e6) / (SECONDS * LINES_PER_SECOND)
 
 const resultOf = (counts: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>): string =>
   Object.keys(KINDS)

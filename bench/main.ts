@@ -110,7 +110,7 @@ const writeReport = async ({ comparisons, rounds, logs, output }: BenchOptions):
 Written by \`npm run bench:report\`: chain-agent next to other programs, in one run. A ratio below 1 means that chain-agent needs less.
 Ratios are of programs that were measured in the same round; times depend on the machine and its load, and are no promise.
 
-- ${rounds} rounds; each figure is the median of them, with minimum and maximum
+- rounds: ${rounds}; a figure is their median, with minimum and maximum
 ${before}
 - load average at the end: ${load()}`
   const text = `${[intro, ...sections.map(({ markdown }) => markdown)].join('\n\n')}\n`

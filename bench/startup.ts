@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { z } from 'zod'
-import { type Comparison, MAIN, median, ROOT, type Take } from './comparison.ts'
+import { type Comparison, inTurn, MAIN, median, ROOT, type Take } from './comparison.ts'
 
 const RUNS = 5
 const LOG = join(ROOT, 'test/fixtures/ledger-tail/versions.jsonl')
@@ -33,11 +33,7 @@ resident memory (\`VmHWM\`).`,
     await writeFile(hook, HOOK)
     return {
       programs: COMMANDS.map((args) => nameOf(args)),
-      round: async () => {
-        const takes: Take[] = []
-        for (const args of COMMANDS) takes.push(await measure(hook, args))
-        return takes
-      },
+      round: async () => inTurn(COMMANDS, async (args) => measure(hook, args)),
     }
   },
 }

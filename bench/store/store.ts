@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { mkdir, rm, stat } from 'node:fs/promises'
-import { type Comparison, installPeers, packageName, ROOT, type Take, take } from '../comparison.ts'
+import { type Comparison, inTurn, installPeers, packageName, ROOT, type Take, take } from '../comparison.ts'
 
 interface Engine {
   /** The name in engines.mjs. */
@@ -48,9 +48,7 @@ threads. The memory of filling contains the blocks, which are the same for all.`
       round: async () => {
         await mkdir(place)
         try {
-          const takes: Take[] = []
-          for (const engine of engines) takes.push(await measure(engine))
-          return takes
+          return await inTurn(engines, measure)
         } finally {
           await rm(place, { recursive: true })
         }

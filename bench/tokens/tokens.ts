@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { must } from '../../test/support/programs.ts'
-import { type Comparison, installPeers, packageName, serve, type Setup, type Take, take } from '../comparison.ts'
+import { type Comparison, inTurn, installPeers, packageName, serve, type Setup, take } from '../comparison.ts'
 
 interface TokenProgram {
   /** The name in programs.mjs. */
@@ -52,10 +52,6 @@ const open = async (
   return {
     programs: programs.map(({ name }) => name),
     skipped: missing === undefined ? [] : Object.values(packages).map((name) => ({ name, reason: missing })),
-    round: async () => {
-      const takes: Take[] = []
-      for (const { program } of programs) takes.push(await take(['tokens/worker.mjs', program, url]))
-      return takes
-    },
+    round: async () => inTurn(programs, async ({ program }) => take(['tokens/worker.mjs', program, url])),
   }
 }
