@@ -78,7 +78,7 @@ export const journal: Comparison = {
   fairness: `A unit of a real systemd writes ${LINES_PER_SECOND.toLocaleString('en')} lines a second for ${SECONDS} s through journald, most of them noise at level DEBUG. All
 programs follow the same unit at the same time, and must end with the same counts of three messages. The CPU time is systemd's figure of the unit: it
 contains journalctl, the pipe and all children. The first agent runs its consensus collector alone, which also reads the other messages that it knows
-and evaluates its findings; the peers only count. The second one runs all of its collectors, of which several read this log.
+and evaluates its findings; the peers only count, and need the field MESSAGE alone. The second one runs all of its collectors, of which several read this log.
 mtail matches the message alone (\`journalctl -o cat\`), and reads it from a file: its version 3.0.0~rc50 loses lines of a pipe.`,
   open: async ({ defer }) => {
     const others = Object.keys(COLLECTORS).filter((name) => name !== 'consensus')
@@ -172,7 +172,7 @@ const startReaders = async (
       const { stdout } = await run('sort', [output])
       return countsBy((_, message) => stdout.split('\n').filter((found) => found === message).length)
     }
-    await add({ name, unit, counts }, `${follow} json | ${filter} > ${output}`)
+    await add({ name, unit, counts }, `${follow} json --output-fields=MESSAGE | ${filter} > ${output}`)
   }
 
   await addFilter(`node ${process.version}: JSON.parse of each line`, `${process.execPath} ${place('follower.mjs')}`)

@@ -1,23 +1,13 @@
 // The blocks and filters of all stores. The same number of logs gives the same blocks.
+import { random } from '../random.mjs'
 
-export const FIRST_BLOCK = 1_000_000
-export const LOGS_PER_BLOCK = 100
+const FIRST_BLOCK = 1_000_000
+const LOGS_PER_BLOCK = 100
 /** Blocks that are added at once. */
-export const BATCH = 1000
+const BATCH = 1000
 const CONTRACTS = 20_000
 const TOPICS = 64
 const HOLDERS = 1_000_000
-
-/** Numbers in [0, 1): mulberry32. */
-const random = (seed) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
 
 const scratch = Buffer.alloc(64)
 

@@ -2,17 +2,7 @@
 import { BLOCKS_PER_PAGE, CONTRACT, FIRST_BLOCK, TRANSFER } from './layout.mjs'
 
 const ZERO = `0x${'0'.repeat(40)}`
-const ABI = [
-  {
-    type: 'event',
-    name: 'Transfer',
-    inputs: [
-      { name: 'from', type: 'address', indexed: true },
-      { name: 'to', type: 'address', indexed: true },
-      { name: 'value', type: 'uint256', indexed: false },
-    ],
-  },
-]
+const EVENT = 'event Transfer(address indexed from, address indexed to, uint256 value)'
 
 /** Balances in a Map of BigInt: what a user of a library writes. */
 const balances = () => {
@@ -92,16 +82,17 @@ export const programs = {
   plain: () => fetched(({ topic1, topic2, data }) => [addressOf(topic1), addressOf(topic2), BigInt(data)]),
 
   viem: async () => {
-    const { decodeEventLog } = await import('viem')
+    const { decodeEventLog, parseAbi } = await import('viem')
+    const abi = parseAbi([EVENT])
     return fetched(({ topic0, topic1, topic2, data }) => {
-      const { args } = decodeEventLog({ abi: ABI, topics: [topic0, topic1, topic2], data })
+      const { args } = decodeEventLog({ abi, topics: [topic0, topic1, topic2], data })
       return [args.from, args.to, args.value]
     })
   },
 
   ethers: async () => {
     const { Interface } = await import('ethers')
-    const decoder = new Interface(ABI)
+    const decoder = new Interface([EVENT])
     return fetched(({ topic0, topic1, topic2, data }) => [
       ...decoder.parseLog({ topics: [topic0, topic1, topic2], data }).args,
     ])
