@@ -91,7 +91,8 @@ const writeReport = async ({ comparisons, rounds, logs, output }: BenchOptions):
   const sections: Section[] = []
   const cleanup = createCleanup()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void cleanup.run().finally(() => process.exit(128 + constants.signals[signal])))
+    // Not `once`: execa ends the process if no other listener is left.
+    process.on(signal, () => void cleanup.run().finally(() => process.exit(128 + constants.signals[signal])))
   }
   for (const comparison of comparisons) {
     const folder = await mkdtemp(join(parent, 'run-'))
