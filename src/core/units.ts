@@ -13,7 +13,7 @@ export const parseDuration = (text: string): number | undefined => {
   for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
     total += Number(amount) * (UNITS.get(unit) ?? 0)
   }
-  return total
+  return total <= Number.MAX_SAFE_INTEGER ? total : undefined
 }
 
 /** Milliseconds as a duration that `parseDuration` parses. */

@@ -1,10 +1,12 @@
-import { createServer, type Server, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
+import { createServer, type Server, type ServerOptions } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { asError } from '../core/errors.ts'
 import { MAX_HEADER_BYTES, type Address, listenOn, type ListeningServer } from './listen.ts'
 import { type EventsQuery, readEventsQuery } from './api.ts'
+import { type Handler, limitConnections, oneAtATime } from './connections.ts'
+import { LIMITS } from '../core/limits.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
 export interface MonitoringView {
@@ -48,12 +50,15 @@ const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
       response.status(405).set('Allow', 'GET, HEAD').type('text').send('Only GET and HEAD.\n')
     })
   }
+  const plain = shared(async () => Buffer.from(await view.metrics()))
+  // Level 1 costs less than sending the plain body does.
+  const compressed = shared(async () => compress(await plain(), { level: 1 }))
   add('/metrics', async (request, response) => {
-    const text = await view.metrics()
+    const isPlain = request.acceptsEncodings('gzip') !== 'gzip'
+    const body = await (isPlain ? plain() : compressed())
     response.set({ 'Content-Type': view.contentType, Vary: 'Accept-Encoding' })
-    if (request.acceptsEncodings('gzip') !== 'gzip') response.send(Buffer.from(text))
-    // Level 1 costs less than sending the plain body does.
-    else response.set('Content-Encoding', 'gzip').send(await compress(text, { level: 1 }))
+    if (!isPlain) response.set('Content-Encoding', 'gzip')
+    response.send(body)
   })
   add('/-/healthy', (_request, response) => {
     response.type('text').send(`${texts.healthy}\n`)
@@ -73,10 +78,32 @@ const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
       app.use((_request, response) => {
         response.status(404).type('text').send(`${texts.unknown}\n`)
       })
-      const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 10_000 }, app)
-      server.maxConnections = 64
+      const handler = oneAtATime((request, response) => {
+        app(request, response)
+      })
+      const server = createServer(OPTIONS, handler)
+      limitConnections(server, LIMITS.server.connections)
       return server
     },
+  }
+}
+
+/** For servers that only monitoring systems and operators use: their requests are short. */
+const OPTIONS: ServerOptions = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: LIMITS.server.headersMs,
+  requestTimeout: LIMITS.server.requestMs,
+  connectionsCheckingInterval: 1000,
+}
+
+/** All calls while one is in progress get its result. */
+const shared = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let current: Promise<T> | undefined
+  return () => {
+    current ??= make().finally(() => {
+      current = undefined
+    })
+    return current
   }
 }
 
@@ -152,9 +179,6 @@ export const serveOperations = (view: MonitoringView, address: Address): Promise
   )
 }
 
-/** Handles every request. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
 interface RequestServerOptions {
   readonly address: Address
   readonly options: ServerOptions
@@ -164,8 +188,8 @@ interface RequestServerOptions {
 
 /** Serves the service's requests. */
 export const serveRequests = (options: RequestServerOptions): Promise<ListeningServer> => {
-  const server = createServer({ ...options.options, maxHeaderSize: MAX_HEADER_BYTES }, options.handler)
-  server.maxConnections = options.maxConnections
+  const server = createServer({ ...options.options, maxHeaderSize: MAX_HEADER_BYTES }, oneAtATime(options.handler))
+  limitConnections(server, options.maxConnections)
   return listenOn(
     server,
     options.address,

@@ -1,5 +1,6 @@
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { errorCode, excerpt, SourceError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
 import { redactUrl } from '../core/redact.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
@@ -37,9 +38,6 @@ export interface HttpRequest {
 
 /** Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is none. */
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>
-
-/** A block with all transaction hashes is far smaller; a larger response is not one that the agent requests. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export const createHttpClient =
   (clock: Clock): SendRequest =>
@@ -85,7 +83,7 @@ const readBody = async (response: Response): Promise<string> => {
   for await (const chunk of body) {
     size += chunk.length
     // A truncated body is not valid JSON and is reported as an invalid response.
-    if (size > MAX_BODY_BYTES) break
+    if (size > LIMITS.http.bodyBytes) break
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -25,8 +25,8 @@ export const problemOf = ({ run, isExpected, doubles = [] }: Target, input: stri
   try {
     return badValue(run(input), doubles)
   } catch (error) {
-    if (!isExpected(error)) return `throws ${error instanceof Error ? error.name : typeof error}`
     const message = error instanceof Error ? error.message : ''
+    if (!isExpected(error)) return `throws ${error instanceof Error ? error.name : typeof error}: ${message.slice(0, 50)}`
     if (message.length > MAX_MESSAGE) return 'an error message without a limit'
     return CONTROL.test(message) ? 'an error message with control characters' : undefined
   }

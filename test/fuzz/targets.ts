@@ -265,7 +265,7 @@ class LeakError extends Error {
   override name = 'LeakError'
 }
 
-const redactionTarget = (name: string, redactText: (text: string) => string): Target => ({
+const redactionTarget = (name: string, redactText: (text: string) => string, forms = PLANTED): Target => ({
   name,
   seeds: [
     ...linesOf('execution-log'),
@@ -278,7 +278,7 @@ const redactionTarget = (name: string, redactText: (text: string) => string): Ta
   run: (text) => {
     const redacted = redactText(text)
     if (redactText(redacted) !== redacted) throw new LeakError('redacted again it is another text')
-    const planted = PLANTED[text.length % PLANTED.length] ?? ''
+    const planted = forms[text.length % forms.length] ?? ''
     if (redactText(`${text}\n${planted}`).includes(SECRET)) throw new LeakError(planted)
     return redacted
   },
@@ -293,7 +293,8 @@ export const loadTargets = async (): Promise<readonly Target[]> => [
   queryTarget('spec'),
   queryTarget('hosted'),
   redactionTarget('redact-log', redactLog),
-  redactionTarget('redact-document', redactDocument),
+  // In a document a label and its value have a sign between them.
+  redactionTarget('redact-document', redactDocument, PLANTED.filter((form) => !form.startsWith('-'))),
   { ...redactionTarget('redact-url', redact), run: redact },
   { ...redactionTarget('excerpt', excerpt), run: excerpt },
 ]
