@@ -71,6 +71,13 @@ export const parseValue = (text: string): unknown => {
   }
 }
 
+/** The first problems, one on each line, without what a terminal would interpret. */
+export const listProblems = (problems: readonly (() => string)[]): string => {
+  const { problems: most } = LIMITS.config
+  const lines = problems.slice(0, most).map((describe) => plainText(describe(), LIMITS.text.error))
+  return [...lines, ...(problems.length > most ? [`${problems.length - most} more problems`] : [])].join('\n')
+}
+
 /** Reads a file that the configuration or the command line names. Throws a ConfigError if it cannot be read. */
 export const readText = (place: string | URL, what: string): string => {
   try {

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
-import { maskAddresses, plainText } from '../core/redact.ts'
+import { maskAddresses } from '../core/redact.ts'
 import { closestMatch } from '../core/suggest.ts'
-import { type ConfigFile, parseConfigFile, parseValue, readText } from './file.ts'
+import { type ConfigFile, listProblems, parseConfigFile, parseValue, readText } from './file.ts'
 import { type Key, keys, type Config, schema } from './schema.ts'
 import { statSync } from 'node:fs'
 import { readForks } from './forks.ts'
@@ -86,9 +86,7 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   }
   for (const issue of parsed.error?.issues ?? []) problems.push(...describe(issue, tree, where))
   if (!parsed.success || problems.length > 0) {
-    const { problems: most } = LIMITS.config
-    const lines = problems.slice(0, most).map((problem) => plainText(problem, LIMITS.text.error))
-    throw new ConfigError([...lines, ...(problems.length > most ? ['more problems are not shown'] : [])].join('\n'))
+    throw new ConfigError(listProblems(problems.map((problem) => () => problem)))
   }
 
   const settings = keys.map(({ path, byDefault }): Setting => {

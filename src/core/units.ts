@@ -41,7 +41,9 @@ const SIZES: Readonly<Record<string, number>> = {
 export const parseBytes = (text: string): number | undefined => {
   const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([A-Za-z]{1,3})$/.exec(text.trim()) ?? []
   const [, factor] = Object.entries(SIZES).find(([name]) => name.toLowerCase() === unit.toLowerCase()) ?? []
-  return amount === undefined || factor === undefined ? undefined : Math.round(Number(amount) * factor)
+  if (amount === undefined || factor === undefined) return undefined
+  const bytes = Math.round(Number(amount) * factor)
+  return bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined
 }
 
 /** The node's sentinel for "never set": 2^64 − 1. It means unknown. */

@@ -31,6 +31,8 @@ if (targets.length === 0) {
   process.exit(2)
 }
 
+const MAX_SEARCH_SECONDS = 10
+
 /** Findings become fixtures, which test/fuzz/fuzz.test.ts replays. */
 const save = ({ target, input }: Finding): string => {
   const folder = `test/fixtures/fuzz/${target}`
@@ -48,9 +50,8 @@ process.stdout.write('parser             executions      /s  findings  slowest 6
 let total = 0
 let found = 0
 for (const target of targets) {
-  // With a number of executions the time only limits the search for a slow input.
-  const result = fuzz(target, seed, executions === Infinity ? { seconds } : { executions })
-  const slowest = findSlowest(target, seed, { seconds: seconds / 2 })
+  const result = fuzz(target, seed, { executions, seconds })
+  const slowest = findSlowest(target, seed, { seconds: Math.min(MAX_SEARCH_SECONDS, seconds / 2) })
   total += result.executions
   found += result.findings.length
   const { repeated, milliseconds, growth } = slowest

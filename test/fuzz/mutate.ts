@@ -124,9 +124,9 @@ const insert = (text: string, dice: Dice, added: string): string => {
 }
 
 const replaceOne = (text: string, dice: Dice, { pattern, by }: { pattern: RegExp; by: string }): string => {
-  const found = [...text.matchAll(pattern)]
-  const match = found[dice(found.length)]
-  return match === undefined ? text : text.slice(0, match.index) + by + text.slice(match.index + match[0].length)
+  pattern.lastIndex = dice(text.length)
+  const match = pattern.exec(text)
+  return match === null ? text : text.slice(0, match.index) + by + text.slice(match.index + match[0].length)
 }
 
 type Json = Record<string, unknown> | unknown[]
