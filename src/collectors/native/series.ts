@@ -198,8 +198,7 @@ export const createMovementDetector = (clock: Clock) => {
   } as const
 }
 
-const labelText = (text: string | undefined): string | null =>
-  text === undefined ? null : plainText(text, 100)
+const labelText = (text: string | undefined): string | null => (text === undefined ? null : plainText(text, 100))
 
 /** Network and version. `service_name` is omitted: it contains the name that the operator gave the node. */
 const infoOf = ({ label }: NativeSeries) => ({

@@ -137,7 +137,9 @@ const shorten = (text: string): string => (text.length > SHOWN ? `${text.slice(0
 const describe = (value: unknown): string => {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' && value !== null ? 'an object' : shorten(plainText(JSON.stringify(value), 2 * SHOWN))
+  return typeof value === 'object' && value !== null
+    ? 'an object'
+    : shorten(plainText(JSON.stringify(value), 2 * SHOWN))
 }
 
 /** `logs[0].topics[1]` */
