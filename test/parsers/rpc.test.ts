@@ -72,7 +72,7 @@ test('a text', () => {
 test('texts of the other side are short, on one line, without control characters', () => {
   expect(parseRpcText(answer(`v1\u001B[31m\n${'x'.repeat(7_000_000)}`))).toBe(`v1 ${'x'.repeat(253)}`)
   const text = refusal(`password=hunter2 \u001B]0;title\u0007${'x y '.repeat(5000)}`, 1)
-  expect(parseRpcResponse(text)).toMatchObject({ error: { message: expect.stringMatching(/^password=.{1015}$/) } })
+  expect(JSON.stringify(parseRpcResponse(text))).toMatch(/"message":"password=.{1015}"/)
   expect(() => parseRpcQuantity(text)).toThrow(RpcErrorResponse)
   try {
     parseRpcQuantity(text)

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { isDeeper, tryJson, withoutMinus } from '../../../core/json.ts'
 import { plainText } from '../../../core/redact.ts'
@@ -300,14 +301,12 @@ const describeValues = (values: readonly string[]): string => {
   return `${shown.join(' or ')}${more > 0 ? ` (and ${more} more)` : ''}`
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const UTF8 = new TextDecoder()
 
 /** Parses the JSON of a body. Duplicate keys are rejected: JSON parsers differ in which of the two they use. */
 const parseJson = (body: Uint8Array): unknown => {
-  let text = ''
-  try {
-    text = UTF8.decode(body)
-  } catch {} // not JSON either
+  // Bytes that are not UTF-8 are not JSON either.
+  const text = isUtf8(body) ? UTF8.decode(body) : ''
   if (isDeeper(text, DEEPEST)) throw new HttpError('bad_json', 'the body is nested too deeply')
   const value = tryJson(text)
   if (value === undefined) throw new HttpError('bad_json', 'the body is not valid JSON in UTF-8')
