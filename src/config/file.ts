@@ -17,7 +17,7 @@ export interface ConfigFile {
 export const parseConfigFile = (name: string, text: string): ConfigFile => {
   const { length, depth } = LIMITS.config
   if (text.length > length) throw new ConfigError(`${name}: expected at most ${length} characters, got ${text.length}`)
-  if (isDeeper(text, depth)) throw new ConfigError(`${name}: expected brackets within at most ${depth} others`)
+  if (isTooNested(text)) throw new ConfigError(`${name}: expected values within at most ${depth} others`)
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [problem] = document.errors
@@ -52,6 +52,21 @@ const toData = (name: string, document: ReturnType<typeof parseDocument>): unkno
   return data
 }
 
+/**
+ * Whether brackets, indentation or the indicators of one line (`- - - a`) may nest values more deeply than the limit. The
+ * YAML parser is recursive: at the end of its stack Node.js may abort the process.
+ */
+const isTooNested = (text: string): boolean => {
+  const { depth, indent } = LIMITS.config
+  return (
+    isDeeper(text, depth) ||
+    text.split(/[\n\r]/).some((line) => {
+      const indicators = line.match(/[-?:](?=\s|$)/g)?.length ?? 0
+      return indicators > depth || line.length - line.trimStart().length > indent
+    })
+  )
+}
+
 /** Whether values are nested more deeply than the limit. Ends for a value that contains itself. */
 const isNested = (value: unknown, depth = 0): boolean =>
   typeof value === 'object' &&
@@ -60,8 +75,7 @@ const isNested = (value: unknown, depth = 0): boolean =>
 
 /** The value of a flag or variable. A text that is not YAML stays a text: the schema reports what it expects. */
 export const parseValue = (text: string): unknown => {
-  const { valueLength, depth } = LIMITS.config
-  if (text.length > valueLength || isDeeper(text, depth)) return text
+  if (text.length > LIMITS.config.valueLength || isTooNested(text)) return text
   try {
     const document = parseDocument(text, { prettyErrors: false })
     const value: unknown = document.errors.length > 0 ? text : document.toJS()

@@ -43,7 +43,7 @@ export const LIMITS = {
     streams: 64,
   },
   /** The configuration, and the value of one flag or variable. */
-  config: { length: 256 * KiB, valueLength: 16 * KiB, depth: 32, problems: 50 },
+  config: { length: 256 * KiB, valueLength: 16 * KiB, depth: 32, indent: 128, problems: 50 },
   /** Texts of other programs: a version or a name, and an error message. */
   text: { label: 256, error: KiB },
 } as const

@@ -68,7 +68,7 @@ const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[
 /** Twelve or more words of the length of mnemonic words, in any list format. */
 const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
 const LAST_LABEL = /[^a-z]{1,8}(?:password|secret|token|cookie|seed)$/i
-const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!${MARK})[^\\s"']+`, 'gi')
+const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!--|${MARK})[^\\s"']+`, 'gi')
 
 const redactLabelled = (text: string, labels: readonly Label[], count: Count): string => {
   const before = text
