@@ -76,8 +76,11 @@ describe('a second terminal, with the lines that the demo prints', () => {
     expect(commands).toEqual(Object.keys(FIRST_LINE))
     expect((await inDemo('chain-agent keys backup')).code).toBe(0)
     for (const command of commands.filter((one) => !one.endsWith(' -f'))) {
-      const { code, stdout, stderr } = await inDemo(command)
-      expect(firstLineOf(stdout), `${command}: ${stderr}`).toMatch(FIRST_LINE[command] ?? 'none')
+      // On a busy machine the RPC of the demo may have missed its deadline a moment ago, and the status says so.
+      const { code, stdout } = await eventually(
+        () => inDemo(command),
+        (now) => new RegExp(FIRST_LINE[command] ?? 'none').test(firstLineOf(now.stdout)),
+      )
       expect([command, code]).toEqual([command, exitCodeOf(command, firstLineOf(stdout))])
     }
   })

@@ -146,7 +146,7 @@ const otherTargets = (): readonly Target[] => {
     seeds,
     run,
     isExpected: isParseError,
-    derives: name.startsWith('rpc') || name === 'kernel-files',
+    derives: name.startsWith('rpc') || name === 'height' || name === 'kernel-files',
   })
   return [
     parser(

@@ -3,7 +3,7 @@ import { chmod, copyFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { closed, committed, line } from '../collectors/consensus-log.ts'
+import { closed, committed, line, vote } from '../collectors/consensus-log.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
@@ -127,8 +127,10 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
       await node.systemctl('restart', node.unit('bft'))
     }
     const script = `${node.directory}/log.sh`
-    // As on a node, the log does not end: the last of its lines, which is noise, once per second.
-    const rest = `while sleep 1; do tail -n 1 ${node.directory}/log.txt; done`
+    // As on a node, the log does not end: a line that the follower receives, of another kind, once per second. Without
+    // one, a follower that journalctl has stopped serving cannot be told from a quiet unit.
+    await writeFile(join(node.directory, 'rest.txt'), `${vote(2000)}\n`)
+    const rest = `while sleep 1; do cat ${node.directory}/rest.txt; done`
     await writeFile(script, `#!/bin/sh\ncat ${node.directory}/log.txt\n${rest}\n`)
     await chmod(script, 0o755)
     await node.writeUnit(`${prefix}-bft.service`, `[Service]\nExecStart=${script}\n`)
