@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { limitConnections, oneAtATime } from '../../src/exporter/connections.ts'
-import { serve } from '../../src/exporter/server.ts'
+import { type AgentView, serve } from '../../src/exporter/server.ts'
 import { createWeb } from '../../src/exporter/web.ts'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import { eventually } from '../support/eventually.ts'
@@ -111,21 +111,25 @@ test('pipelined requests are handled one after another, in order', async () => {
   )
 })
 
+const viewWith = (own: Pick<AgentView, 'metrics'> & Partial<AgentView>): AgentView => ({
+  version: '1',
+  contentType: 'text/plain',
+  health: () => Promise.resolve({}),
+  status: () => ({}),
+  events: () => Promise.resolve({}),
+  waitingFor: () => [],
+  complain: () => undefined,
+  ...own,
+})
+
 test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {
   let renderings = 0
-  const view = {
-    version: '1',
-    contentType: 'text/plain',
+  const view = viewWith({
     metrics: () => {
       renderings += 1
       return Promise.resolve('chain_rpc_up 1\n'.repeat(10_000))
     },
-    health: () => Promise.resolve({}),
-    status: () => ({}),
-    events: () => Promise.resolve({}),
-    waitingFor: () => [],
-    complain: () => undefined,
-  }
+  })
   const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
   closing.push(() => void server.close())
   const socket = await open(server.address.port)
@@ -141,22 +145,16 @@ test('scrapes at the same time share one rendering', async () => {
   let finish: (text: string) => void = () => undefined
   let renderings = 0
   let requests = 0
-  const view = {
-    version: '1',
-    contentType: 'text/plain',
+  const view = viewWith({
     metrics: () => {
       renderings += 1
       return new Promise<string>((resolve) => (finish = resolve))
     },
-    health: () => Promise.resolve({}),
-    status: () => ({}),
-    events: () => Promise.resolve({}),
     waitingFor: () => {
       requests += 1
       return []
     },
-    complain: () => undefined,
-  }
+  })
   const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
   closing.push(() => void server.close())
   const base = `http://127.0.0.1:${server.address.port}`

@@ -31,7 +31,7 @@ export const host: Row = {
     graph({
       title: 'Clock ahead of the time service',
       about:
-        'Blocks come every third of a second: what is off by a quarter of one nobody finds credible. Mend the time service, then look whether it comes back to 0.',
+        'Peers reject blocks whose timestamp is too far off. Repair the time service; the offset then returns to 0.',
       alerts: ['ChainClockDrift', 'ChainClockUnsynchronised'],
       unit: 's',
       width: 8,
@@ -93,7 +93,8 @@ export const host: Row = {
     }),
     graph({
       title: 'Dropped UDP packets',
-      about: 'Packets in five minutes that the kernel dropped. Blocks and votes arrive over UDP.',
+      about:
+        'Packets in five minutes that the kernel dropped because a socket buffer was full. Blocks and votes arrive over UDP.',
       alerts: ['ChainUdpDrops'],
       unit: 'locale',
       decimals: 0,

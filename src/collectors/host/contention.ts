@@ -10,11 +10,13 @@ interface ContentionCheckOptions {
   readonly timeout: number
 }
 
-/** Counters of `/proc/net/snmp` that mean lost packets of blocks and votes, which arrive over UDP. */
+/**
+ * Counters of `/proc/net/snmp` that mean lost packets of blocks and votes, which arrive over UDP. Not InErrors: it contains
+ * RcvbufErrors.
+ */
 const UDP_ERRORS = [
   ['receive_buffer', 'RcvbufErrors'],
   ['send_buffer', 'SndbufErrors'],
-  ['receive', 'InErrors'],
 ] as const
 const BUFFERS = [
   ['receive', 'rmem_max'],

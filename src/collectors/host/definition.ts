@@ -58,8 +58,8 @@ export const definition = {
       { resource: RESOURCES, share: ['some', 'full'] },
     ),
     chain_host_udp_errors_total: externalCounter(
-      'UDP packets that the kernel dropped, since the boot of the host, by the cause.',
-      { kind: ['receive_buffer', 'send_buffer', 'receive'] },
+      'UDP packets that the kernel dropped because a socket buffer was full, since the boot of the host.',
+      { kind: ['receive_buffer', 'send_buffer'] },
     ),
     chain_host_socket_buffer_max_bytes: gauge('Largest socket buffer that a program can request.', {
       direction: ['receive', 'send'],
