@@ -39,6 +39,8 @@ interface ExecOptions {
   readonly clock: Clock
   /** The search path for programs. Children inherit nothing else of the environment. */
   readonly path: string
+  /** Further variables for the children. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /** The known tools print less; a program that prints more is killed. */
@@ -55,7 +57,7 @@ const killLiving = (): void => {
   for (const pid of living) killGroup(pid, 'SIGKILL')
 }
 
-export const createExec = ({ clock, path }: ExecOptions): Exec => {
+export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
   const slots = pLimit(MAX_CHILDREN)
   const slotsOf = new Map<string, LimitFunction>()
   const slotsFor = (command: string): LimitFunction => {
@@ -80,7 +82,7 @@ export const createExec = ({ clock, path }: ExecOptions): Exec => {
       maxBuffer: { stdout: MAX_OUTPUT_BYTES, stderr: 64 * 1024 },
       extendEnv: false,
       // UTC and untranslated messages: the output must not depend on the operator's locale.
-      env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0' },
+      env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0', ...variables },
     })
     const { pid } = child
     if (pid !== undefined) {
