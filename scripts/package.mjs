@@ -107,12 +107,12 @@ const bundled = licences
   .map(([, name, number]) => `${name}@${number}`)
 const isDatabase = (reference) => reference.startsWith('@duckdb/')
 
-/** A CycloneDX document with the components that `isPart` accepts, without the time and the number of the run. */
+/** A CycloneDX document with the components that `isPart` accepts. */
 const bill = (directory, isPart) => {
   const document = JSON.parse(run('npm', 'sbom', '--sbom-format', 'cyclonedx', '--prefix', directory))
   const components = document.components
     .filter((component) => isPart(component['bom-ref']))
-    .map(({ properties: _, ...component }) => component)
+    .map((component) => ({ ...component, properties: undefined }))
   const isListed = (reference) => components.some((component) => component['bom-ref'] === reference)
   const dependencies = document.dependencies
     .filter(({ ref }) => isListed(ref))
@@ -120,17 +120,21 @@ const bill = (directory, isPart) => {
   return { ...document, components, dependencies }
 }
 
+/** The bill of materials of a package, without the time and the number of the run. */
 const billOf = (name) => {
   const isAgent = name === NAMES[0]
   const own = bill('.', isAgent ? (reference) => bundled.includes(reference) : isDatabase)
   const runtime = isAgent ? bill(SOURCE, () => true) : { components: [], dependencies: [] }
   const missing = isAgent ? bundled.filter((one) => !own.components.some((part) => part['bom-ref'] === one)) : []
   if (missing.length > 0) throw new Error(`npm sbom does not list these packages of the bundle: ${missing.join(', ')}`)
-  const { serialNumber: _, metadata, ...document } = own
-  const { timestamp: __, ...kept } = metadata
   return {
-    ...document,
-    metadata: { ...kept, component: { ...metadata.component, type: 'application', name } },
+    ...own,
+    serialNumber: undefined,
+    metadata: {
+      ...own.metadata,
+      timestamp: undefined,
+      component: { ...own.metadata.component, type: 'application', name },
+    },
     components: [...own.components, ...runtime.components],
     dependencies: [...own.dependencies, ...runtime.dependencies],
   }
@@ -183,6 +187,12 @@ const pack = (name, root) => {
   return file
 }
 
+if (process.platform !== 'linux' || process.arch !== 'x64' || !existsSync('/usr/bin/dpkg-deb')) {
+  console.error(
+    `Cannot build Debian packages on ${process.platform}-${process.arch}: use Debian or Ubuntu on amd64, with dpkg-deb.`,
+  )
+  process.exit(1)
+}
 process.umask(0o022)
 Object.assign(process.env, { LC_ALL: 'C', TZ: 'UTC', SOURCE_DATE_EPOCH: `${epoch}` })
 rmSync(OUTPUT, { recursive: true, force: true })

@@ -8,11 +8,11 @@ export const CACHE = join(ROOT, '.cache')
 /** Copying and compressing 200 MB on a busy machine. */
 const SLOW = 900_000
 
-/** Builds both packages in a checkout, and returns their paths: the agent, the query service. */
-export const buildDebs = async (checkout: string, env: Readonly<Record<string, string>> = {}) => {
-  const args = [join(checkout, 'scripts/package.mjs'), '--compression', 'gzip']
-  await must(process.execPath, args, { cwd: checkout, env, timeout: SLOW })
-  const output = join(checkout, '.cache/deb')
+/** Builds both packages and returns their paths: the agent, the query service. */
+export const buildDebs = async (umask = '022', env: Readonly<Record<string, string>> = {}) => {
+  const build = 'umask "$0"; exec "$1" scripts/package.mjs --compression gzip'
+  await must('sh', ['-c', build, umask, process.execPath], { cwd: ROOT, env, timeout: SLOW })
+  const output = join(CACHE, 'deb')
   const files = (await readdir(output)).filter((file) => file.endsWith('.deb')).map((file) => join(output, file))
   const one = (name: string): string => files.find((file) => basename(file).startsWith(`${name}_`)) ?? `no ${name}`
   return { agent: one('chain-agent'), queryService: one('chain-agent-query-service') }
