@@ -162,6 +162,7 @@ describe('the Debian packages', () => {
     expect(value('chain_agent_journal_gaps_total', { service: 'ledger-tail' })).toBe(0)
     expect(value('chain_agent_build_info', { version: '99.0.0' })).toBe(1)
     expect(await starts()).toBe(before + 1)
+    await shell('rm -r /etc/systemd/system/chain-agent.service.d; systemctl daemon-reload')
     expect(await shell('tail -1 /etc/chain-agent/config.yaml')).toContain('by the operator')
     expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
   })
@@ -182,8 +183,17 @@ describe('the Debian packages', () => {
     )
     await shell(`install -m 0640 -g chain-query ${node.directory}/query-service.yaml /etc/chain-agent/`)
     await node.systemctl('start', 'chain-agent-serve-query')
-    await shell('until [ -s /var/lib/chain-agent-serve-query/*.duckdb ]; do sleep 0.2; done')
     expect(await node.systemctl('is-active', 'chain-agent-serve-query')).toBe('active')
+    // The service creates its store when the node answers.
+    const query = [
+      "import { DuckDBInstance } from '@duckdb/node-api'",
+      'const connection = await (await DuckDBInstance.create()).connect()',
+      "console.log((await connection.runAndReadAll('SELECT 40 + 2')).getRows())",
+    ].join('\n')
+    await writeFile(join(node.directory, 'query.mjs'), query)
+    await shell(`cp ${node.directory}/query.mjs /usr/lib/chain-agent/query.mjs`)
+    expect(await shell('/usr/lib/chain-agent/node /usr/lib/chain-agent/query.mjs')).toBe('[ [ 42 ] ]')
+    await shell('rm /usr/lib/chain-agent/query.mjs')
   })
 
   it('have no finding of lintian', { timeout: SLOW }, async () => {
