@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Io } from '../../cli/io.ts'
 import { asError } from '../../core/errors.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
@@ -6,6 +7,15 @@ interface NotifyOptions extends Pick<Io, 'clock' | 'env' | 'signal'> {
   /** The search path for programs. */
   readonly path: string
   readonly complain: (message: string) => void
+}
+
+/** The time that this process may be silent on a host without free CPU, in microseconds. */
+const STARVED_USEC = 300_000_000
+
+/** Milliseconds that the main thread has waited for a CPU. */
+const waitedForCpu = async (): Promise<number> => {
+  const text = await readFile('/proc/self/schedstat', 'utf8').catch(() => '')
+  return Number(text.split(' ')[1] ?? 0) / 1e6
 }
 
 /**
@@ -17,20 +27,25 @@ export const notifySystemd = async ({ clock, env, path, signal, complain }: Noti
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: timeout, WATCHDOG_PID: pid } = env
   if (socket === undefined) return
   const exec = createExecWithTimeouts(createExec({ clock, path, variables: { NOTIFY_SOCKET: socket } }), clock)
-  const send = async (state: string): Promise<void> => {
+  const send = async (...states: readonly string[]): Promise<void> => {
     try {
-      await exec.run({ command: 'systemd-notify', args: [state] }, signal)
+      await exec.run({ command: 'systemd-notify', args: states }, signal)
     } catch (error) {
-      if (!signal.aborted) complain(`Could not send ${state} to systemd: ${asError(error).message}`)
+      if (!signal.aborted) complain(`Could not send ${states.join(' ')} to systemd: ${asError(error).message}`)
     }
   }
 
-  await send('READY=1')
-  if (timeout === undefined || pid !== `${process.pid}`) return
+  const hasWatchdog = timeout !== undefined && pid === `${process.pid}`
+  // The start needs more CPU time than any later step.
+  await send('READY=1', ...(hasWatchdog ? [`WATCHDOG_USEC=${STARVED_USEC}`] : []))
+  if (!hasWatchdog) return
   // Two notifications may be lost or late before the watchdog fires.
   const interval = Number(timeout) / 1000 / 3
   while (!signal.aborted) {
+    const waited = await waitedForCpu()
     await clock.sleep(interval, signal)
-    await send('WATCHDOG=1')
+    // A process that waits for a CPU is slow, not blocked: a restart would need even more CPU time.
+    const isStarved = (await waitedForCpu()) - waited > interval / 4
+    await send('WATCHDOG=1', `WATCHDOG_USEC=${isStarved ? STARVED_USEC : timeout}`)
   }
 }
