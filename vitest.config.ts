@@ -53,18 +53,18 @@ export default defineConfig({
           exclude: [...SUITES.map(({ name }) => `test/${name}/*.test.ts`), '**/node_modules/**'],
           sequence: { groupOrder: 0 },
           maxWorkers: 2,
-          env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000' },
+          env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000', FUZZ_EXECUTIONS: '300' },
         },
       },
       {
         test: {
           ...SETTINGS,
           name: 'fuzz:long',
-          include: ['test/query/api/fuzz-*.test.ts'],
+          include: ['test/query/api/fuzz.test.ts', 'test/fuzz/fuzz.test.ts'],
           sequence: { groupOrder: 1 },
           maxWorkers: 3,
-          // Other bodies than those of the unit tests.
-          env: { FUZZ_BODIES: '200000', FUZZ_SEED: '11' },
+          // Other inputs than those of the unit tests.
+          env: { FUZZ_BODIES: '200000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
       },
       ...SUITES.filter(({ quick }) => quick.length > 0).map((suite) => ({

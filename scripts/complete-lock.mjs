@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 const FILES = [
   'package-lock.json',
-  'bench/tokens/package-lock.json',
+  'bench/package-lock.json',
   'dashboards/render/package-lock.json',
   'test/chdb/package-lock.json',
   'test/evm/package-lock.json',

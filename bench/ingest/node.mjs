@@ -1,9 +1,9 @@
-// A node of a busy chain, in a process of its own: every block has 4,000 transactions and 16,000 logs, 10 MB as JSON-RPC
-// tells them. Prints its port. Blocks come at once, or one each MS milliseconds: node node.mjs BLOCKS MS
+// A node of a busy chain: each block has 4,000 transactions and 16,000 logs, 10 MB of JSON-RPC. Prints its URL.
+//   node node.mjs BLOCKS
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 
-const [blocks, ms] = process.argv.slice(2).map(Number)
+const blocks = Number(process.argv[2])
 const TRANSACTIONS = 4000
 const LOGS = 16_000
 const CONTRACTS = 2000
@@ -20,7 +20,7 @@ const holders = Array.from({ length: 50_000 }, () => `0x${'0'.repeat(24)}${rando
 const pick = (list) => list[Math.floor(list.length * Math.random() ** 3)]
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-// One text for all blocks; where the block's eight digits stand is remembered.
+// One text for all blocks, with the positions of the block's eight digits.
 const MARK = 'ZZZZZZZZ'
 const logs = Array.from({ length: LOGS }, (_, index) => {
   const transaction = Math.floor(index / (LOGS / TRANSACTIONS))
@@ -68,14 +68,13 @@ const filled = ({ bytes, places }, block) => {
 
 /** Numbers have a digit before the eight, so that they have no leading zeros. */
 const FIRST = 0x1_0000_0000
-const started = Date.now()
-const height = () => FIRST + (ms > 0 ? Math.min(blocks, Math.floor((Date.now() - started) / ms)) : blocks) - 1
+const HEIGHT = FIRST + blocks - 1
 
 const resultOf = ({ method, params: [first] }) => {
   if (method === 'eth_chainId') return [Buffer.from('"0x8f"')]
   if (method === 'eth_syncing') return [Buffer.from('false')]
   if (method === 'eth_getBlockByNumber') {
-    const number = first.startsWith('0x') ? Number(first) : height()
+    const number = first.startsWith('0x') ? Number(first) : HEIGHT
     const block = number - FIRST
     const head = filled(headTemplate, block)
     const time = hex(Math.floor(Date.now() / 1000))
@@ -118,4 +117,4 @@ const serve = async (request, response) => {
 const server = createServer((request, response) => {
   void serve(request, response)
 })
-server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))

@@ -1,23 +1,13 @@
-// What all ways are filled with and asked for: the same for the same number of logs.
+// The blocks and filters of all stores. The same number of logs gives the same blocks.
+import { random } from '../random.mjs'
 
-export const FIRST_BLOCK = 1_000_000
-export const LOGS_PER_BLOCK = 100
+const FIRST_BLOCK = 1_000_000
+const LOGS_PER_BLOCK = 100
 /** Blocks that are added at once. */
-export const BATCH = 1000
+const BATCH = 1000
 const CONTRACTS = 20_000
 const TOPICS = 64
 const HOLDERS = 1_000_000
-
-/** Numbers in [0, 1): mulberry32. */
-const random = (seed) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
 
 const scratch = Buffer.alloc(64)
 
@@ -74,16 +64,15 @@ export function* batches(logs) {
   if (batch.length > 0) yield batch
 }
 
-/** A contract that takes one log in twelve, others that take ever less; the first of them also in a few blocks. */
+/** Filters: a contract with one log in twelve, all of its blocks and a few of them, one with few logs, one without. */
 export const questions = (logs) => {
   const last = FIRST_BLOCK + logs / LOGS_PER_BLOCK - 1
-  const whole = { from: FIRST_BLOCK, to: last, topic: topics[0] }
+  const all = { from: FIRST_BLOCK, to: last, topic: topics[0] }
   const middle = Math.floor((FIRST_BLOCK + last) / 2)
   return [
-    { name: 'hot', ...whole, address: contracts[0] },
-    { name: 'hot, 1,000 blocks', ...whole, address: contracts[0], from: middle, to: middle + 999 },
-    { name: 'sparse', ...whole, address: contracts[300] },
-    { name: 'cold', ...whole, address: contracts[CONTRACTS - 1] },
-    { name: 'absent', ...whole, address: `0x${'00'.repeat(20)}` },
+    { name: 'contract with many logs', ...all, address: contracts[0] },
+    { name: 'contract with many logs, 1,000 blocks', ...all, address: contracts[0], from: middle, to: middle + 999 },
+    { name: 'contract with few logs', ...all, address: contracts[300] },
+    { name: 'contract without logs', ...all, address: `0x${'00'.repeat(20)}` },
   ]
 }

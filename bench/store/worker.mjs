@@ -1,61 +1,54 @@
-// Runs one engine in its own process and prints the time and memory it used.
-//   node worker.mjs ENGINE fill FOLDER LOGS
-//   node worker.mjs ENGINE ask FOLDER LOGS
+// Runs one engine in its own process; prints the time that it used, and a checksum of the rows.
+//   node --expose-gc worker.mjs ENGINE fill|ask FOLDER LOGS
 import { createHash } from 'node:crypto'
+import { peakMiB } from '../peak.mjs'
+import { engines } from './engines.mjs'
 import { batches, questions } from './history.mjs'
 
-const [engine, what, folder, count] = process.argv.slice(2)
+const [engine, task, folder, count] = process.argv.slice(2)
 const logs = Number(count)
-const ROUNDS = 3
-const { open } = await import(`./engines/${engine}.mjs`)
-const store = await open(folder, what === 'fill')
+const REPEATS = 3
+const store = await engines[engine](folder)
 
-if (what === 'fill') {
-  let busy = 0
-  let longest = 0
-  for (const blocks of batches(logs)) {
-    const start = performance.now()
-    await store.append(blocks)
-    const took = performance.now() - start
-    busy += took
-    longest = Math.max(longest, took)
-  }
-  const start = performance.now()
-  await store.close()
-  busy += performance.now() - start
-  print({ seconds: busy / 1000, longest, peakBytes: process.resourceUsage().maxRSS * 1024 })
-} else {
-  const answers = []
-  // The largest comes last: what it leaves to be cleared away is not counted to the others.
-  for (const question of questions(logs).toReversed()) {
-    // The first is for the page cache and the compiler.
-    const takes = []
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      globalThis.gc?.()
-      const [start, used] = [performance.now(), process.cpuUsage()]
-      const found = await store.ask(question)
-      const milliseconds = performance.now() - start
-      const { user, system } = process.cpuUsage(used)
-      takes.push({ milliseconds, cpu: (user + system) / 1000, rows: found.rows })
-    }
-    const middle = takes
-      .slice(1)
-      .toSorted((one, other) => one.milliseconds - other.milliseconds)
-      .at(Math.floor(ROUNDS / 2))
-    const { milliseconds, cpu, rows } = middle
-    answers.push({ name: question.name, milliseconds, cpu, ...checked(rows()) })
-  }
-  await store.close()
-  print({ answers, peakBytes: process.resourceUsage().maxRSS * 1024 })
+/** CPU of all threads and elapsed time, in seconds, and what `work` returned. */
+const measured = async (work) => {
+  const [began, used] = [performance.now(), process.cpuUsage()]
+  const value = await work()
+  const { user, system } = process.cpuUsage(used)
+  return { value, cpu: (user + system) / 1e6, elapsed: (performance.now() - began) / 1000 }
 }
 
-/** Rows as [block, logIndex, topic0, topic1, topic2, data], hex with 0x. */
-function checked(rows) {
+const fill = async () => {
+  const takes = []
+  for (const blocks of batches(logs)) takes.push(await measured(() => store.append(blocks)))
+  takes.push(await measured(() => store.close()))
+  const sum = (name) => takes.reduce((total, take) => total + take[name], 0)
+  const peak = peakMiB()
+  return { figures: { 'fill: CPU, s': sum('cpu'), 'fill: elapsed, s': sum('elapsed'), 'fill: peak RSS, MiB': peak } }
+}
+
+const ask = async () => {
+  const figures = {}
   const hash = createHash('sha256')
-  for (const row of rows) hash.update(`${row.join(' ')}\n`)
-  return { rows: rows.length, checksum: hash.digest('hex').slice(0, 16) }
+  let total = 0
+  // The largest comes last, so that its garbage is not collected during the others.
+  for (const question of questions(logs).toReversed()) {
+    const takes = []
+    // The first is for the page cache and the compiler.
+    for (let repeat = 0; repeat <= REPEATS; repeat += 1) {
+      globalThis.gc()
+      takes.push(await measured(() => store.ask(question)))
+    }
+    const sorted = takes.slice(1).toSorted((one, other) => one.cpu - other.cpu)
+    const { cpu, value } = sorted[Math.floor(REPEATS / 2)]
+    const rows = value()
+    // [block, logIndex, topic0, topic1, topic2, data], hex with 0x.
+    for (const row of rows) hash.update(`${question.name} ${row.join(' ')}\n`)
+    total += rows.length
+    figures[`read ${question.name}: CPU, ms`] = cpu * 1000
+  }
+  await store.close()
+  return { figures, result: `${total} rows, SHA-256 ${hash.digest('hex').slice(0, 16)}` }
 }
 
-function print(value) {
-  process.stdout.write(`${JSON.stringify(value)}\n`)
-}
+process.stdout.write(`${JSON.stringify(await (task === 'fill' ? fill() : ask()))}\n`)

@@ -1,36 +1,25 @@
 // Writes a synthetic history of one ERC-20 contract to a folder, as the JSON of the service and as the binary pages
 // of the official client. The same number of logs gives the same history.
-//   node history.mjs FOLDER LOGS
+//   node history.mjs FOLDER LOGS [arrow]        without `arrow`, only the JSON
+import { createHash } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { arrowPage } from './arrow-page.mjs'
 import { BLOCKS_PER_PAGE, FIRST_BLOCK, LOGS_PER_BLOCK, TRANSFER } from './layout.mjs'
+import { random } from '../random.mjs'
 
 const HOLDERS = 1_000_000
 /** Values are multiples of this many of the smallest units, so that a balance fits in a double while the history is generated. */
 const UNIT = 10n ** 13n
 const MOST_UNITS = 1e8
 
-const [folder, count] = [process.argv[2], Number(process.argv[3])]
+const [folder, count, format] = [process.argv[2], Number(process.argv[3]), process.argv[4]]
+const { arrowPage } = format === 'arrow' ? await import('./arrow-page.mjs') : { arrowPage: () => Buffer.alloc(0) }
 mkdirSync(folder, { recursive: true })
 
-let state = 20_261_121
-/** A number in [0, 1) (mulberry32). */
-const chance = () => {
-  state = (state + 0x6d2b79f5) | 0
-  let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-}
-const mix = (number, salt) => {
-  let mixed = Math.imul(number ^ salt, 0x85ebca6b)
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
-  return ((mixed ^ (mixed >>> 16)) >>> 0).toString(16).padStart(8, '0')
-}
-const SALTS = [0x9e3779b9, 0x7f4a7c15, 0xf39cc060, 0x5cedc834, 0x1082276b]
+const chance = random(20_261_121)
 const names = Array.from({ length: HOLDERS })
 const nameOf = (holder) =>
-  (names[holder] ??= `000000000000000000000000${SALTS.map((salt) => mix(holder + 1, salt)).join('')}`)
+  (names[holder] ??= `${'0'.repeat(24)}${createHash('sha1').update(`${holder}`).digest('hex')}`)
 /** A few addresses have most of the transfers. */
 const anyone = () => Math.floor(HOLDERS * chance() ** 3)
 

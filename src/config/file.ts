@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { ConfigError, errorCode } from '../core/errors.ts'
+import { isDeeper } from '../core/json.ts'
+import { LIMITS } from '../core/limits.ts'
+import { plainText } from '../core/redact.ts'
 
 /** A parsed configuration file with line numbers. */
 export interface ConfigFile {
@@ -12,11 +15,15 @@ export interface ConfigFile {
 
 /** Parses YAML. Throws a ConfigError with file and line if it is invalid. */
 export const parseConfigFile = (name: string, text: string): ConfigFile => {
+  const { length, depth } = LIMITS.config
+  if (text.length > length) throw new ConfigError(`${name}: expected at most ${length} characters, got ${text.length}`)
+  if (isTooNested(text)) throw new ConfigError(`${name}: expected values within at most ${depth} others`)
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [problem] = document.errors
   if (problem) {
-    throw new ConfigError(`${name}:${lines.linePos(problem.pos[0]).line}: not YAML: ${problem.message}`)
+    const { line } = lines.linePos(problem.pos[0])
+    throw new ConfigError(`${name}:${line}: not YAML: ${plainText(problem.message, LIMITS.text.error)}`)
   }
   const lineOf = (path: readonly PropertyKey[]): number => {
     const key = path.at(-1)
@@ -32,14 +39,57 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
   return { name, value: toData(name, document), lineOf }
 }
 
-/** Aliases without an anchor, and aliases that expand without limit, fail here. */
+/** Aliases without an anchor, aliases that expand without limit, and aliases within their own anchor fail here. */
 const toData = (name: string, document: ReturnType<typeof parseDocument>): unknown => {
+  let data: unknown
   try {
-    return document.toJS() ?? {}
+    data = document.toJS() ?? {}
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = plainText(error instanceof Error ? error.message : String(error), LIMITS.text.error)
     throw new ConfigError(`${name}: not YAML: ${reason}`, { cause: error })
   }
+  if (isNested(data)) throw new ConfigError(`${name}: expected values within at most ${LIMITS.config.depth} others`)
+  return data
+}
+
+/**
+ * Whether brackets, indentation or the indicators of one line (`- - - a`) may nest values more deeply than the limit. The
+ * YAML parser is recursive: at the end of its stack Node.js may abort the process.
+ */
+const isTooNested = (text: string): boolean => {
+  const { depth, indent } = LIMITS.config
+  return (
+    isDeeper(text, depth) ||
+    text.split(/[\n\r]/).some((line) => {
+      const indicators = line.match(/[-?:](?=\s|$)/g)?.length ?? 0
+      return indicators > depth || line.length - line.trimStart().length > indent
+    })
+  )
+}
+
+/** Whether values are nested more deeply than the limit. Ends for a value that contains itself. */
+const isNested = (value: unknown, depth = 0): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (depth > LIMITS.config.depth || Object.values(value).some((entry) => isNested(entry, depth + 1)))
+
+/** The value of a flag or variable. A text that is not YAML stays a text: the schema reports what it expects. */
+export const parseValue = (text: string): unknown => {
+  if (text.length > LIMITS.config.valueLength || isTooNested(text)) return text
+  try {
+    const document = parseDocument(text, { prettyErrors: false })
+    const value: unknown = document.errors.length > 0 ? text : document.toJS()
+    return isNested(value) ? text : value
+  } catch {
+    return text
+  }
+}
+
+/** The first problems, one on each line, without what a terminal would interpret. */
+export const listProblems = (problems: readonly (() => string)[]): string => {
+  const { problems: most } = LIMITS.config
+  const lines = problems.slice(0, most).map((describe) => plainText(describe(), LIMITS.text.error))
+  return [...lines, ...(problems.length > most ? [`${problems.length - most} more problems`] : [])].join('\n')
 }
 
 /** Reads a file that the configuration or the command line names. Throws a ConfigError if it cannot be read. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import { packageFile } from '../core/package.ts'
-import { type ConfigFile, parseConfigFile, readText } from './file.ts'
+import { type ConfigFile, listProblems, parseConfigFile, readText } from './file.ts'
 import { label } from './values.ts'
 
 /** The table shipped with the agent. */
@@ -67,7 +67,7 @@ const table = z.record(
 export const parseForks = (file: ConfigFile): Forks => {
   const parsed = table.safeParse(file.value)
   if (parsed.success) return new Map(Object.entries(parsed.data))
-  throw new ConfigError(parsed.error.issues.map((issue) => describe(issue, file)).join('\n'))
+  throw new ConfigError(listProblems(parsed.error.issues.map((issue) => () => describe(issue, file))))
 }
 
 const describe = (issue: z.core.$ZodIssue, file: ConfigFile): string => {

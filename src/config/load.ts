@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { parse as parseYaml } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
 import { maskAddresses } from '../core/redact.ts'
 import { closestMatch } from '../core/suggest.ts'
-import { type ConfigFile, parseConfigFile, readText } from './file.ts'
+import { type ConfigFile, listProblems, parseConfigFile, parseValue, readText } from './file.ts'
 import { type Key, keys, type Config, schema } from './schema.ts'
 import { statSync } from 'node:fs'
 import { readForks } from './forks.ts'
@@ -45,7 +45,7 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   if (file && !isTree(file.value)) problems.push(`${file.name}:1: expected keys and values`)
 
   const put = ({ key, text, origin }: Given): void => {
-    setAt(tree, key.path, valueOf(key.isText, text))
+    setAt(tree, key.path, key.isText ? text : parseValue(text))
     origins.set(key.path, origin)
   }
 
@@ -85,7 +85,9 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
     return file ? `${file.name}:${file.lineOf(path)}` : 'configuration'
   }
   for (const issue of parsed.error?.issues ?? []) problems.push(...describe(issue, tree, where))
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('\n'))
+  if (!parsed.success || problems.length > 0) {
+    throw new ConfigError(listProblems(problems.map((problem) => () => problem)))
+  }
 
   const settings = keys.map(({ path, byDefault }): Setting => {
     const steps = path.split('.')
@@ -108,15 +110,6 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 /** A section whose keys are all commented out is null in YAML; it is treated as absent. */
 const withoutEmpty = (tree: Tree): Tree =>
   structuredClone(Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== null)))
-
-const valueOf = (isText: boolean, text: string): unknown => {
-  if (isText) return text
-  try {
-    return parseYaml(text)
-  } catch {
-    return text // the schema reports what it expects
-  }
-}
 
 const setAt = (tree: Tree, path: string, value: unknown): void => {
   const steps = path.split('.')
@@ -169,7 +162,7 @@ const describe = (
   where: (path: readonly PropertyKey[]) => string,
 ): readonly string[] => {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
+    return issue.keys.slice(0, LIMITS.config.problems + 1).map((key) => {
       const path = [...issue.path, key]
       return `${where(path)}: no such key: ${path.join('.')}${hint(key, siblingsOf(issue.path))}`
     })

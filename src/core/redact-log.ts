@@ -39,6 +39,9 @@ const readable = (text: string): string =>
   )
 
 const ADDRESS = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi
+/** `host:8080/v2/KEY`: a path with a part that has digits and at least eight characters, or at least twenty. */
+const WITHOUT_SCHEME =
+  /(?<![\w./-])([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}(?::\d{2,5})|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?:\/[\w.~%-]{0,200}){0,8}\/(?=[\w.~%-]{20}|(?=[\w~%-]{0,200}\d)[\w~%-]{8})[^\s"'<>]{1,2048}/g
 /** `user:password@host` without a scheme. */
 const LOGIN = /(?<![\w.+-])([\w.+-]{1,64}):(?!\(redacted\))[^\s@/"'\\]{1,256}@(?=[\w[])/g
 
@@ -49,19 +52,32 @@ const redactAddresses = (text: string, count: Count): string =>
       if (shown.endsWith('/\u2026') && shown !== address) count('address')
       return shown === '(not a URL)' ? mark('address', count) : shown
     })
+    .replaceAll(WITHOUT_SCHEME, (address, host: string) => {
+      if (/\.(?:rs|c|cc|cpp|h|hpp|ts|js)$/.test(host)) return address
+      count('address')
+      return `${host}/…`
+    })
     .replaceAll(LOGIN, (_, user: string) => `${user}:${mark('address', count)}@`)
 
 const MARK = String.raw`\((?:redacted|hex digits|long word)\)`
-const PHRASE = new RegExp(`((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?! ${MARK}$)[^]*`, 'gi')
+const PHRASE = new RegExp(
+  `((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?!\\w)(?! ${MARK}$)[^]*`,
+  'gi',
+)
 const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[,;]?\s?\(?\d{1,2}[.:)=]\s?)`
 /** Twelve or more words of the length of mnemonic words, in any list format. */
 const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
-const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!${MARK})[^\\s"']+`, 'gi')
+const LAST_LABEL = /[^a-z]{1,8}(?:password|secret|token|cookie|seed)$/i
+const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!--|${MARK})[^\\s"']+`, 'gi')
 
 const redactLabelled = (text: string, labels: readonly Label[], count: Count): string => {
   const before = text
     .replaceAll(PHRASE, (_, label: string) => `${label} ${mark('phrase', count)}`)
-    .replaceAll(WORDS, () => mark('phrase', count))
+    .replaceAll(WORDS, (words) => {
+      // A label after the phrase has a value of its own.
+      const [label = ''] = LAST_LABEL.exec(words) ?? []
+      return mark('phrase', count) + label
+    })
     .replaceAll(CREDENTIALS, (_, label: string) => `${label} ${mark('credentials', count)}`)
   return labels.reduce((left, label) => redactValues(left, label, () => mark('labelled', count)), before)
 }
@@ -72,14 +88,24 @@ const WITH_SLASHES = /(?<![\w.+-])[A-Za-z0-9+/]{24,}={0,2}(?![\w.-])/g
 const CONTRACT = /^0x[0-9a-f]{40}$/i
 const LONG = /[A-Za-z0-9+_-]{16,}={0,2}/g
 
+/** Tokens that begin with the name of their kind, and JWTs with their three parts. */
+const TOKEN =
+  /\b(?:xox[a-z]-|gh[a-z]_|github_pat_|glpat-|sk[-_](?:live|test|ant|proj)[-_]|AKIA|eyJ[\w-]{8,}\.)[\w.-]{8,}/g
+/** Sixteen or more bytes as numbers, or 32 and more as hex digits in groups. */
+const BYTES = /(?<![\w.])(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s?,\s?){15,}(?:0x[0-9a-f]{1,2}|\d{1,3})(?![\w.])/gi
+const GROUPS =
+  /(?<!\w)(?:(?:[0-9a-f]{2}[ :-]){31,}[0-9a-f]{2}|(?:[0-9a-f]{4}[ :-]){15,}[0-9a-f]{4}|(?:[0-9a-f]{8}[ :-]){7,}[0-9a-f]{8})(?!\w)/gi
+
 const redactWords = (text: string, count: Count): string => {
   // If a line mentions secrets, no hex digits in it are considered public.
   const isSuspicious = SUSPICIOUS.test(text)
   return text
+    .replaceAll(TOKEN, () => longWord(count))
+    .replaceAll(BYTES, () => hexDigits(count))
+    .replaceAll(GROUPS, () => hexDigits(count))
     .replaceAll(HEX, (digits, at: number, whole: string) => {
       if (!isSuspicious && isPublicHex(digits, whole.slice(Math.max(0, at - 96), at))) return digits
-      count('hex digits')
-      return `${digits.startsWith('0x') ? '0x' : ''}(hex digits)`
+      return `${digits.startsWith('0x') ? '0x' : ''}${hexDigits(count)}`
     })
     .replaceAll(WITH_SLASHES, (word) => (isPathLike(word) ? word : longWord(count)))
     .replaceAll(LONG, (word, at: number, whole: string) =>
@@ -92,6 +118,11 @@ const redactWords = (text: string, count: Count): string => {
 const mark = (kind: RedactionKind, count: Count): string => {
   count(kind)
   return REDACTED
+}
+
+const hexDigits = (count: Count): string => {
+  count('hex digits')
+  return '(hex digits)'
 }
 
 const longWord = (count: Count): string => {
@@ -116,6 +147,8 @@ const SHORT = '(?<![a-z0-9])(?:pass|pw|sk)(?![\\w-])'
 /** A sentence about a secret that does not show it: `API key is needed`, `token expired`. */
 const STATUS = String.raw`(?:needed|required|missing|expired|invalid|wrong|unknown|empty|revoked|not)(?=[\s.,;:!?)]|$)`
 const SIGN = String.raw`(?:\s{0,8}(?:->|\u2192|=>|:=|%3[ad]|[=:]|\s(?:is|was)\s(?!\s{0,8}${STATUS}))\s{0,8}|>)`
+/** Words after a label that are not its value: `the password backup`, `secret of the node`. */
+const PROSE = String.raw`(?:and|at|backups?|by|cannot|could|files?|for|from|has|in|must|of|on|or|to|with|without)(?=[\s.,;:!?)]|$)`
 /** The owner of the secret: `password for keystore: X`. */
 const WHOSE = String.raw`(?:\s(?:for|of|to)\s[\w./-]{1,64}(?=\s{0,8}[=:-]))?`
 
@@ -140,13 +173,22 @@ const TO_THE_END: readonly Label[] = [
     reach: 'line',
   },
   { pattern: /(?:PASSWORD|PASSPHRASE|IKM)=(\\{0,4})/g, reach: 'line' },
+  // A passphrase is several words.
+  { pattern: new RegExp(String.raw`pass[-_ ]?phrase[\w-]{0,64}\\{0,4}["']?${SIGN}(\\{0,4})`, 'gi'), reach: 'line' },
 ]
 const AFTER_SIGN = labels(`${ALWAYS}|${WITH_SIGN}|${SHORT}`, WHOSE + SIGN)
+
+/** `Secret("…")`, `Password{…}`: Debug output of Rust. */
+const IN_STRUCTURE: Label = {
+  pattern: new RegExp(String.raw`(?:${ALWAYS})\w{0,64}(?=[({[][^)}\]])()`, 'gi'),
+  reach: 'word',
+}
 
 const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
   ...TO_THE_END,
   AFTER_SIGN,
-  labels(ALWAYS, String.raw`\s{1,8}(?!\s{0,8}(?:(?:is|was)\s|->|\u2192|${STATUS}))`),
+  IN_STRUCTURE,
+  labels(ALWAYS, String.raw`\s{1,8}(?!\s{0,8}(?:(?:is|was)\s|->|\u2192|${STATUS}|${PROSE}))`),
 ]
 const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
 
@@ -159,8 +201,8 @@ const redactValues = (text: string, label: Label, redacted: () => string): strin
   let from = 0
   for (const found of text.matchAll(label.pattern)) {
     const begin = found.index + found[0].length
-    // A label inside a value that is already redacted.
-    if (found.index < from || begin >= text.length) continue
+    // A label inside a value that is already redacted. One at its end has a value of its own: `secret --password X`.
+    if (begin <= from || begin >= text.length) continue
     const value = valueAt(text, begin, { escape: found[1] ?? '', reach: label.reach })
     if (value.end <= value.begin || isMarked(text.slice(value.begin, value.end), label)) continue
     parts.push(text.slice(from, value.begin), redacted())
@@ -174,13 +216,14 @@ const MARKED = new RegExp(`^${MARK}`)
 /** For a value that extends to the end of the line, text after the mark is secret too. */
 const isMarked = (value: string, { reach }: Label): boolean => {
   const [marked = ''] = MARKED.exec(value) ?? []
-  return marked !== '' && (reach === 'word' || marked === value)
+  return marked !== '' && (reach === 'word' || marked === value.trim())
 }
 
 /** A structure: `{…`, `[…`, `Secret { …`, `Secret(…`. */
 const STRUCTURE = /\w{0,64}(?:\s?[{[]|\()/y
 /** Up to the end of the enclosing quoted text. */
 const LINE = /(?:[^"\\\n]|\\(?!\\{0,4}"))+/y
+const OPTION = /--[\w-]{1,64}\s{1,4}(?!-)[^\s"'\\]+/y
 const WORD = /(?:[^\s"'\\]|\\(?!\\{0,4}["']))+/y
 
 interface Value {
@@ -192,13 +235,19 @@ const valueAt = (text: string, at: number, { escape, reach }: Value) => {
   const [quote = ''] = text.slice(at, at + 1)
   if (quote === '"' || quote === "'") {
     const end = escape === '' ? closing(text, at + 1, quote) : text.indexOf(`${escape}${quote}`, at + 1)
-    return { begin: at + 1, end: end < 0 ? text.length : end }
+    if (end < 0) return { begin: at + 1, end: text.length }
+    // The parts of one word of a shell: 'a'\''b'.
+    const more = quote === "'" ? matchesAt(SHELL, text, end) : 0
+    return { begin: at + 1, end: end + Math.max(0, more - 1) }
   }
   if (reach === 'line') return { begin: at, end: at + matchesAt(LINE, text, at) }
   // The end of a structure is unknown: redact to the end.
   if (matchesAt(STRUCTURE, text, at) > 0) return { begin: at, end: text.length }
-  return { begin: at, end: at + matchesAt(WORD, text, at) }
+  // An option in place of the value has a value of its own.
+  return { begin: at, end: at + (matchesAt(OPTION, text, at) || matchesAt(WORD, text, at)) }
 }
+
+const SHELL = /'(?:\\'|'[^'\n]*'?|"[^"\n]*"?|[\w$!@#%^&*-])+/y
 
 /** The length of the match at exactly this position. */
 const matchesAt = (pattern: RegExp, text: string, at: number): number => {

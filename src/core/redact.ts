@@ -68,6 +68,13 @@ const CONTROLS =
   // oxlint-disable-next-line no-control-regex -- that is what is to be taken away
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/g
 
+/** The beginning of another program's text on one line, without what a terminal would interpret. */
+export const plainText = (text: string, limit: number): string =>
+  sanitize(text.slice(0, 2 * limit))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, limit)
+
 /**
  * Removes everything from a text that a terminal would interpret or that hides a word from redaction. Line breaks are
  * kept.

@@ -13,7 +13,7 @@ export const parseDuration = (text: string): number | undefined => {
   for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
     total += Number(amount) * (UNITS.get(unit) ?? 0)
   }
-  return total
+  return total <= Number.MAX_SAFE_INTEGER ? total : undefined
 }
 
 /** Milliseconds as a duration that `parseDuration` parses. */
@@ -41,7 +41,9 @@ const SIZES: Readonly<Record<string, number>> = {
 export const parseBytes = (text: string): number | undefined => {
   const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([A-Za-z]{1,3})$/.exec(text.trim()) ?? []
   const [, factor] = Object.entries(SIZES).find(([name]) => name.toLowerCase() === unit.toLowerCase()) ?? []
-  return amount === undefined || factor === undefined ? undefined : Math.round(Number(amount) * factor)
+  if (amount === undefined || factor === undefined) return undefined
+  const bytes = Math.round(Number(amount) * factor)
+  return bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined
 }
 
 /** The node's sentinel for "never set": 2^64 − 1. It means unknown. */

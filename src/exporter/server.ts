@@ -5,7 +5,9 @@ import express, { type RequestHandler } from 'express'
 import { asError } from '../core/errors.ts'
 import { MAX_HEADER_BYTES, type Address, listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { type EventsQuery, readEventsQuery } from './api.ts'
-import { type Handler, PAGE_POLICY, type Reject, SECURITY_HEADERS, type Web, type WebServer } from './web.ts'
+import { type Handler, limitConnections, oneAtATime } from './connections.ts'
+import { PAGE_POLICY, type Reject, SECURITY_HEADERS, type Web, type WebServer } from './web.ts'
+import { LIMITS } from '../core/limits.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
 export interface MonitoringView {
@@ -49,12 +51,15 @@ const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
       response.status(405).set('Allow', 'GET, HEAD').type('text').send('Only GET and HEAD.\n')
     })
   }
+  const plain = shared(async () => Buffer.from(await view.metrics()))
+  // Level 1 costs less than sending the plain body does.
+  const compressed = shared(async () => compress(await plain(), { level: 1 }))
   add('/metrics', async (request, response) => {
-    const text = await view.metrics()
+    const isPlain = request.acceptsEncodings('gzip') !== 'gzip'
+    const body = await (isPlain ? plain() : compressed())
     response.set({ 'Content-Type': view.contentType, Vary: 'Accept-Encoding' })
-    if (request.acceptsEncodings('gzip') !== 'gzip') response.send(Buffer.from(text))
-    // Level 1 costs less than sending the plain body does.
-    else response.set('Content-Encoding', 'gzip').send(await compress(text, { level: 1 }))
+    if (!isPlain) response.set('Content-Encoding', 'gzip')
+    response.send(body)
   })
   add('/-/healthy', (_request, response) => {
     response.type('text').send(`${texts.healthy}\n`)
@@ -81,11 +86,16 @@ const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
   }
 }
 
-/** Options of servers that only monitoring systems and operators use. */
-const OPTIONS: ServerOptions = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 10_000 }
+/** For servers that only monitoring systems and operators use: their requests are short. */
+const OPTIONS: ServerOptions = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: LIMITS.server.headersMs,
+  requestTimeout: LIMITS.server.requestMs,
+  connectionsCheckingInterval: 1000,
+}
 
 const limited = (server: WebServer): WebServer => {
-  server.maxConnections = 64
+  limitConnections(server, LIMITS.server.connections)
   return server
 }
 
@@ -93,6 +103,17 @@ const limited = (server: WebServer): WebServer => {
 const rejectAsText: Reject = ({ status, message, headers }, _request, response) => {
   response.writeHead(status, { ...headers, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' })
   response.end(`${message.charAt(0).toUpperCase()}${message.slice(1)}.\n`)
+}
+
+/** All calls while one is in progress get its result. */
+const shared = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let current: Promise<T> | undefined
+  return () => {
+    current ??= make().finally(() => {
+      current = undefined
+    })
+    return current
+  }
 }
 
 /** What the agent's server exports. */
@@ -122,7 +143,7 @@ export const serve = (view: AgentView, address: Address, web: Web): Promise<List
  */
 export const serveOnSocket = (view: AgentView, path: string): Promise<Pick<ListeningServer, 'close'>> =>
   listenOnSocket(
-    limited(createServer(OPTIONS, handlerOf(view))),
+    limited(createServer(OPTIONS, oneAtATime(handlerOf(view)))),
     path,
     'make state.directory writable for the agent; without this socket, commands such as `chain-agent status` cannot read from the agent',
   )
@@ -203,7 +224,7 @@ interface RequestServerOptions {
 /** Serves the service's requests. */
 export const serveRequests = ({ web, maxConnections, ...listener }: RequestServerOptions): Promise<ListeningServer> => {
   const server = web.createServer({ ...listener, options: { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES } })
-  server.maxConnections = maxConnections
+  limitConnections(server, maxConnections)
   return listenOn(
     server,
     listener.address,

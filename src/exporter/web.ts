@@ -14,10 +14,8 @@ import { asError } from '../core/errors.ts'
 import { createMemoizeLast } from '../core/reload.ts'
 import { second } from '../core/units.ts'
 import { createBasicAuth } from './basic-auth.ts'
+import { type Handler, oneAtATime } from './connections.ts'
 import type { Address } from './listen.ts'
-
-/** Handles every request. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A request that is answered before it reaches the handler. */
 export interface Rejection {
@@ -119,7 +117,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
       const { tls } = current
       // A request without a Host header is answered by checkHost.
       const options = { ...listener.options, requireHostHeader: false }
-      const handle = admit(listener)
+      const handle = oneAtATime(admit(listener))
       const server: WebServer = tls
         ? createHttpsServer({ handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...options, ...contextOf(tls) }, handle)
         : createHttpServer(options, handle)

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import { tryJson } from '../core/json.ts'
+import { tryJson, withoutMinus } from '../core/json.ts'
+
+const integer = z.int().overwrite(withoutMinus)
 
 const schema = z.object({
-  id: z.int().min(0),
+  id: integer.min(0),
   at: z.iso.datetime().transform((text) => Date.parse(text)),
   collector: z.string(),
   subject: z.string().nullable(),
@@ -14,9 +16,9 @@ const schema = z.object({
 })
 
 const pageSchema = z.object({
-  total: z.int(),
+  total: integer,
   oldestAt: z.iso.datetime().nullable(),
-  newestId: z.int().nullable().optional(),
+  newestId: integer.nullable().optional(),
   events: z.array(schema),
 })
 

@@ -10,6 +10,6 @@ export interface Group {
 export const parseGroups = (text: string): readonly Group[] =>
   text.split('\n').flatMap((line) => {
     const [name = '', , id = '', members = ''] = line.trim().split(':')
-    if (name === '' || !/^\d+$/.test(id)) return []
+    if (name === '' || !/^\d{1,10}$/.test(id)) return []
     return [{ name, id: Number(id), members: members.split(',').filter((one) => one !== '') }]
   })

@@ -1,5 +1,6 @@
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
+import { LIMITS } from '../core/limits.ts'
 
 /** One entry of `journalctl -o json`. */
 export interface JournalEntry {
@@ -63,12 +64,6 @@ const decode = (value: unknown): string | null => {
   return parts.length === 0 ? null : parts.join('\n')
 }
 
-/** Longer lines are dropped: 1 MiB without a line break carries no log message. */
-const MAX_LENGTH = 1024 * 1024
-
-/** The last part follows at once or never: the program was killed, or journald dropped it. */
-const MAX_AGE_MS = 10_000
-
 /**
  * Joins lines that journald has split: it splits at 48 KiB and marks every part but the last with
  * `_LINE_BREAK=line-max`. Parts of several programs may be interleaved.
@@ -80,7 +75,7 @@ export const createLineJoiner = () => {
   /** Uses the timestamps of entries. Without a limit, a line whose end never arrives would block the follower. */
   const dropExpired = (now: number): void => {
     for (const [stream, { first, isTooLong }] of parts) {
-      if (now - first.at <= MAX_AGE_MS) continue
+      if (now - first.at <= LIMITS.journal.partMs) continue
       parts.delete(stream)
       if (!isTooLong) lost += 1
     }
@@ -99,8 +94,12 @@ export const createLineJoiner = () => {
         else parts.delete(stream)
         return undefined
       }
+      if (isPart && !partial && parts.size >= LIMITS.journal.streams) {
+        lost += 1
+        return undefined
+      }
       const text = `${partial?.text ?? ''}${entry.message ?? ''}`
-      if (isPart && text.length < MAX_LENGTH) {
+      if (isPart && text.length < LIMITS.journal.messageLength) {
         parts.set(stream, { first: partial?.first ?? entry, text, isTooLong: false })
         return undefined
       }

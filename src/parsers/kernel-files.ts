@@ -19,7 +19,7 @@ export const parseSwitch = (what: string, text: string): boolean => {
 export const parseTemperature = (what: string, text: string): number => {
   const word = text.trim()
   if (!/^-?\d{1,7}$/.test(word)) throw new ParseError(what, 'thousandths of a degree', text)
-  return Number(word) / 1000
+  return Number(word) / 1000 + 0
 }
 
 /** A word or a name that fits into a label value. */

@@ -30,20 +30,20 @@ const jsonLine = (text: string): LogLine | undefined => {
   }
 }
 
-const LEVELS: Readonly<Record<string, string>> = {
-  CRITICAL: 'ERROR',
-  WARNING: 'WARN',
-  TRACE_L1: 'TRACE',
-  TRACE_L2: 'TRACE',
-  TRACE_L3: 'TRACE',
-}
+const LEVELS: ReadonlyMap<string, string> = new Map([
+  ['CRITICAL', 'ERROR'],
+  ['WARNING', 'WARN'],
+  ['TRACE_L1', 'TRACE'],
+  ['TRACE_L2', 'TRACE'],
+  ['TRACE_L3', 'TRACE'],
+])
 
 /** `2026-03-01 10:00:00.123456789 [7] runloop.cpp:1 LOG_INFO	…`: the format of execution. */
 const executionLine = (text: string): LogLine | undefined => {
   const [, from, word = '', message] =
     /^\d{4}-\d\d-\d\d [\d:.]{8,20} \[\d+\] (\S{1,200}) LOG_(\w{1,12})\s+([^]*)$/.exec(text) ?? []
   if (from === undefined || message === undefined) return undefined
-  return { level: LEVELS[word] ?? word, message, fields: {}, from }
+  return { level: LEVELS.get(word) ?? word, message, fields: {}, from }
 }
 
 const show = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -1,8 +1,10 @@
 import { ParseError } from '../core/errors.ts'
+import { isObject, tryJson } from '../core/json.ts'
+import { LIMITS } from '../core/limits.ts'
+import { plainText } from '../core/redact.ts'
 import { parseU64 } from '../core/units.ts'
-import { parsePackageVersion } from './version.ts'
+import { packageVersionIn } from './version.ts'
 import { plainLines } from './mpt-sentences.ts'
-import { parseRpcText } from './rpc.ts'
 
 /**
  * Parses a report of the consensus log analyzer on the last 60 seconds, in either layout. Null is a value that the report
@@ -29,7 +31,7 @@ export const parseMonlogReport = (text: string) => {
     block: recent('block'),
     committing: firstOf(lines, committingOf),
     /** The report's text on the node's group, like `Confirming group join!`. */
-    raptorcast: find(/^RaptorCast: (.*\bgroup\b.*)$/),
+    raptorcast: find(/^RaptorCast: (?=.*\bgroup\b)(.+)$/),
   }
   if (Object.values(report).every((value) => value === null)) {
     throw new ParseError('the report on the consensus log', 'sentences like "Most recent …"', text)
@@ -49,18 +51,12 @@ const firstOf = <T>(lines: readonly string[], read: (line: string) => T | null |
 }
 
 const packageVersionOf = (line: string): string | null =>
-  attempt(() => (/^[a-z]i\s/.test(line) ? parsePackageVersion(line).version : null))
+  /^[a-z]i\s/.test(line) ? (packageVersionIn(line)?.version ?? null) : null
 
-const clientVersionOf = (line: string): string | null =>
-  attempt(() => (line.startsWith('{"jsonrpc"') ? parseRpcText(line) : null))
-
-const attempt = (read: () => string | null): string | null => {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof ParseError) return null
-    throw error
-  }
+const clientVersionOf = (line: string): string | null => {
+  const response = line.startsWith('{"jsonrpc"') ? tryJson(line) : null
+  const result = isObject(response) ? response['result'] : null
+  return typeof result === 'string' ? plainText(result, LIMITS.text.label) : null
 }
 
 /** The healthy sentence is contained in the unhealthy one. */

@@ -82,7 +82,8 @@ const WHOLE = new RegExp(`^${SIZE}$`)
 export const parseSize = (text: string): number | null => {
   if (!WHOLE.test(text)) return null
   const [amount = '', unit = ''] = text.split(' ')
-  return Math.round(Number(amount) * 1024 ** UNITS.findIndex((name) => name === unit))
+  const bytes = Math.round(Number(amount) * 1024 ** UNITS.findIndex((name) => name === unit))
+  return Number.isSafeInteger(bytes) ? bytes : null
 }
 
 /** `16.24` percent as the nearest number to 0.1624. */

@@ -1,4 +1,6 @@
 import { ParseError } from '../core/errors.ts'
+import { withoutMinus } from '../core/json.ts'
+import { LIMITS } from '../core/limits.ts'
 
 /**
  * The Prometheus text format 0.0.4, and OpenMetrics where both are the same. The parsers on npm reject the complete
@@ -22,15 +24,14 @@ export interface PrometheusSample {
 }
 
 const WHAT = 'metrics in the text format of Prometheus'
-/** The largest known response of a node is about 300 KB. */
-const MAX_LENGTH = 4 * 1024 * 1024
 
 /**
  * Parses all samples. An empty text has no samples. Throws a ParseError for a text of another format, such as HTML or
  * JSON, and for a text that is too long.
  */
 export const parsePrometheusText = (text: string): Exposition => {
-  if (text.length > MAX_LENGTH) throw new ParseError(WHAT, '4 MiB at most', text.slice(0, 1000))
+  const { length, samples: mostSamples } = LIMITS.exposition
+  if (text.length > length) throw new ParseError(WHAT, `${length} characters at most`, text.slice(0, 1000))
   const lines = text.replace(/^\uFEFF/, '').split('\n')
   // Every line ends with a line feed. A last line without one is truncated, perhaps within its value.
   const last = (lines.pop() ?? '').trim()
@@ -44,6 +45,7 @@ export const parsePrometheusText = (text: string): Exposition => {
     if (sample) samples.push(sample)
     else unknown.push(trimmed)
   }
+  if (samples.length > mostSamples) throw new ParseError(WHAT, `${mostSamples} samples at most`, text.slice(0, 1000))
   const firstUnknown = unknown[0] ?? null
   if (firstUnknown !== null && samples.length === 0) {
     throw new ParseError(WHAT, 'lines of a name, labels and a value', text.slice(0, 1000))
@@ -100,6 +102,11 @@ const readNumber = (text: string): number | undefined => {
   return sign === '-' ? -Infinity : Infinity
 }
 
-/** Milliseconds in the text format, seconds in OpenMetrics. A number with a fraction is in seconds in both. */
-const readTime = (text: string, isOpenMetrics: boolean): number =>
-  isOpenMetrics || !/^-?\d+$/.test(text) ? Math.round(Number(text) * 1000) : Number(text)
+/**
+ * Milliseconds in the text format, seconds in OpenMetrics. A number with a fraction is in seconds in both. Null beyond
+ * 2^53.
+ */
+const readTime = (text: string, isOpenMetrics: boolean): number | null => {
+  const time = isOpenMetrics || !/^-?\d+$/.test(text) ? Math.round(Number(text) * 1000) : Number(text)
+  return Number.isSafeInteger(time) ? withoutMinus(time) : null
+}

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { ParseError } from '../core/errors.ts'
-import { parseJson } from '../core/json.ts'
+import { excerpt, ParseError } from '../core/errors.ts'
+import { parseJson, withoutMinus } from '../core/json.ts'
+import { LIMITS } from '../core/limits.ts'
+import { plainText } from '../core/redact.ts'
 import { SENTINEL } from '../core/units.ts'
 
 /**
@@ -10,7 +12,7 @@ import { SENTINEL } from '../core/units.ts'
 export class RpcErrorResponse extends ParseError {
   override name = 'RpcErrorResponse'
   constructor(message: string, text: string) {
-    super('the response to a JSON-RPC request', `a result, got the error "${message}"`, text)
+    super('the response to a JSON-RPC request', `a result, got the error "${excerpt(message)}"`, text)
   }
 }
 
@@ -45,7 +47,7 @@ export const parseRpcQuantity = (text: string): bigint => {
 export const parseRpcText = (text: string): string => {
   const { data } = z.string().safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a string', text)
-  return data
+  return plainText(data, LIMITS.text.label)
 }
 
 /** The return value of a contract call, as hex digits without 0x. Throws a ParseError. */
@@ -73,6 +75,14 @@ export const parseRpcBlock = (text: string): Block | null => {
   return data
 }
 
+const errorResponse = z.object({
+  error: z.object({
+    // A number that JavaScript cannot represent exactly is left out instead of rounded.
+    code: z.int().overwrite(withoutMinus).nullable().catch(null),
+    message: z.string().transform((message) => plainText(message, LIMITS.text.error)),
+  }),
+})
+
 /** Describes a response to an unknown request, for `chain-agent parse rpc`. */
 export const parseRpcResponse = (text: string) => {
   let result: unknown
@@ -80,15 +90,14 @@ export const parseRpcResponse = (text: string) => {
     result = parseRpcResult(text)
   } catch (error) {
     if (!(error instanceof RpcErrorResponse)) throw error
-    const errorResponse = z.object({ error: z.object({ code: z.number().nullish(), message: z.string() }) })
-    const { code, message } = errorResponse.parse(JSON.parse(text)).error
-    return { kind: 'error', error: { code: code ?? null, message } }
+    const { data } = errorResponse.safeParse(parseJson(WHAT, text))
+    return { kind: 'error', error: data?.error ?? null }
   }
   const number = quantity.safeParse(result)
   if (number.success) return { kind: 'quantity', value: number.data }
   const found = block.safeParse(result)
   if (found.success) return { kind: 'block', block: found.data }
-  if (typeof result === 'string') return { kind: 'text', value: result }
+  if (typeof result === 'string') return { kind: 'text', value: plainText(result, LIMITS.text.error) }
   return { kind: 'other', type: typeof result }
 }
 
@@ -99,9 +108,7 @@ const HEIGHT = "the query service's height"
  * returns.
  */
 export const parseHeight = (text: string): bigint => {
-  const { data } = z
-    .object({ height: z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER) })
-    .safeParse(parseJson(HEIGHT, text))
+  const { data } = z.object({ height: z.int().nonnegative() }).safeParse(parseJson(HEIGHT, text))
   if (!data) throw new ParseError(HEIGHT, '{"height": N}', text)
   return BigInt(data.height)
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import { parseJson } from '../core/json.ts'
+import { parseJson, withoutMinus } from '../core/json.ts'
 
 /** The health of an NVMe drive as the drive reports it. Null is a value that it does not report. */
 export type DriveHealth = ReturnType<typeof parseDriveHealth>
 
 const text = z.string().nullish()
 // A number that JavaScript cannot represent exactly is left out instead of rounded.
-const count = z.int().nonnegative().nullish().catch(null)
+const integer = z.int().overwrite(withoutMinus)
+const count = integer.nonnegative().nullish().catch(null)
 
 const reportSchema = z.object({
   smartctl: z.object({ version: z.array(z.number()) }),
@@ -16,7 +17,7 @@ const reportSchema = z.object({
   nvme_smart_health_information_log: z
     .object({
       critical_warning: count,
-      temperature: z.int().nullish().catch(null),
+      temperature: integer.nullish().catch(null),
       percentage_used: count,
       media_errors: count,
     })

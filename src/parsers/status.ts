@@ -207,7 +207,8 @@ export const parseSpan = (text: string): number | null => {
     if (seconds === undefined) return null
     total += Number(amount) * seconds
   }
-  return ago ? -total : total
+  if (total > Number.MAX_SAFE_INTEGER) return null
+  return ago ? 0 - total : total
 }
 
 /** `16.24%` as 0.1624; null for anything else. */

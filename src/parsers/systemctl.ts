@@ -78,7 +78,7 @@ const parseUnit = (block: string) => {
     result: known ? textOf('Result') : null,
     restarts: known ? numberOf('NRestarts') : null,
     invocation: textOf('InvocationID'),
-    mainPid: Number(properties.get('MainPID') ?? 0) || null,
+    mainPid: parsePid(properties.get('MainPID') ?? ''),
     /** How the last main process ended; null while it runs and before the first start. */
     exit: exitOf(properties.get('ExecMainCode'), numberOf('ExecMainStatus')),
     /** Milliseconds since the epoch, like the other times. */
@@ -91,6 +91,9 @@ const parseUnit = (block: string) => {
     nextTriggerAt: timeOf('NextElapseUSecRealtime'),
   }
 }
+
+/** Null for 0: no main process. The kernel's ids have up to 22 bits. */
+const parsePid = (text: string): number | null => (/^\d{1,7}$/.test(text) && Number(text)) || null
 
 /** ExecMainCode is the si_code of waitid: 1 exited, 2 killed, 3 dumped core; 0 if the process has not ended. */
 const exitOf = (

@@ -32,9 +32,9 @@ export const parseTracking = (text: string, now: number | null = null): ClockSta
   if (
     fields.length !== FIELDS ||
     !/^[0-9A-F]{8}$/.test(reference) ||
-    !/^\d+\.\d+$/.test(referenceTime) ||
-    !/^-?\d+\.\d+$/.test(correction) ||
-    !/^\d+\.\d+$/.test(updateInterval)
+    !/^\d{1,12}\.\d{1,9}$/.test(referenceTime) ||
+    !/^-?\d{1,12}\.\d{1,9}$/.test(correction) ||
+    !/^\d{1,12}\.\d{1,9}$/.test(updateInterval)
   ) {
     throw new ParseError('chronyc tracking', `${FIELDS} values with commas between them`, text)
   }
@@ -63,9 +63,9 @@ export const parseNtpSynchronized = (text: string): boolean => {
  * ParseError.
  */
 export const parseTimesyncOffset = (text: string): number | null => {
-  const [, offset] = /^\s*Offset: (.+)$/m.exec(text) ?? []
+  const [, offset] = /^[ \t]*Offset: (.{1,100})$/m.exec(text) ?? []
   if (offset === undefined) {
-    if (/^\s*Packet count: /m.test(text)) return null
+    if (/^[ \t]*Packet count: /m.test(text)) return null
     throw new ParseError('timedatectl timesync-status', 'a line of Offset or Packet count', text)
   }
   if (offset.trim() === 'n/a') return null
@@ -93,10 +93,10 @@ const UNITS: Readonly<Record<string, number>> = {
 const secondsOf = (span: string): number | null => {
   let total = 0
   for (const word of span.split(' ')) {
-    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([a-z]+)$/.exec(word) ?? []
+    const [, amount, unit = ''] = /^(\d{1,15}(?:\.\d{1,9})?)([a-z]{1,6})$/.exec(word) ?? []
     const factor = UNITS[unit.replace(/^months$/, 'month')]
     if (amount === undefined || factor === undefined) return word === '0' && total === 0 ? 0 : null
     total += Number(amount) * factor
   }
-  return total
+  return total <= Number.MAX_SAFE_INTEGER ? total : null
 }

@@ -144,11 +144,17 @@ const PACKAGE_VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
  * packages, the first. Throws a ParseError, also for a package that is not installed.
  */
 export const parsePackageVersion = (text: string): PackageVersion => {
-  for (const line of text.split('\n').map((one) => one.trim())) {
-    const [, name = null, version = ''] = ROW.exec(line) ?? PAIR.exec(line) ?? []
-    if (PACKAGE_VERSION.test(version)) return { package: name, version }
+  for (const line of text.split('\n')) {
+    const found = packageVersionIn(line.trim())
+    if (found) return found
   }
   throw new ParseError('the version of the package', 'an installed package with its version', text)
+}
+
+/** The same for one line; null for any other text. */
+export const packageVersionIn = (line: string): PackageVersion | null => {
+  const [, name = null, version = ''] = ROW.exec(line) ?? PAIR.exec(line) ?? []
+  return PACKAGE_VERSION.test(version) ? { package: name, version } : null
 }
 
 /**
@@ -204,7 +210,7 @@ const TAG = /^v?(\d+\.\d+\.\d+[\w.+~-]*)$/
 export const parseNodeVersion = (text: string): NodeVersion => {
   for (const line of text.split('\n').map((one) => one.trim())) {
     const [, program = null, json] = JSON_LINE.exec(line) ?? []
-    const { data } = build.safeParse(tryJson(json ?? ''))
+    const { data } = json === undefined ? {} : build.safeParse(tryJson(json))
     if (data) {
       const [, version = null] = TAG.exec(data.tag ?? '') ?? []
       return { program, version, ...data }

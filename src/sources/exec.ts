@@ -4,7 +4,8 @@ import { execa } from 'execa'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Clock, type Context, linkAbort, withDeadline } from '../core/clock.ts'
 import { errorCode, SourceError } from '../core/errors.ts'
-import { minute, renderDuration, second } from '../core/units.ts'
+import { LIMITS } from '../core/limits.ts'
+import { renderDuration } from '../core/units.ts'
 
 export interface Output {
   readonly exitCode: number
@@ -43,14 +44,6 @@ interface ExecOptions {
   readonly variables?: Readonly<Record<string, string>>
 }
 
-/** The known tools print less; a program that prints more is killed. */
-const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
-const MAX_CHILDREN = 8
-/** Per program: a hanging journalctl, which several collectors call, must not block the other tools. */
-const MAX_CHILDREN_PER_PROGRAM = 4
-/** Time between SIGTERM and SIGKILL. A tool that hangs in its own abort handler ignores SIGTERM. */
-const GRACE_MS = 2000
-
 /** The children of this process. Each has its own process group, so none ends automatically with this process. */
 const living = new Set<number>()
 const killLiving = (): void => {
@@ -58,16 +51,16 @@ const killLiving = (): void => {
 }
 
 export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
-  const slots = pLimit(MAX_CHILDREN)
+  const slots = pLimit(LIMITS.tool.concurrent)
   const slotsOf = new Map<string, LimitFunction>()
   const slotsFor = (command: string): LimitFunction => {
-    const own = slotsOf.get(command) ?? pLimit(MAX_CHILDREN_PER_PROGRAM)
+    const own = slotsOf.get(command) ?? pLimit(LIMITS.tool.concurrentPerProgram)
     slotsOf.set(command, own)
     return own
   }
   const groups = new Set<number>()
 
-  const start = ({ command, args, grace = GRACE_MS }: Program, signal: AbortSignal, buffer: boolean) => {
+  const start = ({ command, args, grace = LIMITS.tool.graceMs }: Program, signal: AbortSignal, buffer: boolean) => {
     // Its own process group, so that the child's own children end with it.
     const child = execa(command, args, {
       detached: true,
@@ -79,7 +72,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
       buffer: { stdout: buffer, stderr: true },
       // A parser uses the final line break to detect a truncated report.
       stripFinalNewline: false,
-      maxBuffer: { stdout: MAX_OUTPUT_BYTES, stderr: 64 * 1024 },
+      maxBuffer: { stdout: LIMITS.tool.outputBytes, stderr: LIMITS.tool.errorBytes },
       extendEnv: false,
       // UTC and untranslated messages: the output must not depend on the operator's locale.
       env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0', ...variables },
@@ -219,7 +212,7 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
   }
   if (ended.isMaxBuffer) {
     return new SourceError(
-      { doing, happened: `it printed more than ${MAX_OUTPUT_BYTES} bytes` },
+      { doing, happened: `it printed more than ${LIMITS.tool.outputBytes} bytes` },
       { code: 'output limit' },
     )
   }
@@ -272,26 +265,19 @@ const adviceFor = (evidence: string): string | undefined => {
   return undefined
 }
 
-/** The same limit as the collectors use for a tool. */
-const RUN_MS = 10 * second
-/** Between two chunks of what is there already. */
-const IDLE_MS = 30 * second
-/** journalctl prints nothing while it searches a large journal. */
-const SEARCH_MS = 5 * minute
-
 /**
  * An Exec with time limits for interactive commands: a program that hangs fails after a while. Programs run with
  * --follow have no limit, and the time that the reader takes does not count.
  */
 export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
   run: (program, signal) =>
-    withTimeoutError(program, RUN_MS, () =>
-      withDeadline({ clock, signal }, RUN_MS, (within) => exec.run(program, within.signal)),
+    withTimeoutError(program, LIMITS.tool.runMs, () =>
+      withDeadline({ clock, signal }, LIMITS.tool.runMs, (within) => exec.run(program, within.signal)),
     ),
   stream: (program, signal) => {
     const { args } = program
     if (args.includes('--follow')) return exec.stream(program, signal)
-    const limit = args.some((word) => word.startsWith('--grep=')) ? SEARCH_MS : IDLE_MS
+    const limit = args.some((word) => word.startsWith('--grep=')) ? LIMITS.tool.searchMs : LIMITS.tool.idleMs
     return chunksWithTimeout({ exec, program, limit }, { clock, signal })
   },
   killAll: () => {

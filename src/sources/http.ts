@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { errorCode, excerpt, SourceError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
 import { redactUrl } from '../core/redact.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
@@ -40,9 +41,6 @@ export interface HttpRequest {
 
 /** Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is none. */
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>
-
-/** A block with all transaction hashes is far smaller; a larger response is not one that the agent requests. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export const createHttpClient =
   (clock: Clock): SendRequest =>
@@ -101,7 +99,7 @@ const readBody = async (body: AsyncIterable<Uint8Array> | readonly Uint8Array[])
   for await (const chunk of body) {
     size += chunk.length
     // A truncated body is not valid JSON and is reported as an invalid response.
-    if (size > MAX_BODY_BYTES) break
+    if (size > LIMITS.http.bodyBytes) break
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -115,7 +115,8 @@ const createReceiver = <Entry extends JournalPosition>(
 
   const entryOf = (line: Line): Entry | undefined => {
     try {
-      return line === undefined ? undefined : parse(line)
+      // Output that is not JSON may come in any amount; an error for each line would take most of the time.
+      return line?.startsWith('{') === true ? parse(line) : undefined
     } catch {
       return undefined // counted by the caller; one invalid line must not end the stream
     }

@@ -1,13 +1,11 @@
 import type { Context } from '../core/clock.ts'
+import { LIMITS } from '../core/limits.ts'
 
 /** A line of a stream; undefined for a line that was too long. */
 export type Line = string | undefined
 
-/** The longest expected lines are shorter. Without a limit, a line without an end would exhaust the memory. */
-const MAX_LINE_BYTES = 8 * 1024 * 1024
-
 /** Splits chunks of bytes into complete lines. UTF-8 is decoded per line, never across chunks. */
-export const createLineSplitter = (maxBytes = MAX_LINE_BYTES) => {
+export const createLineSplitter = (maxBytes = LIMITS.journal.entryBytes) => {
   let pending: Uint8Array[] = []
   let size = 0
   let tooLong = false

@@ -189,6 +189,29 @@ describe('metrics of consensus, in base units', () => {
   })
 })
 
+describe('hostile values', () => {
+  test('an integer that a double does not represent exactly is absent', async () => {
+    const { shown } = await start({
+      native: 'zephyr_total_uptime_us 1e6\nzephyr_state_peers 9007199254740993\nzephyr_bft_x 1\n',
+      otel: 404,
+    })
+    expect(Object.entries(shown()).filter(([, value]) => !Number.isSafeInteger(value))).toEqual([])
+  })
+
+  test('labels are short, and without control characters', async () => {
+    const version = String.raw`1.2\n` + `\u001B[31m3${'x'.repeat(300)}`
+    const { shown } = await start({ native: `zephyr_total_uptime_us{service_version="${version}"} 1\n`, otel: 404 })
+    expect(shown()).toHaveProperty([`info{,1.2 3${'x'.repeat(95)}}`], 1)
+  })
+
+  test('100,000 series of one name take seconds at most', async () => {
+    const began = process.cpuUsage()
+    const { shown } = await start({ native: 'zephyr_total_uptime_us 1000000\n'.repeat(100_000), otel: 404 })
+    expect(shown()).toMatchObject({ uptime_seconds: 1 })
+    expect(process.cpuUsage(began).user).toBeLessThan(10_000_000)
+  })
+})
+
 describe('the endpoint', () => {
   test('of consensus is read first: the other is not read', async () => {
     const { shown, requests, states } = await start({ native: text(up(1)), otel: text(up(9)) })

@@ -33,7 +33,7 @@ describe('possible secrets are redacted from a line', () => {
     [`Keep your IKM secure: ${'ab'.repeat(32)}`, 'Keep your IKM (redacted) (hex digits)'],
     [`at ${'ab'.repeat(32)}`, 'at (hex digits)'],
     [`key=0x${'ab'.repeat(32)}`, 'key=0x(hex digits)'],
-    [`secret of ${PUBLIC_KEY}`, 'secret (redacted) (hex digits)'],
+    [`secret of ${PUBLIC_KEY}`, 'secret of (hex digits)'],
     [`x${PUBLIC_KEY}`, 'x(hex digits)'],
     ['got eyJhbGciOiJIUzI1NiIsInR5cCI6', 'got (long word)'],
     [`got ${'0a'.repeat(16)}`, 'got (long word)'],
@@ -41,7 +41,7 @@ describe('possible secrets are redacted from a line', () => {
     ['to postgres://u:hunter2@h:1/db?x', 'to postgres://h:1/…'],
     ['to u:hunter2@host', 'to u:(redacted)@host'],
     ['mnemonic: abandon ability', 'mnemonic (redacted)'],
-    ['password for keystore: hunter2', 'password (redacted) keystore: (redacted)'],
+    ['password for keystore: hunter2', 'password for keystore: (redacted)'],
     [`"${'abandon","'.repeat(11)}about"`, '"(redacted)"'],
     [`${'abandon, ability; '.repeat(6)}.`, '(redacted); .'],
     [`1. ${'Abandon 2. '.repeat(11)}ABOUT`, '1. (redacted)'],
@@ -63,6 +63,22 @@ describe('possible secrets are redacted from a line', () => {
     [String.raw`{"pass\u200bwor\u0064":"hunter2"}`, '{"password":"(redacted)"}'],
     [String.raw`"pass\u{1b}[0mword=hunter2"`, '"password=(redacted)"'],
     [String.raw`pass\x1b[0mword=hunter2`, 'password=(redacted)'],
+    ['passphrase: correct horse battery staple', 'passphrase: (redacted)'],
+    ['{"passphrase":"correct horse","n":1}', '{"passphrase":"(redacted)","n":1}'],
+    ['Secret { inner: "hunter2" }', 'Secret (redacted)'],
+    ['SecretKey("hunter2")', 'SecretKey(redacted)'],
+    ['secret --keystore-password hunter2', 'secret (redacted)'],
+    ['secret password hunter2', 'secret (redacted) (redacted)'],
+    [String.raw`password='hun'\''ter2' --x`, "password='(redacted)' --x"],
+    [`${'abandon '.repeat(12)}password hunter2`, '(redacted) password (redacted)'],
+    [`bytes [${'192, '.repeat(31)}255]`, 'bytes [(hex digits)]'],
+    [`bytes [${'0x1f,'.repeat(15)}0xff]`, 'bytes [(hex digits)]'],
+    [`at ${'ab:'.repeat(31)}cd`, 'at (hex digits)'],
+    [`at ${'ab12 '.repeat(15)}ef01.`, 'at (hex digits).'],
+    ['to host:8080/v2/a1b2c3d4e5', 'to host:8080/…'],
+    ['to rpc.example.net/v2/a1b2c3d4e5 again', 'to rpc.example.net/… again'],
+    ['xoxb-123456789012-abcdefghijkl', '(long word)'],
+    ['got eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl', 'got (long word)'],
   ])('%s', (line, expected) => {
     expect(redactLog(line)).toBe(expected)
   })
@@ -89,6 +105,10 @@ describe('information for operators stays', () => {
     'an API key is needed: send it as a header',
     'the API key is not one of this service',
     'password required, token expired.',
+    'the password backup is missing, the secret file too; token for the API',
+    'scraped localhost:9843/metrics and host:9843/api/v1/status at src/lib.rs:412:17',
+    'read /var/lib/chain/ledger/00012345 and release/v0.14.2/notes.txt',
+    'groups of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12',
   ])('%s', (line) => {
     expect(redactLog(line)).toBe(line)
   })

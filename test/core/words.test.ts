@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
-import { toJson } from '../../src/core/json.ts'
 import { closestMatch } from '../../src/core/suggest.ts'
 import { redact, redactUrl } from '../../src/core/redact.ts'
 import { parseDuration, parseU64, renderDuration } from '../../src/core/units.ts'
@@ -127,15 +126,6 @@ describe('errors', () => {
   })
 })
 
-test('JSON: 64 bits as digits, unknown as null, maps as objects', () => {
-  expect(toJson({ a: 2n ** 63n, b: undefined, c: [1n, null], d: new Map([['x', 1n]]) })).toEqual({
-    a: '9223372036854775808',
-    b: null,
-    c: ['1', null],
-    d: { x: '1' },
-  })
-})
-
 test.each([
   ['intervl', 'interval'],
   ['ENABLED', 'enabled'],
@@ -144,13 +134,6 @@ test.each([
   ['ti', undefined],
 ])('nearest to %s is %s', (word, expected) => {
   expect(closestMatch(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
-})
-
-test('an error in a reading becomes its words, without all that a tool printed', () => {
-  const error = new SourceError({ doing: 'run x', happened: 'exit code 1' }, { output: 'PASSWORD=hunter2' })
-  expect(toJson({ told: { ok: false, error } })).toEqual({
-    told: { ok: false, error: 'Could not run x: exit code 1' },
-  })
 })
 
 test.each([

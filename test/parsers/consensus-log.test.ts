@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
@@ -87,23 +86,4 @@ test.each([
   ['a proposal without a round', line('proposal message', { proposal: 'Proposal { .. }' })],
 ])('complains of %s', (_, text) => {
   expect(() => parseConsensusLine(text)).toThrow(ParseError)
-})
-
-test('throws only ParseErrors, for any input', () => {
-  const bent = fc
-    .tuple(fc.constantFrom(...messages), fc.nat(), fc.string({ unit: 'binary', maxLength: 12 }))
-    .map(([{ line: text }, at, more]) => {
-      const place = at % (text.length + 1)
-      return text.slice(0, place) + more + text.slice(place + more.length)
-    })
-  fc.assert(
-    fc.property(fc.oneof(bent, fc.string({ unit: 'binary' }), fc.json()), (text) => {
-      try {
-        parseConsensusLine(text)
-      } catch (error) {
-        expect(error).toBeInstanceOf(ParseError)
-      }
-    }),
-    { numRuns: 5000, seed: 3 },
-  )
 })

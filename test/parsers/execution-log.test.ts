@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
 import { EXECUTION_LOG_PATTERN, parseExecutionLine } from '../../src/parsers/execution-log.ts'
@@ -203,33 +202,6 @@ test('the error names what was expected and shows what came', () => {
   expect(() => parseExecutionLine(UPSERT.replace('(timeline 0)', '(branch 0)'))).toThrow(
     'Could not parse a line of the execution log: expected version, timeline 0 or 1, smallest version, time in us, use and chunks\n' +
       '  input: Finish upserting version 907 (branch 0). Min valid version 12.',
-  )
-})
-
-test('no text makes it throw anything but a ParseError, or give a number that is not in the text', () => {
-  const parts = [...BLOCK.split(','), ...UPSERT.split('. '), 'Run to block=', ', rss =']
-  const mixed = fc
-    .tuple(
-      fc.constantFrom('__exec_block,', 'Finish upserting version', 'Run to block=', ''),
-      fc.array(fc.oneof(fc.constantFrom(...parts), fc.string()), { maxLength: 20 }),
-      fc.constantFrom(',', '. ', ' '),
-    )
-    .map(([beginning, rest, by]) => beginning + rest.join(by))
-  const cut = fc
-    .tuple(fc.constantFrom(...lines), fc.nat(400), fc.string())
-    .map(([line, at, more]) => line.slice(0, at) + more + line.slice(at + 1))
-  fc.assert(
-    fc.property(fc.oneof(fc.string(), mixed, cut), (text) => {
-      try {
-        const event = parseExecutionLine(text)
-        if (!event) return
-        const height = event.event === 'upserted' ? event.version : event.number
-        if (height !== null) expect(text).toContain(`${height}`)
-      } catch (error) {
-        expect(error).toBeInstanceOf(ParseError)
-      }
-    }),
-    { numRuns: 2000, seed: 7 },
   )
 })
 

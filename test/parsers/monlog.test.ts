@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
@@ -44,24 +43,6 @@ test('the error names what was expected and shows what came', () => {
     [ParseError: Could not parse the report on the consensus log: expected sentences like "Most recent …"
       input: Permission denied]
   `)
-})
-
-test('no text makes it throw anything but a ParseError, or give a number that is not in the text', () => {
-  const line = fc.constantFrom(...names.flatMap((name) => read(name).split('\n')))
-  const text = fc.array(fc.oneof(line, fc.string()), { maxLength: 30 }).map((all) => all.join('\n'))
-  fc.assert(
-    fc.property(text, (said) => {
-      try {
-        const { round, epoch, block } = parseMonlogReport(said)
-        for (const value of [round, epoch, block]) {
-          if (value !== null) expect(said).toContain(String(value))
-        }
-      } catch (error) {
-        expect(error).toBeInstanceOf(ParseError)
-      }
-    }),
-    { numRuns: 500, seed: 31 },
-  )
 })
 
 test.each(['A', '✅', '---\n', 'Blocks ', 'RaptorCast: ', 'group ', '\u001B[', '{"jsonrpc"', ' '])(

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
@@ -150,39 +149,6 @@ test('every failure is in the table', () => {
 
 test.each(['', '\n', 'something else went wrong\n'])('no reason in %j', (stderr) => {
   expect(readStorageFailure(stderr)).toBeNull()
-})
-
-const fragment = fc.constantFrom(
-  ...names.flatMap((name) => read(name).split('\n')),
-  'MPT database has ',
-  'Latest voted is (1',
-  'Secondary:',
-  '\u001B[',
-  '"\\',
-  '100.00%',
-)
-
-test('no text makes it throw anything but a ParseError, or give a number that is not in the text', () => {
-  const text = fc.oneof(
-    fc.string(),
-    fc.array(fc.oneof(fragment, fc.string()), { maxLength: 30 }).map((all) => all.join('\n')),
-    fc.array(fragment, { maxLength: 8 }).map((all) => all.join('')),
-  )
-  fc.assert(
-    fc.property(text, (said) => {
-      readStorageFailure(said)
-      try {
-        const report = parseStorageReport(said)
-        for (const [path, value] of leaves(report)) {
-          if (typeof value !== 'bigint' || value === 0n) continue
-          expect([path, said.includes(String(value))]).toEqual([path, true])
-        }
-      } catch (error) {
-        expect(error).toBeInstanceOf(ParseError)
-      }
-    }),
-    { numRuns: 500, seed: 17 },
-  )
 })
 
 test.each([

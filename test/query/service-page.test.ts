@@ -72,7 +72,7 @@ describe('docs/query-service.md', () => {
     // Those of other programs are on lines of their own.
     const asked = ofService
       .replaceAll(/^ *(?:useradd|npm|curl) .*$/gm, '')
-      .match(/(?<=[\s`(])--[a-z]+(?:-[a-z]+)*/g)
+      .match(/(?<=[\s`(])--[a-z]+(?:[-.][a-z]+)*/g)
       ?.filter((option) => !known.includes(option) && !others.includes(option))
     expect(asked?.filter((option) => option !== '--now')).toEqual([])
   })

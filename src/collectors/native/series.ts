@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { plainText } from '../../core/redact.ts'
 
 /**
  * Names of the node's metrics, without the name prefix. All of them are gauges, also those that count; a version
@@ -121,14 +122,16 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
   )
   if (own.length === 0) return undefined
   const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
-  const newestAt = times.length === 0 ? null : Math.max(...times)
+  const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
   const fresh = own.filter(
     ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= STALE_AFTER,
   )
   const byName = new Map<string, PrometheusSample[]>()
   for (const one of fresh) {
     const name = one.name.slice(prefix.length + 1)
-    byName.set(name, [...(byName.get(name) ?? []), one])
+    const sameName = byName.get(name)
+    if (sameName) sameName.push(one)
+    else byName.set(name, [one])
   }
   return {
     newestAt,
@@ -144,15 +147,18 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
 
 /** Two different values with the same timestamp are unknown: either may be of this node. */
 const newestOf = (samples: readonly PrometheusSample[]): number | undefined => {
-  const newest = Math.max(...samples.map(({ timestampMs }) => timestampMs ?? 0))
+  const newest = samples.reduce((latest, { timestampMs }) => Math.max(latest, timestampMs ?? 0), -Infinity)
   const values = new Set(samples.filter(({ timestampMs }) => (timestampMs ?? 0) === newest).map(({ value }) => value))
   const [value] = values
   return values.size === 1 ? value : undefined
 }
 
-/** The sentinel for "never set" is 2^64 − 1 in the node, and 2^64 as a double. */
+/**
+ * The sentinel for "never set" is 2^64 − 1 in the node, and 2^64 as a double. An integer beyond 2^53 is already rounded,
+ * so it is unknown too.
+ */
 const known = (value: number | undefined): number | undefined =>
-  value !== undefined && value >= 0 && value < 2 ** 64 ? value : undefined
+  value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value + 0 : undefined
 
 /** Whether the values change: `standing` means that they do not, `unknown` that they have no timestamps and were read once. */
 export type Movement = 'moving' | 'standing' | 'unknown'
@@ -192,10 +198,12 @@ export const createMovementDetector = (clock: Clock) => {
   } as const
 }
 
+const labelText = (text: string | undefined): string | null => (text === undefined ? null : plainText(text, 100))
+
 /** Network and version. `service_name` is omitted: it contains the name that the operator gave the node. */
 const infoOf = ({ label }: NativeSeries) => ({
-  network: label('network')?.slice(0, 100) ?? null,
-  version: label('service_version')?.slice(0, 100) ?? null,
+  network: labelText(label('network')),
+  version: labelText(label('service_version')),
 })
 
 /** The metrics of the node that no other source provides, in base units. */

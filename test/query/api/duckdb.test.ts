@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/core/clock.ts'
 import { openDuckDbStore } from '../../../src/query/store/duckdb/store.ts'
 import { it } from '../../support/directory.ts'
 import { randomBody } from './fuzz-bodies.ts'
-import { checkBody, createCore } from './fuzz.ts'
+import { checkBody, createCore } from './fuzz-dialect.ts'
 import { diceOf, randomChain } from '../../support/store-cases.ts'
 
 it('a response from DuckDB equals that of a naive filter, byte by byte', async ({ directory }) => {

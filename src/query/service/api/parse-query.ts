@@ -1,4 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
+import { isDeeper, tryJson, withoutMinus } from '../../../core/json.ts'
+import { plainText } from '../../../core/redact.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import type { Filter } from '../../store/store.ts'
 import { HttpError } from './http-error.ts'
@@ -135,7 +138,9 @@ const shorten = (text: string): string => (text.length > SHOWN ? `${text.slice(0
 const describe = (value: unknown): string => {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' && value !== null ? 'an object' : shorten(JSON.stringify(value))
+  return typeof value === 'object' && value !== null
+    ? 'an object'
+    : shorten(plainText(JSON.stringify(value), 2 * SHOWN))
 }
 
 /** `logs[0].topics[1]` */
@@ -146,7 +151,7 @@ const join = (path: readonly PropertyKey[]): string =>
   }, '')
 
 const WHOLE_NUMBER = 'a whole number from 0 to 2^53-1'
-const wholeNumber = z.int(WHOLE_NUMBER).min(0, WHOLE_NUMBER)
+const wholeNumber = z.int(WHOLE_NUMBER).min(0, WHOLE_NUMBER).overwrite(withoutMinus)
 
 /** An object with these keys only. */
 const object = <Shape extends z.core.$ZodShape>(shape: Shape) =>
@@ -296,18 +301,15 @@ const describeValues = (values: readonly string[]): string => {
   return `${shown.join(' or ')}${more > 0 ? ` (and ${more} more)` : ''}`
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const UTF8 = new TextDecoder()
 
 /** Parses the JSON of a body. Duplicate keys are rejected: JSON parsers differ in which of the two they use. */
 const parseJson = (body: Uint8Array): unknown => {
-  let text: string
-  let value: unknown
-  try {
-    text = UTF8.decode(body)
-    value = JSON.parse(text)
-  } catch {
-    throw new HttpError('bad_json', 'the body is not valid JSON in UTF-8')
-  }
+  // Bytes that are not UTF-8 are not JSON either.
+  const text = isUtf8(body) ? UTF8.decode(body) : ''
+  if (isDeeper(text, DEEPEST)) throw new HttpError('bad_json', 'the body is nested too deeply')
+  const value = tryJson(text)
+  if (value === undefined) throw new HttpError('bad_json', 'the body is not valid JSON in UTF-8')
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError('bad_json', 'the body is not a JSON object')
   checkKeys(text)
@@ -323,7 +325,7 @@ interface Level {
 
 const DEEPEST = 16
 
-/** Checks for duplicate keys and nesting depth. The text is known to be valid JSON. */
+/** Checks for duplicate keys. The text is known to be valid JSON. */
 const checkKeys = (text: string): void => {
   const levels: Level[] = []
   for (let position = 0; position < text.length; position += 1) {
@@ -341,7 +343,6 @@ const checkKeys = (text: string): void => {
         level.keys.add(level.at)
       }
     } else if (character === '{' || character === '[') {
-      if (levels.length === DEEPEST) throw new HttpError('bad_json', 'the body is nested too deeply')
       levels.push(character === '{' ? { keys: new Set(), at: null } : { keys: null, at: 0 })
     } else if (character === '}' || character === ']') levels.pop()
     else if (character === ',' && level) level.at = typeof level.at === 'number' ? level.at + 1 : null

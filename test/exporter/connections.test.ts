@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { limitConnections, oneAtATime } from '../../src/exporter/connections.ts'
+import { serve } from '../../src/exporter/server.ts'
+import { createWeb } from '../../src/exporter/web.ts'
+import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
+import { eventually } from '../support/eventually.ts'
+
+const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+const portOf = (server: Server): number => {
+  const bound = server.address()
+  return typeof bound === 'object' && bound ? bound.port : 0
+}
+
+const open = async (port: number): Promise<Socket> => {
+  const socket = connect({ port, host: '127.0.0.1' })
+  closing.push(() => socket.destroy())
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
+
+const MOST = 8
+
+const startLimited = async (handle: Parameters<typeof oneAtATime>[0] = (_, response) => response.end('ok')) => {
+  const server = createServer(oneAtATime(handle))
+  limitConnections(server, MOST)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return portOf(server)
+}
+
+const get = async (port: number): Promise<number> =>
+  (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })).status
+
+test.each([
+  ['send nothing', ''],
+  ['send headers slowly', 'GET / HTTP/1.1\r\nHost: a\r\nX: '],
+])('connections that %s keep no client out', async (_, beginning) => {
+  const port = await startLimited()
+  const sockets: Socket[] = []
+  for (let each = 0; each < 2 * MOST; each += 1) {
+    const socket = await open(port)
+    socket.write(beginning)
+    sockets.push(socket)
+  }
+  for (let each = 0; each < 3; each += 1) expect(await get(port)).toBe(200)
+  await eventually(
+    () => sockets.filter(({ destroyed }) => !destroyed).length,
+    (count) => count < MOST,
+  )
+})
+
+test('a connection that has sent a request outlives those that have not', async () => {
+  const port = await startLimited()
+  const prometheus = await open(port)
+  prometheus.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await once(prometheus, 'data')
+  for (let each = 0; each < 3 * MOST; each += 1) await open(port)
+  prometheus.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect(String(await once(prometheus, 'data'))).toContain('200 OK')
+})
+
+test('a request in progress is not cut off for a new connection', async () => {
+  const answers: (() => void)[] = []
+  const port = await startLimited((_, response) => answers.push(() => response.end('ok')))
+  const first = Array.from({ length: MOST }, () => get(port))
+  await eventually(
+    () => answers.length,
+    (count) => count === MOST,
+  )
+  await expect(get(port)).rejects.toThrow('fetch failed')
+  for (const answer of answers) answer()
+  expect(await Promise.all(first)).toEqual(first.map(() => 200))
+})
+
+test('pipelined requests are handled one after another, in order', async () => {
+  const running: string[] = []
+  const answers: (() => void)[] = []
+  const port = await startLimited(({ url = '' }, response) => {
+    running.push(url)
+    answers.push(() => response.end(url))
+  })
+  const socket = await open(port)
+  let received = ''
+  socket.on('data', (chunk) => (received += String(chunk)))
+  socket.write(['/a', '/b', '/c'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
+  for (const [at, path] of ['/a', '/b', '/c'].entries()) {
+    await eventually(
+      () => running.length,
+      (count) => count > at,
+    )
+    expect(running).toHaveLength(at + 1)
+    expect(running.at(-1)).toBe(path)
+    answers[at]?.()
+  }
+  await eventually(
+    () => [...received.matchAll(/\/[abc]/g)].map(String).join(' '),
+    (paths) => paths === '/a /b /c',
+  )
+})
+
+test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {
+  let renderings = 0
+  const view = {
+    version: '1',
+    contentType: 'text/plain',
+    metrics: () => {
+      renderings += 1
+      return Promise.resolve('chain_rpc_up 1\n'.repeat(10_000))
+    },
+    health: () => Promise.resolve({}),
+    status: () => ({}),
+    events: () => Promise.resolve({}),
+    waitingFor: () => [],
+    complain: () => undefined,
+  }
+  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
+  closing.push(() => void server.close())
+  const socket = await open(server.address.port)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2000))
+  socket.resume()
+  await closed
+  expect(renderings).toBeLessThanOrEqual(1)
+  expect((await fetch(`http://127.0.0.1:${server.address.port}/metrics`)).status).toBe(200)
+})
+
+test('scrapes at the same time share one rendering', async () => {
+  let finish: (text: string) => void = () => undefined
+  let renderings = 0
+  let requests = 0
+  const view = {
+    version: '1',
+    contentType: 'text/plain',
+    metrics: () => {
+      renderings += 1
+      return new Promise<string>((resolve) => (finish = resolve))
+    },
+    health: () => Promise.resolve({}),
+    status: () => ({}),
+    events: () => Promise.resolve({}),
+    waitingFor: () => {
+      requests += 1
+      return []
+    },
+    complain: () => undefined,
+  }
+  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
+  closing.push(() => void server.close())
+  const base = `http://127.0.0.1:${server.address.port}`
+  const encodings = ['gzip', 'identity', 'gzip', 'identity']
+  const scrapes = encodings.map((encoding) => fetch(`${base}/metrics`, { headers: { 'accept-encoding': encoding } }))
+  // When these are answered, the scrapes before them have begun.
+  await Promise.all(encodings.map(() => fetch(`${base}/-/ready`)))
+  expect([renderings, requests]).toEqual([1, 4])
+  finish('chain_rpc_up 1\n')
+  for (const scrape of scrapes) expect(await (await scrape).text()).toBe('chain_rpc_up 1\n')
+  expect(renderings).toBe(1)
+})

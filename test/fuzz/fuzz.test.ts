@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { formats } from '../../src/parsers/formats.ts'
+import { cpuTime, fuzz, problemOf, repeatedText, type Target } from './engine.ts'
+import { loadTargets } from './targets.ts'
+
+/** Of each parser. More in `npm run fuzz`. */
+const EXECUTIONS = Number(process.env['FUZZ_EXECUTIONS'])
+const SEED = Number(process.env['FUZZ_SEED'] ?? 10)
+const FIXTURES = 'test/fixtures/fuzz'
+
+const targets = await loadTargets()
+const names = targets.map(({ name }) => name)
+
+test('every format of `chain-agent parse` is fuzzed', () => {
+  expect(names).toEqual(expect.arrayContaining(formats.map(({ name }) => name)))
+})
+
+test('every fixture belongs to a parser', () => {
+  expect(names).toEqual(expect.arrayContaining(readdirSync(FIXTURES)))
+})
+
+test.each(targets)('$name: every seed and every earlier finding is understood or an expected error', (target) => {
+  const folder = join(FIXTURES, target.name)
+  const found = existsSync(folder) ? readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')) : []
+  const problems = [...target.seeds, ...found].map((input) => problemOf(target, input))
+  expect(problems.filter((problem) => problem !== undefined)).toEqual([])
+})
+
+test.each(targets)('$name: so is every mutated input', (target) => {
+  const before = Error.stackTraceLimit
+  // Most of the time of an expected error would be its stack trace.
+  Error.stackTraceLimit = 0
+  const { executions, findings } = fuzz(target, SEED, { executions: EXECUTIONS })
+  Error.stackTraceLimit = before
+  expect(findings).toEqual([])
+  expect(executions).toBe(EXECUTIONS)
+})
+
+/** Repeated pieces that once took time that grew with the square of the input. */
+const QUADRATIC = [
+  { name: 'timedatectl', head: '', piece: '\n', tail: '' },
+  { name: 'timedatectl', head: '', piece: '\n  ', tail: 'Offset: n/a' },
+  { name: 'node-version', head: '', piece: '\n', tail: '' },
+  { name: 'monlog', head: '', piece: '{"jsonrpc"\n', tail: '' },
+  { name: 'monlog', head: 'RaptorCast: ', piece: 'group ', tail: '\u2028' },
+  { name: 'monlog', head: '', piece: 'ii x\n', tail: '' },
+  { name: 'flags', head: '[', piece: '[', tail: '' },
+  { name: 'flags', head: '', piece: 'a: {', tail: '' },
+  { name: 'prometheus', head: 'm{a="', piece: '"', tail: '' },
+  { name: 'prometheus', head: '', piece: 'm{a="\\"",', tail: '} 1\n' },
+  { name: 'redact-log', head: '', piece: '90071992547409910:00.00002', tail: '' },
+]
+
+test.each(QUADRATIC)('$name: a megabyte of $head$piece… takes seconds at most', ({ name, ...repeated }) => {
+  const target = targets.find((one) => one.name === name)
+  if (!target) throw new Error(`no parser ${name}`)
+  expect(cpuTime(target, repeatedText(repeated, 1024 * 1024))).toBeLessThan(6000)
+})
+
+test('a defect of each kind is found and minimised', () => {
+  const target = (run: Target['run']): Target => ({
+    name: 'x',
+    seeds: ['{"a":1,"b":"x y"}'],
+    run,
+    isExpected: () => false,
+  })
+  const findingsOf = (run: Target['run']) => fuzz(target(run), 1, { executions: 3000 }).findings
+  expect(findingsOf((text) => text.length)).toEqual([])
+  expect(findingsOf((text) => [text.includes('-0') ? -0 : 1])).toMatchObject([
+    { problem: 'negative zero', input: '-0' },
+  ])
+  expect(findingsOf((text) => ({ a: text.includes('NaN') ? Number.NaN : 1 }))).toMatchObject([{ problem: 'NaN' }])
+  expect(findingsOf((text) => (text.includes('[[') ? 2 ** 53 : 1))).toMatchObject([{ input: '[[' }])
+  const thrown = findingsOf((text) => {
+    if (text.includes('\0')) throw new TypeError('no')
+    return null
+  })
+  expect(thrown).toMatchObject([{ problem: 'throws TypeError: no', input: '\0' }])
+})
