@@ -25,6 +25,7 @@ const SUITES: readonly Suite[] = [
   { name: 'store', quick: ['duckdb'] },
   { name: 'evm', quick: [] },
   { name: 'nodes', quick: [] },
+  { name: 'package', quick: [] },
 ]
 
 /** A limit only catches a hang: on a busy machine a test may take twenty times as long. */

@@ -40,6 +40,8 @@ interface ExecOptions {
   readonly clock: Clock
   /** The search path for programs. Children inherit nothing else of the environment. */
   readonly path: string
+  /** Further variables for the children. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /** The children of this process. Each has its own process group, so none ends automatically with this process. */
@@ -48,7 +50,7 @@ const killLiving = (): void => {
   for (const pid of living) killGroup(pid, 'SIGKILL')
 }
 
-export const createExec = ({ clock, path }: ExecOptions): Exec => {
+export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
   const slots = pLimit(LIMITS.tool.concurrent)
   const slotsOf = new Map<string, LimitFunction>()
   const slotsFor = (command: string): LimitFunction => {
@@ -73,7 +75,7 @@ export const createExec = ({ clock, path }: ExecOptions): Exec => {
       maxBuffer: { stdout: LIMITS.tool.outputBytes, stderr: LIMITS.tool.errorBytes },
       extendEnv: false,
       // UTC and untranslated messages: the output must not depend on the operator's locale.
-      env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0' },
+      env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0', ...variables },
     })
     const { pid } = child
     if (pid !== undefined) {

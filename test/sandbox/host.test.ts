@@ -99,7 +99,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
     expect(warning).toBe(5)
     expect((await node.look()).value('chain_host_nvme_used_ratio', { device: 'nvme0' })).toBe(1.31)
     const listed = await shell('stat -c "%a %U %G" /run/chain-agent-smart/nvme0.json')
-    expect(listed.trim()).toBe('640 root chain-agent')
+    expect(listed.trim()).toBe('640 chain-agent chain-agent')
     await node.systemctl('start', 'chain-agent-smart.timer')
     expect(await node.systemctl('is-active', 'chain-agent-smart.timer')).toBe('active')
   })

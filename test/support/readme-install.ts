@@ -10,10 +10,10 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** npm on a busy machine. */
 const TIMEOUT = 1_200_000
 
-/** The shell blocks of "Install on a node" exactly as printed, without the indent of a list. */
+/** The shell blocks of "With npm" exactly as printed, without the indent of a list. */
 export const installSteps = async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-  const [, section = ''] = /^## Install on a node$([\s\S]+?)^## /m.exec(readme) ?? []
+  const [, section = ''] = /^### With npm$([\s\S]+?)^## /m.exec(readme) ?? []
   const [build = '', install = '', upgrade = '', uninstall = ''] = [
     ...section.matchAll(/^( *)```sh\n([\s\S]+?)^\1```$/gm),
   ].map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))

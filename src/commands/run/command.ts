@@ -25,20 +25,17 @@ Examples:
   chain-agent run --listen 127.0.0.1:9900 --set ledger.enabled=false`,
     )
     .action(async (options: ConfigOptions) => {
-      const [{ startAgent }, { configOf }, { createLog }] = await Promise.all([
+      const [{ startAgent }, { configOf }, { createLog }, { notifySystemd }] = await Promise.all([
         import('../../agent/agent.ts'),
         import('../../cli/config.ts'),
         import('../../cli/logger.ts'),
+        import('./systemd-notify.ts'),
       ])
       const read = () => configOf(io, options).config
       const config = read()
       const log = createLog(config, io)
-      const starting = startAgent({
-        config,
-        clock: io.clock,
-        log,
-        path: io.env['PATH'] ?? '/usr/bin:/bin',
-      })
+      const path = io.env['PATH'] ?? '/usr/bin:/bin'
+      const starting = startAgent({ config, clock: io.clock, log, path })
       io.onHangup?.(() => {
         // A failure of the start is reported below.
         void starting.then(
@@ -49,7 +46,10 @@ Examples:
       const agent = await starting
       const { host, port } = agent.address
       log.info(`Serving ${agent.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
-      await waitForAbort(io.signal)
+      const complain = (message: string): void => {
+        log.error(message)
+      }
+      await Promise.all([notifySystemd({ ...io, path, complain }), waitForAbort(io.signal)])
       log.info('Stopping')
       await agent.stop()
       exit(0)

