@@ -45,6 +45,12 @@ const COMMANDS: readonly Row[] = [
     load: async () => (await import('../commands/recover/command.ts')).recoverCommand,
   },
   {
+    name: 'restart-window',
+    group: 'Diagnose: current status and what to do',
+    summary: 'check whether the node can be restarted now: epoch, own rounds, sync, network',
+    load: async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
+  },
+  {
     name: 'runbook',
     args: '[alert]',
     group: 'Diagnose: current status and what to do',

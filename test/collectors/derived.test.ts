@@ -236,3 +236,41 @@ describe('duties', () => {
     expect(value('chain_duty_identity_active')).toBe(0)
   })
 })
+
+describe('the time of a start', () => {
+  const started = (second: number): Sample =>
+    sample('chain_service_start_timestamp_seconds', NOW / 1000 + second, { service: 'bft' })
+
+  /** Consensus ran for an hour; it is down from second 30 on, starts at 38, and has caught up at 60. */
+  const restarted = (second: number): readonly Sample[] => [
+    started(second < 40 ? -3600 : 38),
+    ...(second < 30 || second >= 60 ? node(second) : node(30)),
+  ]
+
+  test('is unknown before the first start, and then lasts until a fresh block', async () => {
+    const { run, value } = await start()
+    await run(60, restarted)
+    expect(value('chain_last_start_seconds')).toBeUndefined()
+    // The samples of second 60 are read at 65: 27 s after the start.
+    await run(10, restarted)
+    expect(value('chain_last_start_seconds')).toBe(27)
+    await run(60, restarted)
+    expect(value('chain_last_start_seconds')).toBe(27)
+  })
+
+  test('a start that leads to statesync does not count', async () => {
+    const { run, value } = await start()
+    await run(90, (second) => [
+      ...restarted(second),
+      sample('chain_native_statesync_active', second >= 40 && second < 55),
+    ])
+    expect(value('chain_last_start_seconds')).toBeUndefined()
+  })
+
+  test('a block from before the start does not end it', async () => {
+    const { run, value } = await start()
+    // Started at 34; the newest block is of second 30 and looks fresh until 40.
+    await run(40, (second) => [started(second < 35 ? -3600 : 34), ...node(Math.min(second, 30))])
+    expect(value('chain_last_start_seconds')).toBeUndefined()
+  })
+})

@@ -40,6 +40,7 @@ export const advise = (node: Node) => {
     origin: 'agent',
     prefix: 'chain',
     window: 600,
+    epochs: new Map(),
     known: createSampleIndex([
       ...services,
       ...references,

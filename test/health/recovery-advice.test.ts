@@ -212,6 +212,7 @@ test('without any data the recovery is unknown', () => {
     origin: 'node',
     prefix: null,
     window: 600,
+    epochs: new Map(),
     known: createSampleIndex([]),
     collectors: [],
     readings: {},

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { newestBlock } from '../../core/agreement.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
@@ -77,5 +78,58 @@ export const createLag = () => {
     const late = Math.max(elapsed - highest.since, age ?? 0)
     if (late <= USUAL_MS) return age === undefined ? (difference ?? null) : Math.max(0, difference ?? 0)
     return rate === null ? null : Math.max(Math.floor((late / second) * rate), difference ?? 0)
+  }
+}
+
+interface StartInputs {
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** When consensus was last started, in milliseconds since the epoch; undefined is unknown. */
+  readonly startedAt: number | undefined
+  readonly lag: number | null
+  readonly blockAt: number | undefined
+  readonly isSyncing: boolean
+}
+
+const startSchema = z.object({ startedAt: z.number(), seconds: z.number().nullable() })
+
+/** A start is noticed at the latest after the interval of the collector of services. */
+const OBSERVED_MS = 20 * second
+
+/** Blocks: a node that is no further behind has caught up. */
+const CAUGHT_UP = 15
+
+/**
+ * How long the last start of consensus took: until the node had a fresh block of the time after it. A start that led
+ * to statesync does not count: that is not the time of a restart.
+ */
+export const createStartTimer = () => {
+  let startedAt: number | undefined
+  let isPending = false
+  let seconds: number | null = null
+  return {
+    add: (inputs: StartInputs): number | null => {
+      const { now, lag, blockAt = -Infinity, isSyncing } = inputs
+      const started = inputs.startedAt
+      if (started === undefined) return seconds
+      const hasCaughtUp = lag !== null && lag <= CAUGHT_UP && blockAt > started && now - blockAt <= USUAL_MS
+      if (started !== startedAt) {
+        // Of a start that was not observed it is not known when it ended.
+        isPending = startedAt !== undefined && !hasCaughtUp
+        if (startedAt !== undefined && hasCaughtUp && now - started <= OBSERVED_MS) seconds = (now - started) / second
+        startedAt = started
+      }
+      if (isSyncing) isPending = false
+      if (isPending && hasCaughtUp) {
+        seconds = (now - started) / second
+        isPending = false
+      }
+      return seconds
+    },
+    snapshot: () => (startedAt === undefined ? null : { startedAt, seconds }),
+    restore: (snapshot: unknown): void => {
+      const { data } = startSchema.safeParse(snapshot)
+      if (data) ({ startedAt, seconds } = data)
+    },
   }
 }

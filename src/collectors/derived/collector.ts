@@ -5,7 +5,7 @@ import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex
 import { minute, second } from '../../core/units.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
-import { createBlockRate, createLag, ownHeight } from './blocks.ts'
+import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
 import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
 import {
   createStatesyncEstimator,
@@ -34,6 +34,7 @@ interface Reading {
   readonly blocksPerSecond: number | null
   readonly windowBlocks: number | null
   readonly windowSeconds: number | null
+  readonly lastStartSeconds: number | null
   readonly statesync: StatesyncEstimate
   readonly secondsUntilCompaction: number | null
   readonly zombie: boolean | null
@@ -48,6 +49,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
   const { published, rounds, duties, ownKey, blocksyncWindow, checkpoint, timing } = options
   const rateOf = createBlockRate()
   const lagOf = createLag()
+  const starts = createStartTimer()
   const estimateOf = createStatesyncEstimator()
   const growth = createStorageGrowth()
   const isSigning = createSigningMonitor()
@@ -58,6 +60,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     const found = await checkpoint.read()
     if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return
     if ('growth' in found.value) growth.restore(found.value.growth)
+    if ('start' in found.value) starts.restore(found.value.start)
     if ('duties' in found.value) duties.restore(found.value.duties)
     // The status report with the own key is read every few minutes; the journal is read at once.
     if ('key' in found.value && typeof found.value.key === 'string') ownKey.set(found.value.key)
@@ -70,7 +73,12 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
   }
 
   const saveNow = (): void => {
-    checkpoint.save({ growth: growth.snapshot(), duties: duties.snapshot(), key: ownKey.get() })
+    checkpoint.save({
+      growth: growth.snapshot(),
+      duties: duties.snapshot(),
+      start: starts.snapshot(),
+      key: ownKey.get(),
+    })
   }
 
   const evaluate = (known: SampleIndex, { clock }: Context): Reading => {
@@ -86,6 +94,14 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       difference: known.value('chain_block_difference'),
       rate,
     })
+    const startedAt = known.value('chain_service_start_timestamp_seconds', { service: 'bft' })
+    const lastStartSeconds = starts.add({
+      now,
+      startedAt: startedAt && startedAt * second,
+      lag,
+      blockAt: newest && newest.time * second,
+      isSyncing: isSyncing(known),
+    })
     const windowBlocks = lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
     const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
@@ -98,6 +114,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       blocksPerSecond: rate,
       windowBlocks,
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
+      lastStartSeconds,
       statesync: estimateOf(statesyncProgress(known), { elapsed, now }),
       secondsUntilCompaction: used === undefined ? null : growth.secondsUntil(COMPACTION_THRESHOLD),
       zombie: isZombie(known, now),
@@ -137,6 +154,7 @@ const samples = (reading: Reading): readonly Sample[] => {
     ...sampleIfKnown('chain_blocks_per_second', reading.blocksPerSecond),
     ...sampleIfKnown('chain_blocksync_window_remaining_blocks', reading.windowBlocks),
     ...sampleIfKnown('chain_blocksync_window_remaining_seconds', reading.windowSeconds),
+    ...sampleIfKnown('chain_last_start_seconds', reading.lastStartSeconds),
     ...sampleIfKnown('chain_statesync_eta_seconds', statesync.etaSeconds),
     ...sampleIfKnown(
       'chain_statesync_last_progress_timestamp_seconds',

@@ -36,6 +36,9 @@ export const definition = {
     chain_blocksync_window_remaining_seconds: gauge(
       'Time until a stalled node leaves the blocksync window, at the measured block rate.',
     ),
+    chain_last_start_seconds: gauge(
+      'Time from the last observed start of consensus until the node had caught up; a start that led to statesync does not count.',
+    ),
     chain_statesync_eta_seconds: gauge(
       'Time until statesync completes, at its current rate; absent while it is stalled.',
     ),

@@ -6,6 +6,10 @@ import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { Io, ActionContext } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
+import { readEpochLengths } from '../../config/epochs.ts'
+import { sanitize } from '../../core/redact.ts'
+import { RESTART_MS, restartWindow } from '../../health/restart-window.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { staleAfter } from '../../core/collector.ts'
 import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
 import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
@@ -31,7 +35,12 @@ export const startMaintenance = async (
   await announcements.write(maintenance)
   if (before && isActive(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
   io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
-  const problem = await problemOf(io, config, maintenance)
+  const { problem, snapshot } = await outcomeOf(io, config, maintenance)
+  if (snapshot) {
+    const input = { ...snapshot, window: config.derived.blocksyncWindow, epochs: readEpochLengths() }
+    const { says } = restartWindow({ ...input, span: Math.min(span, RESTART_MS) })
+    io.stdout.write(`A restart: ${sanitize(says)}.\n`)
+  }
   if (problem !== null) {
     io.stderr.write(`The window is written to ${config.state.directory}, but is not in force: ${problem}\n`)
   }
@@ -42,34 +51,43 @@ export const endMaintenance = async ({ io, exit, options }: ActionContext<Config
   const { config } = configOf(io, options)
   const hadOne = await openAnnouncements(config).end()
   io.stdout.write(hadOne ? 'Maintenance has ended.\n' : 'No maintenance window was set.\n')
-  const problem = await problemOf(io, config, null)
+  const { problem } = await outcomeOf(io, config, null)
   if (problem !== null) io.stderr.write(`A window may still be in force: ${problem}\n`)
   exit(problem === null ? 0 : 1)
 }
 
-/** Why the running agent does not report this window (null: none); null when it does. */
-const problemOf = async (io: Io, config: Config, expected: Maintenance | null): Promise<string | null> => {
+interface Outcome {
+  /** Why the running agent does not report the window; null if it does. */
+  readonly problem: string | null
+  /** The snapshot with which it reports the window. */
+  readonly snapshot?: NodeSnapshot
+}
+
+/** Whether the running agent reports this window (null: none). */
+const outcomeOf = async (io: Io, config: Config, expected: Maintenance | null): Promise<Outcome> => {
   const { clock, signal, overrides } = io
   const progress = createProgress(io)
   progress.show('Waiting for the agent to report it')
   try {
-    switch (await confirmMaintenance(expected, { config, clock, signal, ...overrides })) {
-      case 'confirmed':
-        return null
+    const confirmed = await confirmMaintenance(expected, { config, clock, signal, ...overrides })
+    switch (confirmed) {
       case 'no agent':
         // Without an agent no window is in force.
-        return expected && noAgent(config)
+        return { problem: expected && noAgent(config) }
       case 'interrupted':
-        return 'interrupted before the agent reported it'
+        return { problem: 'interrupted before the agent reported it' }
       case 'not reported':
-        return (
-          `the agent at ${addressOf(config)} does not report it after ${renderDuration(confirmationTimeout(config))}.\n` +
-          '  what to do: use the configuration of that agent (`chain-agent config` prints the file in use; ' +
-          'state.directory must be the same), and read its log: journalctl -u chain-agent'
-        )
+        return {
+          problem:
+            `the agent at ${addressOf(config)} does not report it after ${renderDuration(confirmationTimeout(config))}.\n` +
+            '  what to do: use the configuration of that agent (`chain-agent config` prints the file in use; ' +
+            'state.directory must be the same), and read its log: journalctl -u chain-agent',
+        }
+      default:
+        return { problem: null, snapshot: confirmed }
     }
   } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return error.message
+    if (error instanceof SourceError || error instanceof ParseError) return { problem: error.message }
     throw error
   } finally {
     progress.end()
@@ -107,8 +125,8 @@ const describe = (maintenance: Maintenance): string => {
 export const openAnnouncements = ({ state }: Pick<Config, 'state'>): MaintenanceFile =>
   createMaintenanceFile(state.directory)
 
-/** What the running agent reports of its maintenance window. */
-export type Confirmation = 'confirmed' | 'no agent' | 'not reported' | 'interrupted'
+/** What the running agent reports of its maintenance window; its snapshot if it reports the expected one. */
+export type Confirmation = NodeSnapshot | 'no agent' | 'not reported' | 'interrupted'
 
 interface ConfirmOptions extends FetchSnapshotOptions {
   readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'maintenance'>
@@ -127,7 +145,7 @@ const confirmMaintenance = async (expected: Maintenance | null, options: Confirm
   for (;;) {
     const agent = await fetchSnapshot(options)
     if (!agent) return 'no agent'
-    if (agent.readings.maintenance?.until === until) return 'confirmed'
+    if (agent.readings.maintenance?.until === until) return agent
     if (clock.elapsed() >= deadline) return 'not reported'
     await clock.sleep(POLL_INTERVAL_MS, signal)
     if (signal.aborted) return 'interrupted'

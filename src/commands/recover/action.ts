@@ -1,5 +1,8 @@
 import { toJson } from '../../core/json.ts'
 import { sanitize } from '../../core/redact.ts'
+import { readEpochLengths } from '../../config/epochs.ts'
+import { shortDuration } from '../../core/format.ts'
+import { RESTART_MS, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
 import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { unlessInterrupted, type ActionContext } from '../../cli/io.ts'
@@ -12,14 +15,22 @@ export const recover = async ({ io, exit, options }: ActionContext<RecoverOption
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
   const { snapshot, config } = data
-  const advice = adviseRecovery({ ...snapshot, window: config.derived.blocksyncWindow })
+  const input = { ...snapshot, window: config.derived.blocksyncWindow, epochs: readEpochLengths() }
+  const advice = adviseRecovery(input)
+  const restart = restartWindow({ ...input, span: RESTART_MS })
   if (options.json) {
     const { at, origin } = snapshot
-    const document = { at: new Date(at).toISOString(), origin, ...advice }
+    const document = {
+      at: new Date(at).toISOString(),
+      origin,
+      ...advice,
+      restart: { isSafe: restart.isSafe, says: restart.says },
+    }
     io.stdout.write(`${JSON.stringify(toJson(document), undefined, 2)}\n`)
   } else {
     const style = createStyle(io, { color: options.color })
-    io.stdout.write(`${renderAdvice(advice, style).join('\n')}\n`)
+    const lines = [...renderAdvice(advice, style), ...restartLine(advice, restart, style)]
+    io.stdout.write(`${lines.join('\n')}\n`)
   }
   exit(advice.exitCode)
 }
@@ -36,6 +47,12 @@ const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] =
     ...(runbook === null ? [] : ['', `More: chain-agent runbook ${runbook}`]),
   ]
 }
+
+/** Where there is a choice of the time: a node that does no work is restarted at once. */
+const restartLine = ({ path }: RecoveryAdvice, { says }: RestartWindow, style: Style): readonly string[] =>
+  ['none', 'upgrade', 'migrate', 'restart together'].includes(path)
+    ? ['', ...wrap(`A restart for ${shortDuration(RESTART_MS)}: ${plain(says, style)}.`, style)]
+    : []
 
 const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {
   none: 'good',

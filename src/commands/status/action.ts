@@ -3,6 +3,7 @@ import { firstLine, evaluateHealth } from '../../health/verdict.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { type Io, unlessInterrupted, type CommandContext } from '../../cli/io.ts'
+import { readEpochLengths } from '../../config/epochs.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { chain } from './chain.ts'
@@ -27,7 +28,7 @@ export const showStatus = async (
   const render = async (): Promise<WatchedPage> => {
     const { snapshot, config, source } = await readSnapshot(io, options)
     const page = {
-      view: createView(snapshot),
+      view: createView(snapshot, { window: config.derived.blocksyncWindow, epochs: readEpochLengths() }),
       verdict: evaluateHealth(snapshot),
       listen: config.listen,
       source,

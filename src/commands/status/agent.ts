@@ -86,3 +86,32 @@ export const maintenance: Section = {
     return isKnown(view) ? summary('none') : null
   },
 }
+
+/** Whether consensus and execution can be restarted together now. */
+export const restart: Section = {
+  name: 'restart',
+  groups: [
+    {
+      collector: null,
+      source: 'the other sections',
+      facts: ({ restart: { isSafe, checks, nextAt }, at }) => [
+        fact('safe', isSafe),
+        ...checks.map(({ name, state, says }) =>
+          fact(
+            ['checks', name],
+            { state, says },
+            {
+              label: name,
+              text: () => (state === 'unknown' ? `unknown: ${says}` : says),
+              tone: () => RESTART_TONES[state],
+            },
+          ),
+        ),
+        ...(isSafe ? [] : [timeFact('nextAt', nextAt, { label: 'next safe', now: at })]),
+      ],
+    },
+  ],
+  summary: ({ restart: { says } }) => summary(says),
+}
+
+const RESTART_TONES = { ok: undefined, no: 'notice', unknown: 'unknown' } as const

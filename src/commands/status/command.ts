@@ -35,6 +35,7 @@ Sections:
   host         kernel, memory, clock, ports, disk space, drives
   keys         keystores, password and backups: present, intact, private
   maintenance  the maintenance window, and its end
+  restart      whether the node can be restarted now, and when next
   agent        version, prefix, status of each collector
   all          every section
   bft, rpc ... one service in detail, also as chain-bft

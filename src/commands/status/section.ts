@@ -1,5 +1,6 @@
 import type { SampleIndex } from '../../core/metric.ts'
 import type { Readings } from '../../collectors/index.ts'
+import { RESTART_MS, type RestartInput, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
 import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import { type Fact, oneLine } from './fact.ts'
@@ -13,6 +14,8 @@ export interface View {
   readonly known: SampleIndex
   readonly readings: Readings
   readonly snapshot: NodeSnapshot
+  /** Whether the node can be restarted now. */
+  readonly restart: RestartWindow
   collector(collector: string): CollectorState | undefined
   /** True once the collector has a reading: absent fields are then known to be absent. */
   hasReading(collector: string): boolean
@@ -42,7 +45,7 @@ export interface Section {
   readonly summary?: (view: View) => Summary
 }
 
-export const createView = (snapshot: NodeSnapshot): View => {
+export const createView = (snapshot: NodeSnapshot, network: Pick<RestartInput, 'window' | 'epochs'>): View => {
   const statusOf = (collector: string): CollectorState | undefined =>
     snapshot.collectors.find(({ name }) => name === collector)
   return {
@@ -51,6 +54,7 @@ export const createView = (snapshot: NodeSnapshot): View => {
     known: snapshot.known,
     readings: snapshot.readings,
     snapshot,
+    restart: restartWindow({ ...snapshot, ...network, span: RESTART_MS }),
     collector: statusOf,
     hasReading: (collector) => statusOf(collector)?.hasReading ?? false,
   }

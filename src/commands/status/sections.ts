@@ -1,6 +1,6 @@
 import { closestMatch } from '../../core/suggest.ts'
 import type { Config } from '../../config/schema.ts'
-import { agent, maintenance } from './agent.ts'
+import { agent, maintenance, restart } from './agent.ts'
 import { chain, rpc } from './chain.ts'
 import { consensus, duties, statesync } from './consensus.ts'
 import { execution, storage } from './execution.ts'
@@ -26,6 +26,7 @@ export const SECTIONS: readonly Section[] = [
   host,
   keys,
   maintenance,
+  restart,
   agent,
 ]
 

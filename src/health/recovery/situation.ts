@@ -1,8 +1,10 @@
 import { minute, second } from '../../core/units.ts'
 import { databaseUsedRatio, isSyncing, networkHead, USUAL_RATE } from '../../core/agreement.ts'
 import { blockAge, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
+import type { EpochLengths } from '../../core/epoch.ts'
 import { excerpt } from '../../core/errors.ts'
 import type { SampleIndex } from '../../core/metric.ts'
+import { epochEnd } from '../restart-window.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
 import { duration, figure, percent, shortDuration } from '../../core/format.ts'
 
@@ -69,6 +71,7 @@ const newestAge = (evidence: HealthInput): number | undefined => {
 export interface RecoveryInput extends HealthInput, Pick<NodeSnapshot, 'origin'> {
   /** Size of the blocksync window, in blocks: peers serve a node that is no further behind. */
   readonly window: number
+  readonly epochs: EpochLengths
 }
 
 /** State of the service of consensus, execution or RPC. */
@@ -108,6 +111,8 @@ export interface Situation {
   readonly isSyncing: boolean
   /** Whether consensus was restarted without execution. */
   readonly isPartial: boolean
+  /** When the epoch ends, or why that is not known. */
+  readonly epoch: string
 }
 
 export const readSituation = (input: RecoveryInput): Situation => {
@@ -148,6 +153,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||
       (execution.isDown && !bft.isDown && endedAfterStartOf(bft, execution)),
+    epoch: epochEnd({ ...input, span: 0 }).says,
   }
 }
 
@@ -245,7 +251,7 @@ export const evidenceOf = (situation: Situation): readonly string[] => [
   ...distance(situation),
   ...(situation.isSyncing ? [] : windowLeft(situation)),
   database(situation),
-  epoch(situation),
+  `Epoch: ${situation.epoch}.`,
   ...[...situation.trouble].flatMap(([name, text]) => (text === '' ? [] : [`The log has ${name}: ${text}`])),
   ...(areKeyFilesElsewhere(situation)
     ? ['No key file and no backup was found: check `node.directory`. Without keystores the node does not start.']
@@ -287,10 +293,4 @@ const database = ({ known }: Situation): string => {
   }
   const facts = [...(used === undefined ? [] : [`${percent(used)} full`]), ...timelines]
   return `The database: ${facts.join(', ')}.`
-}
-
-/** Both recorded crashes after a partial restart were at an epoch boundary. */
-const epoch = ({ known }: Situation): string => {
-  const number = known.value('chain_ledger_epoch', { event: 'proposed' }) ?? known.value('chain_consensus_epoch')
-  return `${number === undefined ? 'The epoch is not known' : `The epoch is ${figure(number)}`}; its end is not known.`
 }

@@ -1,0 +1,56 @@
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import { type ActionContext, unlessInterrupted } from '../../cli/io.ts'
+import { createStyle, pairs, type Style, type Tone, wrap } from '../../cli/terminal/style.ts'
+import { readEpochLengths } from '../../config/epochs.ts'
+import { toJson } from '../../core/json.ts'
+import { sanitize } from '../../core/redact.ts'
+import { second } from '../../core/units.ts'
+import { type RestartCheck, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
+import { readSnapshot } from '../shared/read-snapshot.ts'
+
+export type RestartWindowOptions = ConfigOptions & {
+  readonly for: number
+  readonly json?: true
+  readonly color: boolean
+}
+
+export const showRestartWindow = async ({ io, exit, options }: ActionContext<RestartWindowOptions>): Promise<void> => {
+  const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
+  if (!data) return
+  const { snapshot, config } = data
+  const span = options.for
+  const answer = restartWindow({
+    ...snapshot,
+    span,
+    window: config.derived.blocksyncWindow,
+    epochs: readEpochLengths(),
+  })
+  const exitCode = answer.isSafe ? 0 : 1
+  if (options.json) {
+    const { at, origin } = snapshot
+    const document = { at: iso(at), origin, forSeconds: span / second, ...answer, nextAt: iso(answer.nextAt), exitCode }
+    io.stdout.write(`${JSON.stringify(toJson(document), undefined, 2)}\n`)
+  } else {
+    io.stdout.write(`${render(answer, createStyle(io, { color: options.color })).join('\n')}\n`)
+  }
+  exit(exitCode)
+}
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+
+const TONES: Readonly<Record<RestartCheck['state'], Tone>> = { ok: 'good', no: 'bad', unknown: 'unknown' }
+
+const render = ({ isSafe, says, checks }: RestartWindow, style: Style): readonly string[] => [
+  ...wrap(`RESTART: ${plain(says, style)}.`, style).map((line) => style.paint(isSafe ? 'good' : 'bad', line)),
+  '',
+  ...pairs(
+    checks.map(({ name, state, says: why }) => [
+      name,
+      `${style.sign(TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${plain(why, style)}`,
+    ]),
+    style,
+  ),
+]
+
+/** A service may have any label: control characters must not reach the terminal. */
+const plain = (text: string, style: Style): string => style.plain(sanitize(text))

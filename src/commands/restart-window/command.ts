@@ -1,0 +1,48 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { configOptions } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { hour, parseDuration, second } from '../../core/units.ts'
+import { RESTART_MS } from '../../health/restart-window.ts'
+import type { RestartWindowOptions } from './action.ts'
+
+/** `chain-agent restart-window`: whether consensus and execution can be restarted together now. */
+export const restartWindowCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('restart-window'))
+    .option('--for <duration>', 'how long it must stay safe: 30s, 5m', readSpan, RESTART_MS)
+    .option('--json', 'as JSON')
+    .option('--no-color', 'without colours')
+    .addHelpText(
+      'after',
+      `
+A restart is safe when consensus and execution run, the node keeps up, a
+majority of the references agrees on the height, few rounds time out, no finding
+shows that a start may fail, the epoch does not end, the node leads no round,
+and the blocksync window is at least twice the time of the last start. It acts
+on nothing. Its data comes from the running agent or, if no agent answers, from
+the node itself.
+
+What is unknown is listed. It prevents the answer 0, except for these: rounds
+that the node leads, because many hosts cannot know them and a missed round
+costs one reward; the time of a start, because only a restart can measure it;
+and the height of the network if no references are configured.
+
+A validator with 0.5% of the stake leads a round every minute or so: with --for
+set to the time of the restart itself, it finds the gaps between them.
+
+Exit codes: 0 safe now; 1 not safe, or unknown; 2 usage error.
+
+Examples:
+  chain-agent restart-window
+  chain-agent restart-window --for 30s && sudo systemctl restart ...
+  chain-agent restart-window --json | jq '.checks[] | select(.state != "ok")'`,
+    )
+    .action(async (options: RestartWindowOptions) => {
+      const { showRestartWindow } = await import('./action.ts')
+      await showRestartWindow({ io, exit, options })
+    })
+
+const readSpan = (text: string): number => {
+  const span = parseDuration(text)
+  if (span !== undefined && span >= second && span <= 6 * hour) return span
+  throw new InvalidArgumentError('expected a duration from 1s to 6h, such as 5m')
+}

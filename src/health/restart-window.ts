@@ -1,0 +1,252 @@
+import { isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
+import { type EpochLengths, epochPosition } from '../core/epoch.ts'
+import { count, duration, figure, joinList, shortDuration, utc } from '../core/format.ts'
+import type { RuleFinding } from '../core/health.ts'
+import type { SampleIndex } from '../core/metric.ts'
+import { minute, second } from '../core/units.ts'
+import { blockAge, isAdvancing, isNodeDown } from './facts.ts'
+import type { HealthInput, NodeSnapshot } from './snapshot.ts'
+
+/** What a restart window is evaluated from. */
+export interface RestartInput extends HealthInput, Pick<NodeSnapshot, 'health'> {
+  /** Size of the blocksync window, in blocks. */
+  readonly window: number
+  readonly epochs: EpochLengths
+  /** How long the restart may take, in milliseconds. */
+  readonly span: number
+}
+
+/** How long a restart may take if no other time is given. */
+export const RESTART_MS = 5 * minute
+
+/** One condition of a restart. */
+export interface RestartCheck {
+  readonly name: string
+  /** `no`: a restart is not safe because of it. */
+  readonly state: 'ok' | 'no' | 'unknown'
+  /** Without its full stop. */
+  readonly says: string
+  /** Whether the restart is not safe while the condition is unknown. */
+  readonly isRequired: boolean
+}
+
+export interface RestartWindow {
+  readonly isSafe: boolean
+  /** One sentence, without its full stop. */
+  readonly says: string
+  readonly checks: readonly RestartCheck[]
+  /** The next time at which a restart is safe, in milliseconds since the epoch; null if it cannot be known. */
+  readonly nextAt: number | null
+}
+
+/** A time in which a restart is not safe, in milliseconds since the epoch. */
+interface BusyTime {
+  readonly from: number
+  readonly to: number
+}
+
+interface Outcome extends Omit<RestartCheck, 'name'> {
+  /** The times that decide about the state, now and later. */
+  readonly busy?: readonly BusyTime[]
+}
+
+type Check = (input: RestartInput) => Outcome
+
+const ok = (says: string): Outcome => ({ state: 'ok', says, isRequired: true })
+const no = (says: string): Outcome => ({ state: 'no', says, isRequired: true })
+const unknown = (says: string): Outcome => ({ state: 'unknown', says, isRequired: true })
+/** An unknown condition that does not prevent the restart; it is listed. */
+const listed = (says: string): Outcome => ({ state: 'unknown', says, isRequired: false })
+
+const services: Check = ({ known }) => {
+  if (known.series('chain_service_active').length === 0) return unknown('systemd reported no service')
+  const down = ['bft', 'execution'].filter((service) => isNodeDown(known, service))
+  if (down.length > 0) return no(`${joinList(down)} ${down.length === 1 ? 'is' : 'are'} down`)
+  return ['bft', 'execution'].every((service) => known.value('chain_service_active', { service }) === 1)
+    ? ok('consensus and execution run')
+    : unknown('systemd does not report both consensus and execution')
+}
+
+/** Seconds: a healthy node has a block every third of a second, and reports it within 5 s. */
+const FRESH_S = 10
+/** Blocks: more than what passes between two requests. */
+const BEHIND_BLOCKS = 15
+
+const sync: Check = (input) => {
+  const { known } = input
+  if (isSyncing(known)) return no('the node runs statesync')
+  const age = blockAge(input)
+  if (age === undefined) return unknown('no source reports a block')
+  if (age > FRESH_S) return no(`the newest block is ${shortDuration(age * second)} old`)
+  const behind = known.value('chain_block_difference')
+  if (behind !== undefined && behind > BEHIND_BLOCKS) return no(`the node is ${count(behind, 'block')} behind`)
+  return isAdvancing(input) ? ok('the newest block is fresh') : unknown('whether blocks arrive is not known')
+}
+
+const references: Check = ({ known }) => {
+  const all = known.series('chain_reference_up')
+  // The age of the newest block also shows whether the node keeps up.
+  if (all.length === 0) return listed('none are configured')
+  const up = all.filter(({ value }) => value === 1).length
+  if (networkHead(known) === undefined) return unknown(`no majority agrees on a height; ${up} of ${all.length} answer`)
+  return ok(`${up} of ${all.length} answer, and a majority agrees`)
+}
+
+const network: Check = ({ known }) => {
+  const finding = known.value('chain_consensus_finding', { finding: 'rounds_closed_by_timeout' })
+  if (finding === undefined) return unknown('the consensus log does not show how many rounds time out')
+  return finding === 1
+    ? no('too many rounds of the last minute timed out: the network needs every validator')
+    : ok('rounds close without timeouts, or with few')
+}
+
+/** A restart with the installed version is part of the solution, unless a timeline is missing. */
+const SOLVED_BY_RESTART = ['ChainForkNotReady']
+/** Warnings of conditions with which a start fails. */
+const PREVENTS_START = ['ChainHugePagesMissing', 'ChainKernelBlocked']
+
+const preventsRestart = ({ alert, countsAs, explainedBy, labels }: RuleFinding): boolean => {
+  if (PREVENTS_START.includes(alert)) return labels['kernel'] !== 'pending'
+  // What follows from another finding ends with it; services have a check of their own.
+  if (countsAs !== 'critical' || explainedBy.length > 0 || alert === 'ChainServiceDown') return false
+  return !SOLVED_BY_RESTART.includes(alert) || labels['check'] === 'timeline'
+}
+
+const findings: Check = ({ health }) => {
+  if (health.unknownBecause === 'no evaluation') return unknown('the alert rules have not been evaluated')
+  const names = health.findings.filter((finding) => preventsRestart(finding)).map(({ alert }) => alert)
+  return names.length === 0
+    ? ok('no finding with which a start may fail')
+    : no(`critical: ${joinList([...new Set(names)])}`)
+}
+
+const chainIdOf = (known: SampleIndex): string | undefined =>
+  (['chain_rpc_info', 'chain_status_info'] as const)
+    .flatMap((name) => known.series(name).map(({ labels }) => labels['chain_id'] ?? ''))
+    .find((id) => id !== '')
+
+/** Blocks: a source that is further behind another one has stopped. */
+const SAME_HEIGHT = 30
+
+/** The epoch of a recent block. */
+const epochAndHeight = (known: SampleIndex): { readonly epoch: number; readonly height: number } | undefined => {
+  const newest = newestBlock(known)?.height ?? 0
+  return [
+    {
+      epoch: known.value('chain_ledger_epoch', { event: 'proposed' }),
+      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
+    },
+    { epoch: known.value('chain_consensus_epoch'), height: known.value('chain_consensus_block_number') },
+  ]
+    .flatMap(({ epoch, height }) => (epoch === undefined || height === undefined ? [] : [{ epoch, height }]))
+    .find(({ height }) => newest - height <= SAME_HEIGHT)
+}
+
+/** Both recorded crashes of a restarted node were at an epoch boundary. */
+export const epochEnd = ({
+  known,
+  epochs,
+  at,
+  span,
+}: Pick<RestartInput, 'known' | 'epochs' | 'at' | 'span'>): Outcome => {
+  const newest = epochAndHeight(known)
+  if (!newest) return unknown('neither the ledger stream nor the consensus log shows the epoch of a recent block')
+  const chainId = chainIdOf(known)
+  if (chainId === undefined) return unknown('the chain id is not known, and so the length of an epoch is not')
+  const length = epochs.get(chainId)
+  if (!length) return unknown(`the length of an epoch of chain ${chainId} is not known`)
+  const position = epochPosition(newest, length)
+  const name = `epoch ${figure(newest.epoch)}`
+  if (!position) return unknown(`block ${figure(newest.height)} does not fit ${name} of chain ${chainId}`)
+  const measured = known.value('chain_blocks_per_second')
+  const rate = measured === undefined || measured === 0 ? USUAL_RATE : measured
+  const timeOf = (blocks: number): number => (blocks / rate) * second
+  const basis = measured === undefined ? `, at an assumed ${USUAL_RATE} blocks a second` : ''
+  if (position.phase === 'delay') {
+    const to = at + timeOf(position.blocksLeft)
+    const says = `${name} has ended and the next one has not started: it starts within ${duration(to - at)}${basis}`
+    return { ...no(says), busy: [{ from: at, to }] }
+  }
+  const from = at + timeOf(position.blocksLeft)
+  const busy = [{ from, to: from + timeOf(length.delayRounds) }]
+  const says = `${name} ends in about ${duration(from - at)}${basis}`
+  return { ...(from < at + span ? no(says) : ok(says)), busy }
+}
+
+const ownRounds: Check = ({ known, span }) => {
+  const stake = known.value('chain_native_stake_ratio')
+  if (stake === 0) return ok('a node without stake leads no rounds')
+  const rate = known.value('chain_blocks_per_second')
+  const expected =
+    stake === undefined || rate === undefined
+      ? ''
+      : `; by its share of the stake it leads about ${((stake * rate * span) / second).toFixed(1)} rounds in this time`
+  // Many hosts cannot know them, and a missed round costs one reward.
+  return listed(`which rounds the node leads is not known${expected}`)
+}
+
+/** The last start took this time; the next one may take twice as long. */
+const RESERVE = 2
+
+const blocksync: Check = ({ known, window }) => {
+  const rate = known.value('chain_blocks_per_second') ?? USUAL_RATE
+  const left = known.value('chain_blocksync_window_remaining_blocks') ?? window
+  const available = (left / rate) * second
+  const serve = `peers serve the blocks of the last ${duration(available)}`
+  const seconds = known.value('chain_last_start_seconds')
+  // Only a restart can measure it.
+  if (seconds === undefined) return listed(`${serve}; how long a start takes on this host has not been measured`)
+  const took = `the last start took ${duration(seconds * second)}`
+  return seconds * second * RESERVE <= available
+    ? ok(`${serve}; ${took}`)
+    : no(`${serve}, and ${took}: less than ${RESERVE} times that is left, so it may end in statesync`)
+}
+
+const CHECKS: readonly (readonly [string, Check])[] = [
+  ['services', services],
+  ['sync', sync],
+  ['references', references],
+  ['network', network],
+  ['findings', findings],
+  ['epoch', epochEnd],
+  ['own rounds', ownRounds],
+  ['blocksync', blocksync],
+]
+
+/** Whether consensus and execution can be restarted together now, and stay away for `span`. */
+export const restartWindow = (input: RestartInput): RestartWindow => {
+  const { at, span } = input
+  const outcomes = CHECKS.map(([name, check]) => ({ name, ...check(input) }))
+  const checks = outcomes.map(({ busy: _busy, ...check }) => check)
+  const obstacles = outcomes.filter(({ state, isRequired }) => state === 'no' || (state === 'unknown' && isRequired))
+  // Of the other obstacles it is not known when they end.
+  const isTemporary = obstacles.every(({ state, busy }) => state === 'no' && busy !== undefined)
+  const nextAt = isTemporary
+    ? firstFree(
+        outcomes.flatMap(({ busy = [] }) => busy),
+        { at, span },
+      )
+    : null
+  const isSafe = obstacles.length === 0
+  const gaps = outcomes.filter(({ state }) => state === 'unknown' && isSafe).map(({ name }) => name)
+  const reasons = obstacles.map(({ name, state, says }) => (state === 'unknown' ? `${name} unknown: ${says}` : says))
+  const next = nextAt === null || isSafe ? '' : `; next safe at about ${utc(nextAt)}, in ${duration(nextAt - at)}`
+  return {
+    isSafe,
+    says: isSafe
+      ? `safe now, for ${duration(span)}${gaps.length === 0 ? '' : `; unknown: ${joinList(gaps)}`}`
+      : `not now: ${reasons.join('; ')}${next}`,
+    checks,
+    nextAt,
+  }
+}
+
+/** The start of the first time of this length outside of the busy ones. */
+const firstFree = (busy: readonly BusyTime[], { at, span }: { readonly at: number; readonly span: number }): number => {
+  let start = at
+  for (const { from, to } of busy.toSorted((a, b) => a.from - b.from)) {
+    if (start + span <= from) return start
+    start = Math.max(start, to)
+  }
+  return start
+}

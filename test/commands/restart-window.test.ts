@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { openHost } from '../support/host.ts'
+
+test('the answer, every condition, and the exit code', async () => {
+  const host = await openHost({ scenario: 'healthy', second: 90, agent: false, env: { COLUMNS: '60' } })
+  const { code, out, err } = await host.run(['restart-window'])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const lines = out.split('\n')
+  expect(lines[0]).toBe('RESTART: safe now, for 5 min; unknown: own rounds and')
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60)
+  expect(out).toMatch(/^ {2}services {4}\+ consensus and execution run$/m)
+  expect(out).toMatch(/^ {2}own rounds {2}\? unknown: which rounds the node leads is not$/m)
+  expect(out).not.toMatch(/[^\n -~]/)
+})
+
+test('as JSON, with the reason', async () => {
+  const host = await openHost({ scenario: 'service-crash', second: 60, agent: false })
+  const { code, out } = await host.run(['restart-window', '--for', '30s', '--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(out)).toMatchObject({
+    origin: 'node',
+    forSeconds: 30,
+    isSafe: false,
+    nextAt: null,
+    exitCode: 1,
+    checks: [
+      { name: 'services', state: 'no', says: 'bft is down', isRequired: true },
+      { name: 'sync', state: 'no' },
+      { name: 'references', state: 'ok' },
+      { name: 'network' },
+      { name: 'findings' },
+      { name: 'epoch', state: 'ok' },
+      { name: 'own rounds', isRequired: false },
+      { name: 'blocksync' },
+    ],
+  })
+})
+
+test('a host without a node: unknown is not safe', async () => {
+  const host = await openHost({ scenario: 'healthy', second: 90, agent: false, hasNode: false })
+  const { code, out } = await host.run(['restart-window'])
+  expect(code).toBe(1)
+  expect(out).toMatch(/^RESTART: not now: .*sync unknown: no source reports a block/)
+})
+
+test.each(['5', '0s', '7h', 'soon'])('--for %s is a usage error', async (span) => {
+  const host = await openHost({ scenario: 'healthy', second: 1, agent: false })
+  const { code, err } = await host.run(['restart-window', '--for', span])
+  expect(code).toBe(2)
+  expect(err).toContain('expected a duration from 1s to 6h, such as 5m')
+})

@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest'
+import type { RuleFinding } from '../../src/core/health.ts'
+import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
+import { minute } from '../../src/core/units.ts'
+import { type RestartInput, restartWindow } from '../../src/health/restart-window.ts'
+
+const AT = Date.parse('2026-05-02T03:00:00Z')
+const NOW = AT / 1000
+const EPOCHS = new Map([['143', { blocks: 50_000, delayRounds: 5000 }]])
+
+interface Node {
+  readonly height?: number
+  readonly epoch?: number
+  readonly chainId?: string
+  readonly references?: number
+  readonly more?: readonly Sample[]
+  /** Names of metrics that are unknown. */
+  readonly without?: readonly string[]
+  readonly findings?: readonly Partial<RuleFinding>[]
+  readonly span?: number
+  readonly stake?: number
+  readonly down?: readonly string[]
+  /** Seconds since the newest block. */
+  readonly age?: number
+  readonly startSeconds?: number
+}
+
+/** A validator in the middle of epoch 678: blocks 33,850,000 to 33,899,999, two blocks a second. */
+const ask = (node: Node) => {
+  const { height = 33_870_000, epoch = 678, chainId = '143', references = 2, more = [], without = [] } = node
+  const { down = [], age = 1, stake = 0.01, startSeconds = 40 } = node
+  const samples = [
+    ...['bft', 'execution'].flatMap((service) => [
+      sample('chain_service_active', !down.includes(service), { service }),
+      sample('chain_service_expected', 1, { service }),
+    ]),
+    sample('chain_ledger_seq_num', height, { event: 'proposed' }),
+    sample('chain_ledger_epoch', epoch, { event: 'proposed' }),
+    sample('chain_ledger_block_timestamp_seconds', NOW - age, { event: 'proposed' }),
+    sample('chain_rpc_last_advance_timestamp_seconds', NOW - 1),
+    sample('chain_rpc_info', 1, { client_version: '', chain_id: chainId, net_version: '' }),
+    ...['a', 'b'].map((reference, index) => sample('chain_reference_up', index < references, { reference })),
+    ...['a', 'b']
+      .slice(0, references)
+      .map((reference) => sample('chain_reference_block_number', height, { reference })),
+    sample('chain_consensus_finding', 0, { finding: 'rounds_closed_by_timeout' }),
+    sample('chain_blocks_per_second', 2),
+    sample('chain_blocksync_window_remaining_blocks', 600),
+    sample('chain_last_start_seconds', startSeconds),
+    sample('chain_native_stake_ratio', stake),
+  ]
+  const input: RestartInput = {
+    at: AT,
+    prefix: 'chain',
+    window: 600,
+    epochs: EPOCHS,
+    span: node.span ?? 5 * minute,
+    known: createSampleIndex([...samples.filter(({ name }) => !without.includes(name)), ...more]),
+    collectors: [],
+    readings: {},
+    health: {
+      state: 'healthy',
+      since: 0,
+      unknownBecause: null,
+      failures: [],
+      findings: (node.findings ?? []).map((one) => ({ ...FINDING, ...one })),
+    },
+  }
+  const { isSafe, says, nextAt } = restartWindow(input)
+  return { isSafe, says, ...(nextAt !== null && !isSafe && { next: new Date(nextAt).toISOString() }) }
+}
+
+const FINDING: RuleFinding = {
+  alert: 'ChainIsolated',
+  severity: 'critical',
+  component: 'consensus',
+  state: 'firing',
+  countsAs: 'critical',
+  since: 0,
+  for: 0,
+  summary: '',
+  description: '',
+  advice: [],
+  explainedBy: [],
+  labels: {},
+}
+
+describe('a node in the middle of an epoch', () => {
+  test('can be restarted; what is unknown is said', () => {
+    expect(ask({}).says).toBe('safe now, for 5 min; unknown: own rounds')
+    const without = ['chain_last_start_seconds', 'chain_reference_up', 'chain_reference_block_number']
+    expect(ask({ without })).toMatchObject({
+      isSafe: true,
+      says: 'safe now, for 5 min; unknown: references, own rounds and blocksync',
+    })
+  })
+
+  test('leads no rounds without stake', () => {
+    expect(ask({ stake: 0 }).says).toBe('safe now, for 5 min')
+  })
+})
+
+test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
+  { name: 'execution is down', down: ['execution'], reason: 'not now: execution is down' },
+  {
+    name: 'systemd is not readable',
+    without: ['chain_service_active'],
+    reason: 'not now: services unknown: systemd reported no service',
+  },
+  {
+    name: 'statesync',
+    more: [sample('chain_native_statesync_active', 1)],
+    reason: 'not now: the node runs statesync',
+  },
+  { name: 'an old block', age: 11, reason: 'not now: the newest block is 11 s old' },
+  {
+    name: 'behind the references',
+    more: [sample('chain_block_difference', 16)],
+    reason: 'not now: the node is 16 blocks behind',
+  },
+  {
+    name: 'no block',
+    without: ['chain_ledger_seq_num'],
+    reason: /^not now: sync unknown: no source reports a block; /,
+  },
+  {
+    name: 'one of two references',
+    references: 1,
+    reason: 'not now: references unknown: no majority agrees on a height; 1 of 2 answer',
+  },
+  {
+    name: 'rounds time out',
+    without: ['chain_consensus_finding'],
+    more: [sample('chain_consensus_finding', 1, { finding: 'rounds_closed_by_timeout' })],
+    reason: 'not now: too many rounds of the last minute timed out: the network needs every validator',
+  },
+  {
+    name: 'the consensus log has warnings only',
+    without: ['chain_consensus_finding'],
+    reason: 'not now: network unknown: the consensus log does not show how many rounds time out',
+  },
+  { name: 'a critical finding', findings: [{}], reason: 'not now: critical: ChainIsolated' },
+  {
+    name: 'a kernel on which nodes hang',
+    findings: [{ alert: 'ChainKernelBlocked', countsAs: 'warning', labels: { kernel: 'running' } }],
+    reason: 'not now: critical: ChainKernelBlocked',
+  },
+  {
+    name: 'a fork whose timeline is missing',
+    findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'timeline' } }],
+    reason: 'not now: critical: ChainForkNotReady',
+  },
+  {
+    name: 'an unknown chain',
+    chainId: '7',
+    reason: 'not now: epoch unknown: the length of an epoch of chain 7 is not known',
+  },
+  {
+    name: 'a ledger stream that stopped 31 blocks ago',
+    more: [
+      sample('chain_rpc_block_number', 33_870_031, { tag: 'latest' }),
+      sample('chain_rpc_block_timestamp_seconds', NOW, { tag: 'latest' }),
+    ],
+    reason: 'not now: epoch unknown: neither the ledger stream nor the consensus log shows the epoch of a recent block',
+  },
+  {
+    name: 'another length of an epoch',
+    epoch: 700,
+    reason: 'not now: epoch unknown: block 33,870,000 does not fit epoch 700 of chain 143',
+  },
+  {
+    // 600 blocks are 300 s.
+    name: 'a slow start',
+    startSeconds: 151,
+    reason:
+      'not now: peers serve the blocks of the last 5 min, and the last start took 2 min 31 s: less than 2 times that is left, so it may end in statesync',
+  },
+])('not safe: $name', ({ name: _name, reason, ...node }) => {
+  const { isSafe, says, next } = ask(node)
+  expect(isSafe).toBe(false)
+  if (typeof reason === 'string') expect(says).toBe(reason)
+  else expect(says).toMatch(reason)
+  // Of these it is not known when they end.
+  expect(next).toBeUndefined()
+})
+
+test.each<Node & { readonly name: string }>([
+  { name: 'a start of 150 s, half of the blocksync window', startSeconds: 150 },
+  { name: 'a critical finding that is pending', findings: [{ countsAs: null }] },
+  { name: 'a consequence of another finding', findings: [{ explainedBy: ['ChainStatesync'] }] },
+  { name: 'a warning', findings: [{ countsAs: 'warning' }] },
+  {
+    name: 'a kernel that only a reboot would start',
+    findings: [{ alert: 'ChainKernelBlocked', countsAs: 'warning', labels: { kernel: 'pending' } }],
+  },
+  {
+    name: 'a fork for which the new version must be started',
+    findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'version' } }],
+  },
+  { name: '15 blocks behind', more: [sample('chain_block_difference', 15)] },
+])('safe: $name', ({ name: _name, ...node }) => {
+  expect(ask(node)).toMatchObject({ isSafe: true, says: 'safe now, for 5 min; unknown: own rounds' })
+})
+
+describe('the epoch, at two blocks a second', () => {
+  // 400 blocks before the boundary block: 200 s. The delay lasts 5,000 rounds, 2,500 s at most.
+  const near = { height: 33_899_599 }
+
+  test('ends within the time of the restart', () => {
+    expect(ask(near)).toEqual({
+      isSafe: false,
+      says: 'not now: epoch 678 ends in about 3 min 20 s; next safe at about 2026-05-02T03:45:00Z, in 45 min',
+      next: '2026-05-02T03:45:00.000Z',
+    })
+  })
+
+  test('a restart that is over before is safe', () => {
+    expect(ask({ ...near, span: 201_000 }).isSafe).toBe(false)
+    expect(ask({ ...near, span: 200_000 }).isSafe).toBe(true)
+  })
+
+  test('the delay is not safe: 4,000 of its blocks are left, 2,000 s', () => {
+    expect(ask({ height: 33_900_999 })).toEqual({
+      isSafe: false,
+      says: 'not now: epoch 678 has ended and the next one has not started: it starts within 33 min 20 s; next safe at about 2026-05-02T03:33:20Z, in 33 min 20 s',
+      next: '2026-05-02T03:33:20.000Z',
+    })
+    expect(ask({ height: 33_900_999, epoch: 679 }).isSafe).toBe(true)
+  })
+
+  test('with another reason the next time is not known', () => {
+    expect(ask({ ...near, findings: [{}] })).toEqual({
+      isSafe: false,
+      says: 'not now: critical: ChainIsolated; epoch 678 ends in about 3 min 20 s',
+    })
+  })
+
+  test('without a measured rate it is three blocks a second, and said so', () => {
+    expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'] }).says).toBe(
+      'not now: epoch 678 ends in about 2 min 13 s, at an assumed 3 blocks a second; next safe at about 2026-05-02T03:30:00Z, in 30 min',
+    )
+  })
+})
