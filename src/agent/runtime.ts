@@ -11,6 +11,8 @@ import {
 } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { createMemoizeLast } from '../core/reload.ts'
+import { createRoundFeed } from '../collectors/schedule/predictions.ts'
+import { readEpochLengths } from '../config/epochs.ts'
 import { readForks } from '../config/forks.ts'
 import type { Config } from '../config/schema.ts'
 import { Board, type Change } from '../core/board.ts'
@@ -22,6 +24,7 @@ import type { Exec } from '../sources/exec.ts'
 import type { Health } from '../core/health.ts'
 import { notEvaluated } from '../health/monitor.ts'
 import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
+import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
 import { createJournal, createOldestEntryReader, type Journal } from '../sources/journal.ts'
@@ -63,6 +66,7 @@ const createCollectors = (
   const collectorsFor = new Map<string, ReturnType<typeof createMemoizeLast<Collector<unknown>>>>()
   const mainPids = createMainPids()
   const roundCounter = createRoundCounter()
+  const roundFeed = createRoundFeed()
   const duties = createDuties()
 
   return (dependencies) => {
@@ -76,6 +80,7 @@ const createCollectors = (
       ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
       mainPids,
       roundCounter,
+      roundFeed,
       duties,
       journalFor: (name) => ({ journal, recorder, checkpoint: checkpoints.open(name) }),
     }
@@ -146,6 +151,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     }
   }
   const readPrefixFor = createMemoizeLast<ReadPrefix>()
+  const epochs = readEpochLengths()
   const collectorsFor = createCollectors(await loadCollectors())
   return {
     board,
@@ -178,6 +184,8 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
           createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
         readStatus: createStatusTool({ exec, command: tool('status') }),
         host: createHostSources(config.host),
+        nodeFiles: createFileTree('/'),
+        epochs,
         forks,
         keyFiles,
         readKeyReport: createKeyReport(config.keys, clock),

@@ -5,8 +5,11 @@ import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
 import type { MainPids, OwnKey, UnitNames } from './shared/node-state.ts'
+import type { RoundFeed } from './schedule/predictions.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
+import type { EpochLengths } from '../core/epoch.ts'
+import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { Health } from '../core/health.ts'
 import type { Forks } from '../config/forks.ts'
@@ -37,6 +40,10 @@ export interface Sources {
   readonly readStorage: ReadStorage
   readonly readStatus: ReadStatus
   readonly host: HostSources
+  /** Files of the node that contain no secrets. */
+  readonly nodeFiles: FileTree
+  /** The length of the epochs of each network. */
+  readonly epochs: EpochLengths
   /** The forks and mandatory releases of each network. */
   readonly forks: Forks
   readonly keyFiles: KeyFiles
@@ -59,6 +66,7 @@ export interface Shared {
   readonly ownKey: OwnKey
   readonly mainPids: MainPids
   readonly roundCounter: RoundCounter
+  readonly roundFeed: RoundFeed
   readonly duties: Duties
 }
 

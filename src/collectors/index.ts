@@ -11,6 +11,7 @@ import { definition as maintenance } from './maintenance/definition.ts'
 import { definition as native } from './native/definition.ts'
 import { definition as reference } from './reference/definition.ts'
 import { definition as rpc } from './rpc/definition.ts'
+import { definition as schedule } from './schedule/definition.ts'
 import { definition as services } from './services/definition.ts'
 import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
@@ -38,6 +39,7 @@ export const COLLECTORS = {
   keys: { ...keys, load: async () => (await import('./keys/collector.ts')).offer },
   version: { ...version, load: async () => (await import('./version/collector.ts')).offer },
   derived: { ...derived, load: async () => (await import('./derived/collector.ts')).offer },
+  schedule: { ...schedule, load: async () => (await import('./schedule/collector.ts')).offer },
   tokens: { ...tokens, load: async () => (await import('./tokens/collector.ts')).offer },
   maintenance: {
     ...maintenance,

@@ -96,3 +96,9 @@ export const databaseUsedRatio = (known: SampleIndex): number | undefined => {
   const devices = known.series('chain_storage_used_ratio').map(({ value }) => value)
   return known.value('chain_execution_storage_used_ratio') ?? (devices.length === 0 ? undefined : Math.max(...devices))
 }
+
+/** The id of the chain, from the RPC, else from the status report, which has it also while the RPC is down. */
+export const chainIdOf = (known: SampleIndex): string | null =>
+  (['chain_rpc_info', 'chain_status_info'] as const)
+    .flatMap((name) => known.series(name).map(({ labels }) => labels['chain_id'] ?? ''))
+    .find((id) => id !== '') ?? null

@@ -50,6 +50,12 @@ export const waitForAbort = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve()
   })
 
+/** The next turn of the event loop, so that other work of the process can run. */
+export const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+
 /** Whether `work` ends within this time; if it fails, throws its error. */
 export const endsWithin = async (clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> => {
   const done = new AbortController()

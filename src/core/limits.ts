@@ -42,6 +42,8 @@ export const LIMITS = {
     /** Processes with an incomplete line at the same time; further ones are dropped. */
     streams: 64,
   },
+  /** The sets of validators of the node: 300 members of two epochs are 160 KB. */
+  set: { length: MiB, depth: 16, epochs: 16, members: 2000 },
   /** The configuration, and the value of one flag or variable. */
   config: { length: 256 * KiB, valueLength: 16 * KiB, depth: 32, indent: 128, problems: 50 },
   /** Texts of other programs: a version or a name, and an error message. */

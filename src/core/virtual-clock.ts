@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import { type Clock, nextTurn } from './clock.ts'
 
 /** The pending sleeps of a clock. */
 export const createSleepers = (elapsed: () => number) => {
@@ -70,7 +70,4 @@ export const createVirtualClock = (start: number): VirtualClock => {
 }
 
 /** One turn of the event loop: completes all pending work that does not wait for I/O. */
-export const settle = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve)
-  })
+export const settle = nextTurn

@@ -1,4 +1,4 @@
-import { isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
+import { chainIdOf, isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
 import { type EpochLengths, epochPosition } from '../core/epoch.ts'
 import { count, duration, figure, joinList, shortDuration, utc } from '../core/format.ts'
 import type { RuleFinding } from '../core/health.ts'
@@ -48,6 +48,10 @@ interface BusyTime {
 interface Outcome extends Omit<RestartCheck, 'name'> {
   /** The times that decide about the state, now and later. */
   readonly busy?: readonly BusyTime[]
+  /** Busy times after this one are not known. */
+  readonly knownUntil?: number
+  /** Rounds that the node will miss, now or later. */
+  readonly cost?: number
 }
 
 type Check = (input: RestartInput) => Outcome
@@ -120,11 +124,6 @@ const findings: Check = ({ health }) => {
     : no(`critical: ${joinList([...new Set(names)])}`)
 }
 
-const chainIdOf = (known: SampleIndex): string | undefined =>
-  (['chain_rpc_info', 'chain_status_info'] as const)
-    .flatMap((name) => known.series(name).map(({ labels }) => labels['chain_id'] ?? ''))
-    .find((id) => id !== '')
-
 /** Blocks: a source that is further behind another one has stopped. */
 const SAME_HEIGHT = 30
 
@@ -152,7 +151,7 @@ export const epochEnd = ({
   const newest = epochAndHeight(known)
   if (!newest) return unknown('neither the ledger stream nor the consensus log shows the epoch of a recent block')
   const chainId = chainIdOf(known)
-  if (chainId === undefined) return unknown('the chain id is not known, and so the length of an epoch is not')
+  if (chainId === null) return unknown('the chain id is not known, and so the length of an epoch is not')
   const length = epochs.get(chainId)
   if (!length) return unknown(`the length of an epoch of chain ${chainId} is not known`)
   const position = epochPosition(newest, length)
@@ -173,16 +172,49 @@ export const epochEnd = ({
   return { ...(from < at + span ? no(says) : ok(says)), busy }
 }
 
-const ownRounds: Check = ({ known, span }) => {
+/** Before and after an own round: the times are estimates. */
+const AROUND_MS = 2 * second
+
+const ownRounds: Check = ({ known, readings: { schedule }, at, span }) => {
   const stake = known.value('chain_native_stake_ratio')
   if (stake === 0) return ok('a node without stake leads no rounds')
+  const until = schedule?.until?.slotAt ?? null
+  if (!schedule?.own || until === null || until <= at) return unknownRounds({ stake, known, span, schedule })
+  const times = schedule.own.flatMap(({ slotAt }) => (slotAt === null || slotAt < at ? [] : [slotAt]))
+  const busy = times.map((time) => ({ from: time - AROUND_MS, to: time + AROUND_MS }))
+  if (until < at + span) return listed(`the schedule is known for ${duration(until - at)} only`)
+  const [first] = times
+  const ledFrom = (start: number): number => busy.filter(({ from, to }) => to > start && from < start + span).length
+  const led = ledFrom(at)
+  if (first === undefined || led === 0) {
+    const next = first === undefined ? 'none is known' : `the next one is in ${duration(first - at)}`
+    return { ...ok(`the node leads no round in this time; ${next}`), busy, knownUntil: until }
+  }
+  const starts = busy.map(({ to }) => to).filter((start) => start + span <= until)
+  const best = starts.reduce((least, start) => (ledFrom(start) < ledFrom(least) ? start : least), at)
+  const says = `the node leads ${count(led, 'round')} in this time, the first in ${duration(first - at)}`
+  if (ledFrom(best) === 0) return { ...no(says), busy, knownUntil: until }
+  // To wait would not help.
+  const fewest = best === at ? '' : `; the fewest, ${figure(ledFrom(best))}, from ${utc(best)}`
+  return { ...ok(`${says}; no such time without is known until ${utc(until)}${fewest}`), cost: led }
+}
+
+interface UnknownRounds extends Pick<RestartInput, 'known' | 'span'> {
+  readonly stake: number | undefined
+  readonly schedule: RestartInput['readings']['schedule']
+}
+
+/** Many hosts cannot know them, and a missed round costs one reward. */
+const unknownRounds = ({ stake, known, span, schedule }: UnknownRounds): Outcome => {
   const rate = known.value('chain_blocks_per_second')
+  const why =
+    schedule?.problem ??
+    (schedule?.isProved === false ? 'the leader schedule is not proved by the ledger stream' : 'there is no schedule')
   const expected =
     stake === undefined || rate === undefined
       ? ''
-      : `; by its share of the stake it leads about ${((stake * rate * span) / second).toFixed(1)} rounds in this time`
-  // Many hosts cannot know them, and a missed round costs one reward.
-  return listed(`which rounds the node leads is not known${expected}`)
+      : `; by its share of the stake the node leads about ${((stake * rate * span) / second).toFixed(1)} in this time`
+  return listed(`${why}${expected}`)
 }
 
 /** The last start took this time; the next one may take twice as long. */
@@ -217,25 +249,26 @@ const CHECKS: readonly (readonly [string, Check])[] = [
 export const restartWindow = (input: RestartInput): RestartWindow => {
   const { at, span } = input
   const outcomes = CHECKS.map(([name, check]) => ({ name, ...check(input) }))
-  const checks = outcomes.map(({ busy: _busy, ...check }) => check)
+  const checks = outcomes.map(({ name, state, says, isRequired }) => ({ name, state, says, isRequired }))
   const obstacles = outcomes.filter(({ state, isRequired }) => state === 'no' || (state === 'unknown' && isRequired))
   // Of the other obstacles it is not known when they end.
   const isTemporary = obstacles.every(({ state, busy }) => state === 'no' && busy !== undefined)
-  const nextAt = isTemporary
-    ? firstFree(
-        outcomes.flatMap(({ busy = [] }) => busy),
-        { at, span },
-      )
-    : null
+  const busy = outcomes.flatMap((outcome) => outcome.busy ?? [])
+  const free = firstFree(busy, { at, span })
+  const isKnown = outcomes.every(({ knownUntil = Infinity }) => free + span <= knownUntil)
+  const nextAt = isTemporary && isKnown ? free : null
   const isSafe = obstacles.length === 0
   const gaps = outcomes.filter(({ state }) => state === 'unknown' && isSafe).map(({ name }) => name)
+  const cost = outcomes.reduce((sum, outcome) => sum + (outcome.cost ?? 0), 0)
+  const notes = [
+    ...(cost === 0 ? [] : [`; costs about ${count(cost, 'own round')}`]),
+    ...(gaps.length === 0 ? [] : [`; unknown: ${joinList(gaps)}`]),
+  ]
   const reasons = obstacles.map(({ name, state, says }) => (state === 'unknown' ? `${name} unknown: ${says}` : says))
   const next = nextAt === null || isSafe ? '' : `; next safe at about ${utc(nextAt)}, in ${duration(nextAt - at)}`
   return {
     isSafe,
-    says: isSafe
-      ? `safe now, for ${duration(span)}${gaps.length === 0 ? '' : `; unknown: ${joinList(gaps)}`}`
-      : `not now: ${reasons.join('; ')}${next}`,
+    says: isSafe ? `safe now, for ${duration(span)}${notes.join('')}` : `not now: ${reasons.join('; ')}${next}`,
     checks,
     nextAt,
   }

@@ -102,6 +102,12 @@ export const formats: readonly Format[] = [
     load: async () => (await import('./kernel-files.ts')).parseListeners,
   },
   {
+    name: 'validators',
+    help: 'the sets of validators of a node, validators.toml',
+    shape: 'document',
+    load: async () => (await import('./validators.ts')).parseValidatorSets,
+  },
+  {
     name: 'monlog',
     help: "the log analyzer's report",
     shape: 'document',

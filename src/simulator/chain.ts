@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createLeaderSchedule, type LeaderSchedule, type SetMember } from '../core/leader-schedule.ts'
 import { keyPairOf, type KeyType, type Sealed } from './keystore/keystore-file.ts'
 
 /** Pseudorandom numbers in [0, 1), the same for the same seed (mulberry32). */
@@ -27,7 +28,14 @@ export interface Validator {
   readonly publicKey: string
   /** host:port, from reserved ranges. */
   readonly address: string
+  /** In wei. */
+  readonly stake: bigint
 }
+
+const TOKEN = 10n ** 18n
+/** The stake of a validator, of a network of 250,000,000 tokens: 4.8 %, as its node reports. */
+const STAKE = 12_000_000n * TOKEN
+const ALL_STAKE = 250_000_000n * TOKEN
 
 /** The validators of a simulated network. Each simulated node is one of them. */
 const createValidators = (seed: number, count: number): readonly Validator[] =>
@@ -43,8 +51,12 @@ const createValidators = (seed: number, count: number): readonly Validator[] =>
         return publicKeyOf(sealed.secp)
       },
       address: `${addressOf(10 + index)}:8000`,
+      // The last one has the rest.
+      stake: index === count - 1 ? larger(STAKE, ALL_STAKE - BigInt(index) * STAKE) : STAKE,
     }
   })
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** Deriving a key takes milliseconds: done on first use, once per process. */
 const publicKeyOf = (sealed: Sealed): string => {
@@ -92,6 +104,8 @@ const ROUND_MS = 350
 const SPREAD_MS = 50
 const TIMEOUT_MS = 1000
 const BLOCKS_PER_EPOCH = 50_000n
+/** Rounds from the boundary block of an epoch to the start of the next one. */
+const EPOCH_DELAY_ROUNDS = 5000n
 const ORIGIN_MS = Date.UTC(2025, 0, 1)
 const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
 
@@ -113,7 +127,17 @@ interface Stride {
 /** How many strides are cached; others are computed again. */
 const KEPT = 256
 
+/** The set of validators, which is the same in each epoch. */
+const membersOf = (validators: readonly Validator[]): readonly SetMember[] =>
+  validators.map(({ publicKey, stake }) => ({ secpKey: publicKey, stake }))
+
 const createStrides = (seed: number, validators: readonly Validator[]) => {
+  let leaders: ((round: bigint) => Validator | undefined) | undefined
+  /** Deriving the keys takes time: done for the first round. */
+  const leaderOf = (round: bigint): Validator | undefined => {
+    leaders ??= createLeaders(validators)
+    return leaders(round)
+  }
   const kept = new Map<number, Stride>()
   return {
     get: (index: number): Stride => {
@@ -122,7 +146,7 @@ const createStrides = (seed: number, validators: readonly Validator[]) => {
       if (known) return known
       const [oldest] = kept.keys()
       if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
-      const rounds = [...makeRounds(seed, validators, index)]
+      const rounds = [...makeRounds(seed, leaderOf, index)]
       const made = { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
       kept.set(index, made)
       return made
@@ -130,18 +154,47 @@ const createStrides = (seed: number, validators: readonly Validator[]) => {
   } as const
 }
 
-function* makeRounds(seed: number, validators: readonly Validator[], index: number): Generator<RoundOutcome> {
+const createLeaders = (validators: readonly Validator[]): ((round: bigint) => Validator | undefined) => {
+  const byKey = new Map(validators.map((validator) => [validator.publicKey, validator]))
+  const schedule: LeaderSchedule = createLeaderSchedule(membersOf(validators))
+  return (round) => byKey.get(schedule.leader(round) ?? '')
+}
+
+/** Random integers of a stride, and the position of its round that times out. */
+const drawStride = (seed: number, index: number) => {
   const random = createRandom(pick(2 ** 32, seed, 'stride', index))
   const whole = (below: number): number => Math.floor(random() * below)
   // Neither the first nor the last: the parent of every block is then in the stride or just before it.
-  const late = 1 + whole(ROUNDS - 2)
+  return { late: 1 + whole(ROUNDS - 2), whole }
+}
+
+const roundOf = (seed: number, seqNum: bigint): bigint => {
+  const index = seqNum / STRIDE.blocks
+  const position = seqNum % STRIDE.blocks
+  const { late } = drawStride(seed, Number(index))
+  return index * STRIDE.rounds + position + (position >= BigInt(late) ? 1n : 0n)
+}
+
+/** The first round of an epoch. */
+const startOf = (seed: number, epoch: bigint): bigint =>
+  epoch === 1n ? 0n : roundOf(seed, (epoch - 1n) * BLOCKS_PER_EPOCH - 1n) + EPOCH_DELAY_ROUNDS
+
+const epochOf = (seed: number, { seqNum, round }: { readonly seqNum: bigint; readonly round: bigint }): bigint => {
+  const next = (seqNum + 1n) / BLOCKS_PER_EPOCH + 1n
+  return round < startOf(seed, next) ? next - 1n : next
+}
+
+type LeaderOf = (round: bigint) => Validator | undefined
+
+function* makeRounds(seed: number, leaderOf: LeaderOf, index: number): Generator<RoundOutcome> {
+  const { late, whole } = drawStride(seed, index)
   const durations = drawDurations(whole)
   let startMs = ORIGIN_MS + index * LENGTH_MS
   let parentRound = BigInt(index) * STRIDE.rounds - 1n
   let seqNum = BigInt(index) * STRIDE.blocks
   for (let position = 0; position < ROUNDS; position += 1) {
     const round = BigInt(index) * STRIDE.rounds + BigInt(position)
-    const leader = validators[whole(validators.length)]
+    const leader = leaderOf(round)
     if (!leader) throw new RangeError('a network needs at least one validator')
     if (position === late) {
       startMs += TIMEOUT_MS
@@ -154,7 +207,7 @@ function* makeRounds(seed: number, validators: readonly Validator[], index: numb
       leader,
       seqNum,
       parentRound,
-      epoch: seqNum / BLOCKS_PER_EPOCH + 1n,
+      epoch: epochOf(seed, { seqNum, round }),
       timeMs: startMs,
       seenMs: startMs + 20 + whole(90),
       // At least one: token events need a transaction.
@@ -194,6 +247,8 @@ export interface Chain {
   /** Undefined below zero. Future blocks are returned too: the caller must stop at the head. */
   block(seqNum: bigint): Block | undefined
   round(round: bigint): RoundOutcome | undefined
+  /** The epochs whose set of validators is known at that block, each with its first round. */
+  epochsAt(block: Block): readonly { readonly epoch: bigint; readonly startRound: bigint }[]
   /** The rounds that ended after `fromMs` and up to `toMs`, in order. */
   between(fromMs: number, toMs: number): Iterable<RoundOutcome>
 }
@@ -216,6 +271,10 @@ export const createChain = (seed = 1, validatorCount = 20): Chain => {
       seqNum < 0n ? undefined : strides.get(Number(seqNum / STRIDE.blocks)).blocks[Number(seqNum % STRIDE.blocks)],
     round: (round) =>
       round < 0n ? undefined : strides.get(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
+    epochsAt: ({ epoch, seqNum }) => {
+      const last = (seqNum + 1n) / BLOCKS_PER_EPOCH === epoch ? epoch + 1n : epoch
+      return (last === epoch ? [epoch] : [epoch, last]).map((one) => ({ epoch: one, startRound: startOf(seed, one) }))
+    },
     *between(fromMs, toMs) {
       for (let index = STRIDE.at(fromMs); index <= STRIDE.at(toMs); index += 1) {
         for (const happening of strides.get(index).rounds) {

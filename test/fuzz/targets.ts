@@ -19,6 +19,7 @@ import { readStorageFailure } from '../../src/parsers/mpt.ts'
 import { parseHeight, parseRpcBlock, parseRpcBytes, parseRpcQuantity, parseRpcText } from '../../src/parsers/rpc.ts'
 import { parseSystemdTime, parseUnitFiles, settingsOf } from '../../src/parsers/systemctl.ts'
 import { parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../src/parsers/time-sync.ts'
+import { parseEpochStarts } from '../../src/parsers/validators.ts'
 import { newestKernel, parseInstalledPackage, parsePackageVersion, versionIn } from '../../src/parsers/version.ts'
 import { HttpError } from '../../src/query/service/api/http-error.ts'
 import { QUERY_LIMITS } from '../../src/query/service/api/limits.ts'
@@ -85,6 +86,7 @@ const FORMAT_SEEDS: Readonly<Record<string, () => readonly string[]>> = {
   smartctl: () => filesOf('host').filter((text) => text.startsWith('{')),
   sockets: () => filesOf('host').filter((text) => text.includes('local_address')),
   monlog: () => filesOf('monlog'),
+  validators: () => filesOf('validators'),
 }
 
 /** Fixtures of lines are JSON with the line as a field, or the lines themselves. */
@@ -195,6 +197,7 @@ const otherTargets = (): readonly Target[] => {
       FORMAT_SEEDS['rpc']?.() ?? [],
       each(parseRpcQuantity, parseRpcBlock, parseRpcText, parseRpcBytes),
     ),
+    parser('forkpoint', filesOf('validators'), parseEpochStarts),
     parser('height', ['{"height":41000110}', '{"height":null}'], parseHeight),
     parser('mpt-failure', filesOf('mpt/failures'), readStorageFailure),
     parser(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
 import type { RuleFinding } from '../../src/core/health.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { minute } from '../../src/core/units.ts'
@@ -23,12 +24,15 @@ interface Node {
   /** Seconds since the newest block. */
   readonly age?: number
   readonly startSeconds?: number
+  /** Own rounds, in seconds from now, and until when they are known. */
+  readonly own?: readonly number[]
+  readonly until?: number
 }
 
 /** A validator in the middle of epoch 678: blocks 33,850,000 to 33,899,999, two blocks a second. */
 const ask = (node: Node) => {
   const { height = 33_870_000, epoch = 678, chainId = '143', references = 2, more = [], without = [] } = node
-  const { down = [], age = 1, stake = 0.01, startSeconds = 40 } = node
+  const { down = [], age = 1, stake = 0.01, startSeconds = 40, own, until = 3600 } = node
   const samples = [
     ...['bft', 'execution'].flatMap((service) => [
       sample('chain_service_active', !down.includes(service), { service }),
@@ -57,7 +61,11 @@ const ask = (node: Node) => {
     span: node.span ?? 5 * minute,
     known: createSampleIndex([...samples.filter(({ name }) => !without.includes(name)), ...more]),
     collectors: [],
-    readings: {},
+    readings: decodeReadings(
+      own === undefined
+        ? {}
+        : { schedule: { until: { slotAt: time(until) }, own: own.map((seconds) => ({ slotAt: time(seconds) })) } },
+    ),
     health: {
       state: 'healthy',
       since: 0,
@@ -69,6 +77,8 @@ const ask = (node: Node) => {
   const { isSafe, says, nextAt } = restartWindow(input)
   return { isSafe, says, ...(nextAt !== null && !isSafe && { next: new Date(nextAt).toISOString() }) }
 }
+
+const time = (seconds: number): string => new Date(AT + seconds * 1000).toISOString()
 
 const FINDING: RuleFinding = {
   alert: 'ChainIsolated',
@@ -239,5 +249,41 @@ describe('the epoch, at two blocks a second', () => {
     expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'] }).says).toBe(
       'not now: epoch 678 ends in about 2 min 13 s, at an assumed 3 blocks a second; next safe at about 2026-05-02T03:30:00Z, in 30 min',
     )
+  })
+})
+
+describe('own rounds', () => {
+  test('none in this time', () => {
+    expect(ask({ own: [302.1, 900] }).says).toBe('safe now, for 5 min')
+    expect(ask({ own: [] }).says).toBe('safe now, for 5 min')
+  })
+
+  test('a time without comes later: wait for it', () => {
+    // From two seconds after the round at 200 s to the one at 600 s: 396 s.
+    expect(ask({ own: [60, 200, 600] })).toEqual({
+      isSafe: false,
+      says: 'not now: the node leads 2 rounds in this time, the first in 1 min; next safe at about 2026-05-02T03:03:22Z, in 3 min 22 s',
+      next: '2026-05-02T03:03:22.000Z',
+    })
+  })
+
+  test('no time without is known: the restart costs rounds now or later', () => {
+    const own = Array.from({ length: 36 }, (_, index) => 50 + 100 * index)
+    expect(ask({ own }).says).toBe('safe now, for 5 min; costs about 3 own rounds')
+    expect(ask({ own, span: 90_000 })).toMatchObject({
+      isSafe: false,
+      says: 'not now: the node leads 1 round in this time, the first in 50 s; next safe at about 2026-05-02T03:00:52Z, in 52 s',
+    })
+  })
+
+  test('a time without that meets the end of the epoch is not one', () => {
+    // The epoch ends in 200 s, and its delay 2,500 s later: only then a time without matters.
+    const { says } = ask({ height: 33_899_599, own: [10, 20, 2720], until: 3600 })
+    expect(says).toMatch(/; next safe at about 2026-05-02T03:45:22Z, in 45 min 22 s$/)
+  })
+
+  test('a schedule that ends before is unknown, and so is what is after it', () => {
+    expect(ask({ own: [10], until: 200 }).says).toBe('safe now, for 5 min; unknown: own rounds')
+    expect(ask({ own: [10], until: 290 + 10, span: 300_000 }).says).toBe('safe now, for 5 min; costs about 1 own round')
   })
 })

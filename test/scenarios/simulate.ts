@@ -16,6 +16,7 @@ import { leaksOf, PLANTED, secret } from '../support/secrets.ts'
 import { differencesFromPrometheus } from './agreement.ts'
 import { expectWholeCatalogue } from './catalogue.ts'
 import { goldenMetrics } from './golden.ts'
+import { RESTART_OBSTACLES } from './restart-windows.ts'
 
 /** By then every collector has read once: a series that appears or vanishes later has changed. */
 const WARM_S = 20
@@ -41,6 +42,8 @@ const coverageSchema = z.object({
 interface Recording {
   readonly looks: readonly { readonly second: number; readonly metrics: string }[]
   readonly log: readonly string[]
+  /** The output of `restart-window --json` with the golden metrics. */
+  readonly restart: string
   /** Everything that the agent emitted: each page as last served, its log and the files of its state directory. */
   readonly emitted: string
 }
@@ -73,6 +76,17 @@ export const simulate = (
       const metrics = recording.looks.find(({ second }) => second === GOLDEN_S)?.metrics ?? ''
       const golden = await goldenMetrics(scenario.name, metrics)
       await expect(golden).toMatchFileSnapshot(`golden/${scenario.name}.txt`)
+    })
+    test('a restart is safe, or prevented by the conditions of the table', () => {
+      const { isSafe, checks } = restartSchema.parse(JSON.parse(recording.restart))
+      const those = (wanted: 'no' | 'unknown') =>
+        checks.filter(({ state, isRequired }) => state === wanted && isRequired).map(({ name }) => name)
+      const { no = [], unknown = [] } = RESTART_OBSTACLES[scenario.name] ?? {}
+      expect({ isSafe, no: those('no'), unknown: those('unknown') }).toEqual({
+        isSafe: no.length + unknown.length === 0,
+        no,
+        unknown,
+      })
     })
     test.runIf(parts > 1)('fires the same alerts in the agent as in Prometheus', async () => {
       expect(await differencesFromPrometheus(recording.looks)).toBe('')
@@ -109,6 +123,11 @@ export const simulate = (
   })
 }
 
+const restartSchema = z.object({
+  isSafe: z.boolean(),
+  checks: z.array(z.object({ name: z.string(), state: z.string(), isRequired: z.boolean() })),
+})
+
 const play = async (scenario: Scenario, seconds: number): Promise<Recording> => {
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-scenario-'))
   const log: string[] = []
@@ -138,10 +157,12 @@ const play = async (scenario: Scenario, seconds: number): Promise<Recording> => 
   })
   elapsed = host.elapsed
   const looks: Recording['looks'][number][] = []
+  let restart = ''
   try {
     for (let second = 0; second <= seconds; second += 1) {
       if (second === MAINTENANCE_AT_S) await host.announce({ minutes: 0.5 })
       if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
+      if (second === GOLDEN_S) restart = (await host.run(['restart-window', '--json'])).out
       await host.second()
     }
     const pages = await Promise.all(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page))
@@ -149,7 +170,7 @@ const play = async (scenario: Scenario, seconds: number): Promise<Recording> => 
     await mkdir(state, { recursive: true })
     const files = (await readdir(state)).filter((file) => !file.endsWith('.new'))
     const kept = await Promise.all(files.map(async (file) => readFile(join(state, file), 'utf8')))
-    return { looks, log, emitted: [...pages, ...kept, ...log].join('\n') }
+    return { looks, log, restart, emitted: [...pages, ...kept, ...log].join('\n') }
   } finally {
     await host.close()
     deadMan.close()

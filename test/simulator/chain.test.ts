@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createLeaderSchedule } from '../../src/core/leader-schedule.ts'
 import { createChain } from '../../src/simulator/chain.ts'
 
 const chain = createChain(7)
@@ -63,9 +64,23 @@ describe('the chain', () => {
     expect(chain.validators.every(({ publicKey }) => /^0[23][0-9a-f]{64}$/.test(publicKey))).toBe(true)
   })
 
-  test('starts a new epoch every 50,000 blocks', () => {
-    expect(chain.block(49_999n)?.epoch).toBe(1n)
-    expect(chain.block(50_000n)?.epoch).toBe(2n)
+  test('starts a new epoch 5,000 rounds after each boundary block', () => {
+    // A stride of 40 rounds has 39 blocks: block 49,999 is the second of stride 1,282, of round 51,281 or 51,282.
+    const boundary = chain.block(49_999n)
+    expect(boundary?.epoch).toBe(1n)
+    expect([51_281n, 51_282n]).toContain(boundary?.round)
+    const start = (boundary?.round ?? 0n) + 5000n
+    const around = [...Array(4).keys()].map((index) => chain.round(start - 2n + BigInt(index)))
+    const epochs = around.flatMap((one) => (one?.kind === 'block' ? [[one.round < start, one.epoch]] : []))
+    expect(epochs.length).toBeGreaterThanOrEqual(3)
+    for (const [isBefore, epoch] of epochs) expect(epoch).toBe(isBefore === true ? 1n : 2n)
     expect(chain.block(-1n)).toBeUndefined()
+  })
+
+  test('its leaders are those of the leader schedule', () => {
+    const members = chain.validators.map(({ publicKey, stake }) => ({ secpKey: publicKey, stake }))
+    const schedule = createLeaderSchedule(members)
+    expect(members.reduce((sum, { stake }) => sum + stake, 0n)).toBe(250_000_000n * 10n ** 18n)
+    for (const { round, leader } of hour.slice(0, 500)) expect(leader.publicKey).toBe(schedule.leader(round))
   })
 })

@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { type HistogramName, type Recorder, sample, sampleIfKnown } from '../../core/metric.ts'
 import { second } from '../../core/units.ts'
 import { definition, LEDGER_EVENTS } from './definition.ts'
-import { type LedgerBlock, type LedgerEvent, parseLedgerLine, type ProposedBlock } from '../../parsers/ledger-tail.ts'
+import {
+  type LedgerBlock,
+  type LedgerEvent,
+  parseLedgerLine,
+  type ProposedBlock,
+  type Timeout,
+} from '../../parsers/ledger-tail.ts'
 import type { OwnKey, UnitNames } from '../shared/node-state.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
@@ -14,6 +20,7 @@ import {
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
+import type { LedgerRound, RoundFeed } from '../schedule/predictions.ts'
 import type { RoundCounter } from '../derived/duties.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -199,6 +206,7 @@ interface LedgerCollectorOptions {
   readonly unit: string
   readonly ownKey: OwnKey
   readonly roundCounter: RoundCounter
+  readonly roundFeed: RoundFeed
   readonly timing: Timing
 }
 
@@ -214,6 +222,7 @@ export const ledger = ({
   unit,
   ownKey,
   roundCounter,
+  roundFeed,
   timing,
 }: LedgerCollectorOptions): Collector<Reading> => {
   const { recorder } = journalDependencies
@@ -225,6 +234,7 @@ export const ledger = ({
     const event = reader.read(message, { by: isOld ? 0 : 1, at })
     if (!event) return
     const isNew = counters.add({ event, isOld, process: fields['_PID'] ?? '' })
+    if (isNew && event.event !== 'finalized') roundFeed.add(ledgerRound(event, isOld))
     if (isNew && !isOld && event.event !== 'finalized') {
       const key = ownKey.get()
       const isOwn = key === null ? null : event.author === key
@@ -268,6 +278,16 @@ export const ledger = ({
   }
 }
 
+const ledgerRound = (event: ProposedBlock | Timeout, isOld: boolean): LedgerRound => ({
+  round: event.round,
+  author: event.author,
+  block:
+    event.event === 'timeout'
+      ? null
+      : { epoch: event.epoch, parentRound: event.parentRound, seqNum: event.seqNum, blockAt: event.blockAt },
+  isOld,
+})
+
 const samples: Collector<Reading>['samples'] = (reading) => [
   ...followerSamples(SERVICE, reading),
   ...LEDGER_EVENTS.flatMap((event) => {
@@ -283,7 +303,14 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
 
-export const offer: OfferCollector<typeof definition> = ({ config, unitNames, ownKey, roundCounter, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  unitNames,
+  ownKey,
+  roundCounter,
+  roundFeed,
+  journalFor,
+}) => ({
   uses: [unitNames, ownKey],
   create: (timing) =>
     ledger({
@@ -292,6 +319,7 @@ export const offer: OfferCollector<typeof definition> = ({ config, unitNames, ow
       unit: config.ledger.unit,
       ownKey,
       roundCounter,
+      roundFeed,
       timing,
     }),
 })

@@ -1,3 +1,4 @@
+import { chainIdOf } from '../../core/agreement.ts'
 import { type Fork, type Forks } from '../../config/forks.ts'
 import { second } from '../../core/units.ts'
 import { definition, type FORK_CHECKS } from './definition.ts'
@@ -10,7 +11,6 @@ import {
   type NodeVersion,
 } from '../../parsers/version.ts'
 import {
-  chainIdOf,
   hasPageTimeline,
   readPackageVersion,
   readProgramVersion,

@@ -90,10 +90,6 @@ export const runningVersions = (known: SampleIndex): readonly RunningVersion[] =
   ]
 }
 
-/** From the RPC, else from the status report, which has it also while the RPC is down. */
-export const chainIdOf = (known: SampleIndex): string | null =>
-  labelOf(known, 'chain_rpc_info', 'chain_id') ?? labelOf(known, 'chain_status_info', 'chain_id')
-
 /** The kind with one value per slot; all versions use this name. The page-encoded kind is named by the name prefix. */
 const SLOT_KIND = 'ethereum'
 

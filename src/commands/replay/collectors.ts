@@ -1,3 +1,4 @@
+import { createRoundFeed } from '../../collectors/schedule/predictions.ts'
 import { consensus } from '../../collectors/consensus/collector.ts'
 import { derived } from '../../collectors/derived/collector.ts'
 import { execution } from '../../collectors/execution/collector.ts'
@@ -69,7 +70,9 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
       lifecycle: serviceRuns.wrap(createLifecycleCounters(recorder, Object.keys(units))),
       timing: config.lifecycle,
     }),
-    ...(services.has('ledger-tail') ? [ledger({ ...unitOf('ledger'), ownKey, roundCounter })] : []),
+    ...(services.has('ledger-tail')
+      ? [ledger({ ...unitOf('ledger'), ownKey, roundCounter, roundFeed: createRoundFeed() })]
+      : []),
     ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
     ...(services.has('execution') ? [execution(unitOf('execution'))] : []),
     ...(Object.keys(logged).length > 0

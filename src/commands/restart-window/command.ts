@@ -26,8 +26,10 @@ that the node leads, because many hosts cannot know them and a missed round
 costs one reward; the time of a start, because only a restart can measure it;
 and the height of the network if no references are configured.
 
-A validator with 0.5% of the stake leads a round every minute or so: with --for
-set to the time of the restart itself, it finds the gaps between them.
+Rounds that the node leads prevent the answer 0 only if waiting helps: a
+validator with 0.5% of the stake leads a round every minute or so. If no time
+without is known, their number is printed as the cost of the restart. A short
+--for, the time of the restart itself, finds the gaps between them.
 
 Exit codes: 0 safe now; 1 not safe, or unknown; 2 usage error.
 

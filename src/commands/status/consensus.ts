@@ -234,6 +234,24 @@ export const duties: Section = {
       ],
     },
     {
+      collector: 'schedule',
+      source: 'the leader schedule',
+      facts: ({ readings: { schedule }, at }) => {
+        const why = schedule?.problem ?? (schedule?.isProved === false ? 'not proved by 200 rounds' : undefined)
+        const [next] = schedule?.own ?? []
+        return [
+          fact('scheduleProved', schedule?.isProved, { label: 'schedule is proved', unknownReason: why }),
+          timeFact('nextOwnAt', next?.slotAt, { label: 'next own round', now: at, unknownReason: why }),
+          fact('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour', unknownReason: why }),
+          fact('ownMissedInEpoch', schedule?.inEpoch?.missed, {
+            label: 'missed in the epoch',
+            unknownReason: why,
+            tone: (missed) => (missed > 0 ? 'notice' : undefined),
+          }),
+        ]
+      },
+    },
+    {
       collector: 'native',
       source: 'the metrics of consensus',
       facts: ({ known }) => [

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { SimulatedNode } from '../node.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { driveFiles, type Host, walMegabytesAt } from './host.ts'
+import { createSetFiles } from './set-files.ts'
 import { pidOf, ROLES } from '../services/service.ts'
 
 /** Paths of the simulated host. */
@@ -134,14 +135,14 @@ const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
 const createNodeFiles = (node: SimulatedNode, directory: string) => {
   const at = (...names: readonly string[]): string => join(directory, ...names)
   const { beginMs } = node.timeline
+  const sets = createSetFiles(node, async (path, text) => writeAtomically(directory, path, text))
 
   const begin = async (): Promise<void> => {
     for (const name of ['config/forkpoint', 'config/validators', 'ledger', 'wal']) {
       await mkdir(at(name), { recursive: true })
     }
     await writeFile(at('config/node.toml'), `node_name = "${node.prefix}-rehearsal"\n`)
-    await writeFile(at('config/forkpoint/forkpoint.toml'), 'root = "simulated"\n')
-    await writeFile(at('config/validators/validators.toml'), 'validators = []\n')
+    await sets.keep()
     for (let index = 0; index < LEDGER_FILES; index += 1) {
       await writeFile(at('ledger', `${index}.body`), BLOCK.subarray(0, 16 * 1024))
     }
@@ -173,6 +174,7 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
   const keep = async (): Promise<void> => {
     const { forkpointMs } = node.condition().host
     const renewedMs = Math.floor(node.now() / RENEWED_EVERY_MS) * RENEWED_EVERY_MS
+    await sets.keep()
     await date('config/forkpoint/forkpoint.toml', forkpointMs ?? renewedMs)
     await keepWal()
   }

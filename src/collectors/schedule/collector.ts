@@ -1,0 +1,220 @@
+import { chainIdOf } from '../../core/agreement.ts'
+import { type Context, nextTurn } from '../../core/clock.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type EpochLengths, epochPosition } from '../../core/epoch.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
+import { hour, minute, second } from '../../core/units.ts'
+import { resolvePath } from '../../core/key-paths.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { parseEpochStarts, parseValidatorSets } from '../../parsers/validators.ts'
+import type { Checkpoint } from '../../sources/checkpoint.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
+import type { OfferCollector, ReadingOf } from '../dependencies.ts'
+import type { OwnKey } from '../shared/node-state.ts'
+import { definition } from './definition.ts'
+import { createOwnRounds } from './own-rounds.ts'
+import { createPredictions, type LedgerRound, type RoundFeed } from './predictions.ts'
+
+interface ScheduleCollectorOptions {
+  readonly feed: RoundFeed
+  readonly ownKey: OwnKey
+  readonly recorder: Recorder
+  readonly files: FileTree
+  /** The directory of the node. */
+  readonly nodeDirectory: (signal: AbortSignal) => Promise<string>
+  readonly epochs: EpochLengths
+  /** Returns the samples of the other collectors. */
+  readonly published: () => Iterable<Sample>
+  readonly checkpoint: Checkpoint
+  readonly timing: Timing
+}
+
+type Reading = ReadingOf<typeof definition>
+
+const FILES = { sets: 'config/validators/validators.toml', starts: 'config/forkpoint/forkpoint.toml' } as const
+/** The files change with the epoch. */
+const READ_EVERY_MS = minute
+/** Own rounds in the reading. */
+const MAX_SLOTS = 500
+const PACE_MS = 5 * minute
+const PACE_ROUNDS = 20
+/** Rounds that are compared at once: 5 ms of work. */
+const SLICE = 100
+
+/** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
+export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
+  const { feed, ownKey, recorder, epochs, published, checkpoint, timing } = options
+  const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
+  const own = createOwnRounds()
+  let setsText: string | undefined
+  let starts: ReadonlyMap<bigint, bigint> = new Map()
+  let members: ReadonlyMap<bigint, number> = new Map()
+  let problem: string | null = null
+  let readAt: number | undefined
+  let last: {
+    readonly round: bigint
+    readonly epoch: bigint
+    readonly seqNum: bigint
+    readonly blockAt: number
+  } | null = null
+  let pace: readonly { readonly round: bigint; readonly blockAt: number }[] = []
+
+  /** Null if it does not exist. */
+  const read = async (file: string, signal: AbortSignal): Promise<string | null> =>
+    options.files.read(`${await options.nodeDirectory(signal)}/${file}`, LIMITS.set.length)
+
+  const readFiles = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const sets = await read(FILES.sets, signal)
+      const forkpoint = await read(FILES.starts, signal)
+      if (sets === null) {
+        problem = `${FILES.sets} was not found in the directory of the node (node.directory)`
+        return
+      }
+      if (sets !== setsText) {
+        const parsed = parseValidatorSets(sets)
+        setsText = sets
+        predictions.setMembers(parsed)
+        own.restart()
+        members = new Map(parsed.map(({ epoch, members: all }) => [epoch, all.length]))
+        recorder.count('chain_schedule_misses_total', 0)
+      }
+      starts = forkpoint === null ? new Map() : parseEpochStarts(forkpoint)
+      problem = null
+    } catch (error) {
+      // A host on which the agent may not read these files is not a failing collector.
+      if (!(error instanceof SourceError || error instanceof ParseError)) throw error
+      problem = error.summary
+    }
+  }
+
+  const follow = (round: LedgerRound): void => {
+    predictions.add(round)
+    const { block } = round
+    if (!block || block.epoch === null) return
+    const { epoch, blockAt, seqNum, parentRound } = block
+    const key = ownKey.get()
+    if (key !== null && !round.isOld) {
+      const isProved = predictions.isProved()
+      const isOwn = (at: bigint): boolean => isProved && predictions.scheduleOf(epoch)?.leader(at) === key
+      own.settle({ round: round.round, parentRound, epoch, isLed: round.author === key, isOwn })
+    }
+    if (last && round.round <= last.round) return
+    last = { round: round.round, epoch, seqNum, blockAt }
+    pace = [...pace.filter((one) => blockAt - one.blockAt <= PACE_MS), { round: round.round, blockAt }]
+  }
+
+  const millisecondsPerRound = (): number | null => {
+    const [from, to] = [pace[0], pace.at(-1)]
+    if (!from || !to || to.round - from.round < PACE_ROUNDS) return null
+    return (to.blockAt - from.blockAt) / Number(to.round - from.round)
+  }
+
+  /** The last round whose set of validators is known: the next epoch does not start before. */
+  const horizon = (at: NonNullable<typeof last>): bigint => {
+    const start = starts.get(at.epoch + 1n)
+    if (start !== undefined && start > at.round) return start - 1n
+    const length = epochs.get(chainIdOf(createSampleIndex(published())) ?? '')
+    const position = length && epochPosition({ height: Number(at.seqNum), epoch: Number(at.epoch) }, length)
+    if (!length || position?.phase !== 'before boundary') return at.round
+    // A block takes one round or more.
+    return at.round + BigInt(position.blocksLeft + length.delayRounds)
+  }
+
+  const evaluate = async ({ clock, signal }: Context): Promise<Reading> => {
+    const isDue = readAt === undefined || clock.elapsed() - readAt >= READ_EVERY_MS
+    const rounds = feed.take()
+    const newest = rounds.findLast(({ block }) => block?.epoch)?.block?.epoch ?? last?.epoch
+    if (isDue || (newest !== undefined && !members.has(newest))) {
+      readAt = clock.elapsed()
+      await readFiles(signal)
+    }
+    for (const [index, round] of rounds.entries()) {
+      follow(round)
+      if (index % SLICE === SLICE - 1) await nextTurn()
+    }
+    const key = ownKey.get()
+    const known = last && predictions.scheduleOf(last.epoch)
+    const base = {
+      problem: problem ?? (last && !known ? `${FILES.sets} has no set of epoch ${last.epoch}` : null),
+      epoch: last?.epoch ?? null,
+      members: (last && members.get(last.epoch)) ?? null,
+      agreed: known ? predictions.agreed() : null,
+      isProved: known ? predictions.isProved() : null,
+      round: last?.round ?? null,
+    }
+    const roundMs = millisecondsPerRound()
+    if (!last || !known || key === null || roundMs === null || !predictions.isProved())
+      return { ...base, until: null, own: null, nextHour: null, inEpoch: null }
+    const current = last
+    const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) * roundMs)
+    const until = await own.extend({
+      from: current.round + 1n,
+      to: horizon(current),
+      isOwn: (round) => known.leader(round) === key,
+      pause: nextTurn,
+    })
+    checkpoint.save(own.snapshot())
+    const slots = own.ahead().map((round) => ({ round, slotAt: timeOf(round) }))
+    const hourEnd = clock.now() + hour
+    return {
+      ...base,
+      until: { round: until, slotAt: timeOf(until) },
+      own: slots.slice(0, MAX_SLOTS),
+      nextHour: timeOf(until) < hourEnd ? null : slots.filter(({ slotAt }) => slotAt <= hourEnd).length,
+      inEpoch: { ...own.counts(), ahead: own.ahead().length },
+    }
+  }
+
+  return {
+    name: definition.name,
+    help: definition.help,
+    timing,
+    run: async (context, report) => {
+      const found = await checkpoint.read()
+      if (found.state === 'saved') own.restore(found.value)
+      await poll(timing, evaluate)(context, report)
+    },
+    samples: (reading) => samplesOf(reading),
+    states: ({ problem: why, isProved }) => ({
+      schedule: why ?? (isProved === null ? 'unknown: no blocks' : isProved ? 'proved' : 'not proved'),
+    }),
+  }
+}
+
+const samplesOf = ({ isProved, own, nextHour, inEpoch }: Reading): readonly Sample[] => {
+  const [next] = own ?? []
+  return [
+    ...sampleIfKnown('chain_schedule_proved', isProved),
+    ...sampleIfKnown('chain_schedule_next_own_round', next?.round),
+    ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', next?.slotAt && next.slotAt / second),
+    ...sampleIfKnown('chain_schedule_own_rounds_ahead', nextHour, { window: 'hour' }),
+    ...sampleIfKnown('chain_schedule_own_rounds_ahead', inEpoch?.ahead, { window: 'epoch' }),
+    ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.led, { result: 'led' }),
+    ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.missed, { result: 'missed' }),
+  ]
+}
+
+export const offer: OfferCollector<typeof definition> = (dependencies) => {
+  const { config, roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, epochs, published, checkpoints } =
+    dependencies
+  const { directory } = config.node
+  return {
+    uses: [ownKey, directory, readPrefix],
+    role: 'derived',
+    create: (timing) =>
+      schedule({
+        feed: roundFeed,
+        ownKey,
+        recorder,
+        files: nodeFiles,
+        nodeDirectory: async (signal) =>
+          resolvePath(directory, { prefix: (await readPrefix(signal)).word, files: keyFiles }),
+        epochs,
+        published,
+        checkpoint: checkpoints.open('schedule'),
+        timing,
+      }),
+  }
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { POLL, timing } from '../../config/values.ts'
+import { counter, gauge } from '../../core/metric.ts'
+import {
+  flagOrNull,
+  integerOrNull,
+  listOf,
+  numberOrNull,
+  objectOf,
+  objectOrNull,
+  textOrNull,
+  timeOrNull,
+} from '../shared/reading-schema.ts'
+
+/** What became of an own round. */
+const OWN_ROUND_RESULTS = ['led', 'missed'] as const
+
+const slot = objectOf({ round: integerOrNull, slotAt: timeOrNull })
+
+export const definition = {
+  name: 'schedule',
+  help: 'the leader schedule: rounds that the node will lead, and those that it missed',
+  introduction:
+    "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`; where the agent may not read them there is no schedule. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
+  settings: z.strictObject(timing('5s', '20s', POLL)).prefault({}),
+  reading: objectOf({
+    /** Why there is no schedule; null if there is one. */
+    problem: textOrNull,
+    epoch: integerOrNull,
+    members: numberOrNull,
+    agreed: numberOrNull,
+    isProved: flagOrNull,
+    round: integerOrNull,
+    /** The schedule is known up to this round. */
+    until: objectOrNull({ round: integerOrNull, slotAt: timeOrNull }),
+    /** The next own rounds; null while they are unknown. */
+    own: listOf(slot).nullable(),
+    nextHour: numberOrNull,
+    inEpoch: objectOrNull({ led: numberOrNull, missed: numberOrNull, ahead: numberOrNull }),
+  }),
+  metrics: {
+    chain_schedule_proved: gauge(
+      'Whether the last 200 rounds had the predicted leader; the other metrics of the schedule are absent otherwise.',
+    ),
+    chain_schedule_misses_total: counter('Rounds with another leader than predicted.'),
+    chain_schedule_next_own_round: gauge('The next round that this node leads.'),
+    chain_schedule_next_own_timestamp_seconds: gauge('Estimated time of the next round that this node leads.'),
+    chain_schedule_own_rounds_ahead: gauge(
+      'Rounds that this node will lead in the next hour, absent if the schedule is not known that far; and as far as the schedule is known, until the start of the next epoch at the earliest.',
+      { window: ['hour', 'epoch'] },
+    ),
+    chain_schedule_own_rounds: gauge(
+      'Own rounds of the epoch since the agent follows it: led with a block, or missed.',
+      { result: OWN_ROUND_RESULTS },
+    ),
+  },
+} as const

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest'
+import { schedule } from '../../src/collectors/schedule/collector.ts'
+import { createOwnRounds } from '../../src/collectors/schedule/own-rounds.ts'
+import { createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import type { Outcome } from '../../src/core/collector.ts'
+import { nextTurn } from '../../src/core/clock.ts'
+import { createLeaderSchedule } from '../../src/core/leader-schedule.ts'
+import { sample } from '../../src/core/metric.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
+
+const NOW = Date.UTC(2026, 2, 1, 12)
+const KEYS = ['aa', 'bb', 'cc', 'dd'].map((byte) => `02${byte.repeat(32)}`)
+const [OWN = ''] = KEYS
+const MEMBERS = KEYS.map((secpKey, index) => ({ secpKey, stake: BigInt(index + 1) * 10n ** 25n }))
+const leaders = createLeaderSchedule(MEMBERS)
+/** Two rounds a second; the newest round at the beginning, of block 33,870,000 of epoch 678. */
+const ROUND = 40_000_000n
+const HEIGHT = 33_870_000n
+const EPOCHS = new Map([['143', { blocks: 50_000, delayRounds: 5000 }]])
+
+const renderSets = (epoch: bigint): string =>
+  [
+    `[[validator_sets]]\nepoch = ${epoch}`,
+    ...MEMBERS.map(({ secpKey, stake }) => `[[validator_sets.validators]]\nnode_id = "0x${secpKey}"\nstake = ${stake}`),
+  ].join('\n')
+
+interface Node {
+  readonly files?: Readonly<Record<string, string>>
+  readonly key?: string | null
+}
+
+const SETS = '/node/config/validators/validators.toml'
+const STARTS = '/node/config/forkpoint/forkpoint.toml'
+
+const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN }: Node) => {
+  const clock = manualClock(NOW)
+  const feed = createRoundFeed()
+  const { recorder, total } = recording()
+  let saved: unknown
+  const collector = schedule({
+    feed,
+    ownKey: createOwnKey(key),
+    recorder,
+    files: {
+      read: (path) => Promise.resolve(files[path] ?? null),
+      list: () => Promise.resolve(null),
+      count: () => Promise.resolve(null),
+    },
+    nodeDirectory: () => Promise.resolve('/node'),
+    epochs: EPOCHS,
+    published: () => [sample('chain_rpc_info', 1, { client_version: '', chain_id: '143', net_version: '' })],
+    checkpoint: {
+      read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
+      save: (value) => {
+        saved = value
+      },
+    },
+    timing: { interval: 5000, timeout: 20_000 },
+  })
+  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
+  let reports = 0
+  void collector.run({ clock, signal: new AbortController().signal }, (outcome) => {
+    last = outcome
+    reports += 1
+  })
+  while (reports === 0) await nextTurn()
+  const add = (round: bigint, more: { author?: string; parent?: bigint; isTimeout?: boolean; epoch?: bigint } = {}) => {
+    const { author = leaders.leader(round) ?? '', parent = round - 1n, isTimeout = false, epoch = 678n } = more
+    const passed = Number(round - ROUND)
+    const block = { epoch, parentRound: parent, seqNum: HEIGHT + BigInt(passed), blockAt: NOW + passed * 500 }
+    feed.add({ round, author, block: isTimeout ? null : block, isOld: false })
+  }
+  return {
+    add,
+    /** Rounds with the predicted leaders. */
+    addRounds: (from: bigint, to: bigint): void => {
+      for (let round = from; round <= to; round += 1n) add(round)
+    },
+    total,
+    poll: async () => {
+      const before = reports
+      await clock.advance(5000)
+      while (reports === before) await nextTurn()
+      if (!last?.ok) throw last?.error ?? new Error('no reading')
+      const samples = collector.samples(last.value)
+      return {
+        reading: last.value,
+        state: collector.states(last.value)['schedule'],
+        value: (name: string, label = '') =>
+          samples.find((one) => one.name === name && (label === '' || Object.values(one.labels).includes(label)))
+            ?.value,
+      }
+    },
+  }
+}
+
+/** The own rounds of a range, by the schedule. */
+const ownIn = (from: bigint, to: bigint): readonly bigint[] => {
+  const own: bigint[] = []
+  for (let round = from; round <= to; round += 1n) if (leaders.leader(round) === OWN) own.push(round)
+  return own
+}
+
+describe('the schedule collector', () => {
+  test('publishes nothing until 200 rounds agreed, and then the next own round and its time', async () => {
+    const { addRounds, poll, total } = await start({})
+    addRounds(ROUND - 198n, ROUND)
+    const before = await poll()
+    expect(before.value('chain_schedule_proved')).toBe(0)
+    expect(before.value('chain_schedule_next_own_round')).toBeUndefined()
+    addRounds(ROUND + 1n, ROUND + 1n)
+    const after = await poll()
+    const [next = 0n] = ownIn(ROUND + 2n, ROUND + 500n)
+    expect(after.value('chain_schedule_proved')).toBe(1)
+    expect(after.value('chain_schedule_next_own_round')).toBe(Number(next))
+    expect(after.value('chain_schedule_next_own_timestamp_seconds')).toBe(NOW / 1000 + Number(next - ROUND) / 2)
+    expect(total('chain_schedule_misses_total')).toBe(0)
+  })
+
+  test('counts the rounds of the next hour, and those until the set may change', async () => {
+    const { addRounds, poll } = await start({})
+    addRounds(ROUND - 300n, ROUND)
+    // 12,000 rounds at once: the 7,200 of an hour are among the first.
+    const first = await poll()
+    // The poll is five seconds after the newest round: the hour ends 7,210 rounds after it.
+    expect(first.value('chain_schedule_own_rounds_ahead', 'hour')).toBe(ownIn(ROUND + 1n, ROUND + 7210n).length)
+    await poll()
+    const third = await poll()
+    // 29,999 blocks until the boundary block, and 5,000 rounds of delay.
+    expect(third.reading.until?.round).toBe(ROUND + 34_999n)
+    expect(third.value('chain_schedule_own_rounds_ahead', 'epoch')).toBe(ownIn(ROUND + 1n, ROUND + 34_999n).length)
+  })
+
+  test('one round with another leader ends the proof, and is counted', async () => {
+    const { add, addRounds, poll, total } = await start({})
+    addRounds(ROUND - 300n, ROUND)
+    await poll()
+    add(ROUND + 1n, { author: KEYS.find((key) => key !== leaders.leader(ROUND + 1n)) ?? '' })
+    const after = await poll()
+    expect(after.value('chain_schedule_proved')).toBe(0)
+    expect(after.value('chain_schedule_next_own_round')).toBeUndefined()
+    expect(after.reading.own).toBeNull()
+    expect(total('chain_schedule_misses_total')).toBe(1)
+    addRounds(ROUND + 2n, ROUND + 201n)
+    expect((await poll()).value('chain_schedule_proved')).toBe(1)
+  })
+
+  test('own rounds: led with a block, and missed between a block and its parent', async () => {
+    const { add, addRounds, poll } = await start({})
+    addRounds(ROUND - 300n, ROUND)
+    const led = ownIn(ROUND - 300n, ROUND).length
+    expect((await poll()).value('chain_schedule_own_rounds', 'led')).toBe(led)
+    const [next = 0n] = ownIn(ROUND + 1n, ROUND + 500n)
+    addRounds(ROUND + 1n, next - 1n)
+    // The node says that its leader timed out; the line alone counts nothing.
+    add(next, { isTimeout: true })
+    add(next + 1n, { parent: next - 1n })
+    const after = await poll()
+    expect(after.value('chain_schedule_own_rounds', 'missed')).toBe(1)
+    expect(after.reading.inEpoch?.led).toBe(led + (leaders.leader(next + 1n) === OWN ? 1 : 0))
+    expect(after.value('chain_schedule_proved')).toBe(1)
+  })
+
+  test('a round that times out at the start of an epoch belongs to either: it proves nothing', async () => {
+    const { add, addRounds, poll, total } = await start({
+      files: { [SETS]: `${renderSets(678n)}\n${renderSets(679n)}` },
+    })
+    addRounds(ROUND - 300n, ROUND)
+    add(ROUND + 1n, { isTimeout: true, author: 'of another set' })
+    add(ROUND + 2n, { epoch: 679n, parent: ROUND })
+    await poll()
+    expect(total('chain_schedule_misses_total')).toBe(0)
+  })
+
+  test('the start of the next epoch in the forkpoint is the end of the schedule', async () => {
+    const files = { [SETS]: renderSets(678n), [STARTS]: `[[validator_sets]]\nepoch = 679\nround = ${ROUND + 100n}\n` }
+    const { addRounds, poll } = await start({ files })
+    addRounds(ROUND - 300n, ROUND)
+    const { reading, value } = await poll()
+    expect(reading.until?.round).toBe(ROUND + 99n)
+    expect(value('chain_schedule_own_rounds_ahead', 'epoch')).toBe(ownIn(ROUND + 1n, ROUND + 99n).length)
+    expect(value('chain_schedule_own_rounds_ahead', 'hour')).toBeUndefined()
+  })
+
+  test('without the own key the schedule is proved, and own rounds are unknown', async () => {
+    const { addRounds, poll } = await start({ key: null })
+    addRounds(ROUND - 300n, ROUND)
+    const { value } = await poll()
+    expect(value('chain_schedule_proved')).toBe(1)
+    expect(value('chain_schedule_own_rounds_ahead')).toBeUndefined()
+  })
+
+  test.each([
+    ['no file', {}, 'config/validators/validators.toml was not found in the directory of the node (node.directory)'],
+    ['another epoch', { [SETS]: renderSets(677n) }, 'config/validators/validators.toml has no set of epoch 678'],
+    ['no TOML', { [SETS]: '[[' }, 'could not parse the sets of validators: expected TOML'],
+  ])('%s: nothing is known, and the reason is in the state', async (_name, files, reason) => {
+    const { addRounds, poll, total } = await start({ files })
+    addRounds(ROUND - 300n, ROUND)
+    const { state, value } = await poll()
+    expect(state).toBe(reason)
+    expect(value('chain_schedule_proved')).toBeUndefined()
+    expect(total('chain_schedule_misses_total') ?? 0).toBe(0)
+  })
+})
+
+test('rounds are computed in slices, between which other work runs', async () => {
+  const rounds = createOwnRounds()
+  const slices: number[] = []
+  let computed = 0
+  const isOwn = (): boolean => {
+    computed += 1
+    return false
+  }
+  const pause = (): Promise<void> => {
+    slices.push(computed)
+    computed = 0
+    return Promise.resolve()
+  }
+  expect(await rounds.extend({ from: 1n, to: 20_000n, isOwn, pause })).toBe(12_000n)
+  expect(slices.length).toBe(48)
+  expect(Math.max(...slices)).toBe(250)
+  expect(await rounds.extend({ from: 15n, to: 20_000n, isOwn, pause })).toBe(20_000n)
+  expect(slices.reduce((sum, one) => sum + one, 0)).toBe(20_000)
+})

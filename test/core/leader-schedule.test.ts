@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { createLeaderSchedule, draw } from '../../src/core/leader-schedule.ts'
+
+const TEN_25 = 10n ** 25n
+/** In another order than that of their keys. */
+const MEMBERS = [
+  { secpKey: `03${'00'.repeat(32)}`, stake: 2n * TEN_25 },
+  { secpKey: `02${'11'.repeat(32)}`, stake: 5n * TEN_25 },
+  { secpKey: `02${'22'.repeat(32)}`, stake: 3n * TEN_25 },
+]
+const SORTED = MEMBERS.toSorted((a, b) => (a.secpKey < b.secpKey ? -1 : 1)).map(({ secpKey }) => secpKey)
+
+describe('the leader schedule', () => {
+  /** Drawn by the node's own code. */
+  test.each([
+    [1n, 43_146_015_625_038_141_231_216_538n, 0],
+    [2n, 2_052_064_171_448_374_782_266_254n, 0],
+    [3n, 67_899_954_782_136_759_868_142_591n, 1],
+    [89_758_000n, 64_308_115_411_587_525_438_217_947n, 1],
+    [89_758_001n, 798_454_742_147_660_134_868_420n, 0],
+    [89_758_002n, 71_334_623_821_826_802_940_834_011n, 1],
+  ])('round %s draws %s', (round, drawn, member) => {
+    expect(draw(round, 10n * TEN_25)).toBe(drawn)
+    expect(createLeaderSchedule(MEMBERS).leader(round)).toBe(SORTED[member])
+  })
+
+  test('the share of rounds is the share of the stake', () => {
+    const schedule = createLeaderSchedule(MEMBERS)
+    const led = new Map<string, number>()
+    for (let round = 0n; round < 10_000n; round += 1n) {
+      const leader = schedule.leader(round) ?? ''
+      led.set(leader, (led.get(leader) ?? 0) + 1)
+    }
+    // Three standard deviations of 10,000 draws with p = 0.5, 0.3 and 0.2.
+    expect(Math.abs((led.get(SORTED[0] ?? '') ?? 0) - 5000)).toBeLessThan(150)
+    expect(Math.abs((led.get(SORTED[1] ?? '') ?? 0) - 3000)).toBeLessThan(137)
+    expect(Math.abs((led.get(SORTED[2] ?? '') ?? 0) - 2000)).toBeLessThan(120)
+  })
+
+  test('a member without stake is never the leader; without any stake there is none', () => {
+    const [first] = MEMBERS
+    const idle = { secpKey: `02${'00'.repeat(32)}`, stake: 0n }
+    const schedule = createLeaderSchedule(first ? [idle, first] : [])
+    expect([1n, 2n, 3n].map((round) => schedule.leader(round))).toEqual(Array.from({ length: 3 }, () => first?.secpKey))
+    expect(createLeaderSchedule([idle]).leader(1n)).toBeUndefined()
+  })
+})
