@@ -70,7 +70,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
   }
 
   const saveNow = (): void => {
-    checkpoint.save({ growth: growth.snapshot(), duties: duties.snapshot(), key: ownKey.get() })
+    void checkpoint.save({ growth: growth.snapshot(), duties: duties.snapshot(), key: ownKey.get() })
   }
 
   const evaluate = (known: SampleIndex, { clock }: Context): Reading => {

@@ -216,7 +216,7 @@ export const ledger = ({
   roundCounter,
   timing,
 }: LedgerCollectorOptions): Collector<Reading> => {
-  const { recorder } = journalDependencies
+  const { recorder } = journalDependencies.counts
   const counters = createLedgerCounters(recorder, ownKey)
   const reader = createLineReader(recorder, 'ledger-tail', parseLedgerLine)
 
