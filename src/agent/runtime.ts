@@ -1,6 +1,7 @@
 import type { CollectorDependencies, OfferCollector, Role, Shared } from '../collectors/dependencies.ts'
 import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
+import { createSavedCounts, type SavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
 import {
   createMainPids,
@@ -22,6 +23,7 @@ import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { Health } from '../core/health.ts'
+import type { Recorder } from '../core/metric.ts'
 import { notEvaluated } from '../health/monitor.ts'
 import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
@@ -64,6 +66,12 @@ const createCollectors = (
   const lifecycleFor = createMemoizeLast<LifecycleCounters>()
   const ownKeyFor = createMemoizeLast<OwnKey>()
   const collectorsFor = new Map<string, ReturnType<typeof createMemoizeLast<Collector<unknown>>>>()
+  const savedCounts = new Map<string, SavedCounts>()
+  const countsFor = (name: string, recorder: Recorder): SavedCounts => {
+    const counts = savedCounts.get(name) ?? createSavedCounts(recorder)
+    savedCounts.set(name, counts)
+    return counts
+  }
   const mainPids = createMainPids()
   const roundCounter = createRoundCounter()
   const roundFeed = createRoundFeed()
@@ -82,7 +90,12 @@ const createCollectors = (
       roundCounter,
       roundFeed,
       duties,
-      journalFor: (name) => ({ journal, recorder, checkpoint: checkpoints.open(name) }),
+      journalFor: (name) => ({
+        journal,
+        recorder,
+        checkpoint: checkpoints.open(name),
+        counts: countsFor(name, recorder),
+      }),
     }
     return [...offers].map(([name, offer]) => {
       const { uses = [], hasWork = true, role = 'source', create } = offer(all)

@@ -82,6 +82,7 @@ export const createExposition = (
     contentType: registry.contentType,
     recorder: {
       count: (name, by, ...[labels]) => counters.get(name)?.inc({ ...labels }, Number(by)),
+      countByName: (name, by, labels) => counters.get(name)?.inc({ ...labels }, by),
       observe: (name, seconds, ...[labels]) => histograms.get(name)?.observe({ ...labels }, seconds),
     },
     // Synchronous up to the collection, so that concurrent scrapes each see a consistent state.

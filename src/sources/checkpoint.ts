@@ -15,8 +15,8 @@ export type Found =
 export interface Checkpoint {
   /** Reads the document saved last, once it is written. Never throws: a failure is a result state. */
   read(): Promise<Found>
-  /** Saves asynchronously; the newest value wins. Never throws and never blocks the caller. */
-  save(value: unknown): void
+  /** Saves asynchronously; the newest value wins. Never rejects; resolves when the value, or a newer one, is written. */
+  save(value: unknown): Promise<void>
 }
 
 export interface Checkpoints {
@@ -84,10 +84,11 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
       },
       save: (value) => {
         next = { value }
-        if (written) return
+        if (written) return written
         const started = drain().finally(() => writing.delete(started))
         written = started
         writing.add(started)
+        return started
       },
     }
   }
@@ -120,7 +121,7 @@ export const createReadOnlyCheckpoints = (directory: string): Checkpoints => {
         const found = await open(name).read()
         return found.state === 'saved' && !isCursor(found.value) ? found : { state: 'none' }
       },
-      save: () => undefined,
+      save: () => Promise.resolve(),
     }),
     flush: () => Promise.resolve(),
   }

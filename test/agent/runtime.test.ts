@@ -24,7 +24,7 @@ const runtime = async () =>
     },
     ask: unused,
     checkpoints: {
-      open: () => ({ read: unused, save: () => undefined }),
+      open: () => ({ read: unused, save: () => Promise.resolve() }),
       flush: () => Promise.resolve(),
     },
     ownsProcess: false,

@@ -25,6 +25,7 @@ const start = async (publishedKey: string | null = KEY) => {
       read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
       save: (value) => {
         saved = value
+        return Promise.resolve()
       },
     },
     timing: { interval: 5000, timeout: 5000 },

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createJournalFollower, type FollowerReading } from '../../src/collectors/shared/journal-follower.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Checkpoint, Found } from '../../src/sources/checkpoint.ts'
 import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
+import { settle } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
@@ -36,6 +38,7 @@ const savedState = (found: Found = { state: 'none' }) => {
     read: () => Promise.resolve(saved === undefined ? found : { state: 'saved', value: saved }),
     save: (value) => {
       saved = value
+      return Promise.resolve()
     },
   }
   return { checkpoint, saved: () => saved }
@@ -53,8 +56,9 @@ const createFollower = ({ journal, checkpoint, match }: FollowerOptions) => {
   const restored: unknown[] = []
   const stop = new AbortController()
   const clock = manualClock(AGENT_STARTED_AT)
+  const counts = createSavedCounts(recorder)
   const follow = createJournalFollower(
-    { journal, checkpoint, recorder },
+    { journal, checkpoint, recorder, counts },
     {
       timing: { interval: 1000, timeout: 500 },
       consumer: {
@@ -62,7 +66,10 @@ const createFollower = ({ journal, checkpoint, match }: FollowerOptions) => {
         match: match ?? (() => Promise.resolve(['-u', 'a.service'])),
         newest: 100,
         initialize: () => undefined,
-        onEntry: ({ message }, isOld) => read.push(`${message}${isOld ? ' (old)' : ''}`),
+        onEntry: ({ message }, isOld) => {
+          read.push(`${message}${isOld ? ' (old)' : ''}`)
+          counts.recorder.count('chain_ledger_timeouts_total', isOld ? 0 : 1, { scope: 'own' })
+        },
         snapshot: () => ({ read: read.length }),
         restore: (snapshot) => restored.push(snapshot),
       },
@@ -79,6 +86,7 @@ const createFollower = ({ journal, checkpoint, match }: FollowerOptions) => {
   return { readBatches, read, restored, total, clock, follow, stop }
 }
 const GAPS = 'chain_agent_journal_gaps_total{service=x}'
+const COUNTED = 'chain_ledger_timeouts_total{scope=own}'
 
 test('on the first start, entries from before the agent are old', async () => {
   const { journal, requests } = journalOf([entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)])
@@ -100,6 +108,69 @@ test('a restarted agent resumes after the saved cursor, and has the time of the 
   expect(requests).toMatchObject([{ start: { after: 's=10' } }])
   expect(second.read).toEqual(['line 20'])
   expect(second.restored).toEqual([{ read: 1 }])
+})
+
+test('counts are exported once they are saved with the cursor, and continue after a restart', async () => {
+  const { checkpoint, saved } = savedState()
+  let write = (): void => undefined
+  const slow: Checkpoint = {
+    read: checkpoint.read,
+    save: async (value) => {
+      await new Promise<void>((resolve) => {
+        write = resolve
+      })
+      return checkpoint.save(value)
+    },
+  }
+  const lines = [AGENT_STARTED_AT, AGENT_STARTED_AT + 1].map((at) => entry(at))
+  const first = createFollower({ ...journalOf(lines), checkpoint: slow })
+  const reading = first.readBatches(1)
+  await settle()
+  expect(first.read).toHaveLength(2)
+  expect([first.total(COUNTED), saved()]).toEqual([undefined, undefined])
+  write()
+  await reading
+  expect(saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT + 1}` })
+  expect(first.total(COUNTED)).toBe(2)
+
+  // Killed before it saved: the next agent reads the entry again, and counts it once.
+  const killed = createFollower({
+    ...journalOf([entry(AGENT_STARTED_AT + 2)]),
+    checkpoint: { ...checkpoint, save: () => new Promise(() => undefined) },
+  })
+  void killed.readBatches(1)
+  await settle()
+  expect(killed.read).toHaveLength(1)
+  expect(killed.total(COUNTED)).toBe(2)
+  const second = createFollower({ ...journalOf([entry(AGENT_STARTED_AT + 2)]), checkpoint })
+  await second.readBatches(1)
+  expect(second.total(COUNTED)).toBe(3)
+})
+
+test('while the disk does not answer, counts are exported after the timeout', async () => {
+  const { checkpoint } = savedState()
+  const hanging: Checkpoint = { ...checkpoint, save: () => new Promise(() => undefined) }
+  const { readBatches, total, clock } = createFollower({ ...journalOf([entry(AGENT_STARTED_AT)]), checkpoint: hanging })
+  const reading = readBatches(1)
+  await settle()
+  expect(total(COUNTED)).toBeUndefined()
+  await clock.advance(500)
+  await reading
+  expect(total(COUNTED)).toBe(1)
+})
+
+test('counts of another version of the agent are not restored', async () => {
+  const value = {
+    version: 1,
+    match: ['-u', 'a.service'],
+    cursor: 's=10',
+    at: 10,
+    counts: { version: '0.0.0', counts: [['chain_ledger_timeouts_total', { scope: 'own' }, 7]] },
+    memory: {},
+  }
+  const { readBatches, total } = createFollower({ ...journalOf([entry(20)]), ...savedState({ state: 'saved', value }) })
+  await readBatches(1)
+  expect(total(COUNTED)).toBe(1)
 })
 
 test('an incomplete line that never completes does not hold back the cursor', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { logs } from '../../src/collectors/logs/collector.ts'
+import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
@@ -57,7 +58,8 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
     journalDependencies: {
       journal,
       recorder,
-      checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => undefined },
+      counts: createSavedCounts(recorder),
+      checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => Promise.resolve() },
     },
     exec,
     readOldest: (match) => {

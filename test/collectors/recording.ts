@@ -11,9 +11,10 @@ export const recording = () => {
     return text === '' ? name : `${name}{${text}}`
   }
   const recorder: Recorder = {
-    count: (name, by, ...[labels]) => {
+    count: (name, by, ...[labels]) => recorder.countByName(name, Number(by), { ...labels }),
+    countByName: (name, by, labels) => {
       const key = keyOf(name, labels)
-      totals.set(key, (totals.get(key) ?? 0) + Number(by))
+      totals.set(key, (totals.get(key) ?? 0) + by)
     },
     observe: (name, seconds, ...[labels]) => {
       const key = keyOf(name, labels)

@@ -1,3 +1,4 @@
+import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import type { Collector, Outcome } from '../../src/core/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
@@ -30,9 +31,10 @@ const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>, std
     journalDependencies: {
       journal,
       recorder,
+      counts: createSavedCounts(recorder),
       checkpoint: {
         read: () => Promise.resolve({ state: 'none' } as const),
-        save: () => undefined,
+        save: () => Promise.resolve(),
       },
     },
     exec,

@@ -55,6 +55,7 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN }: Node) 
       read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
       save: (value) => {
         saved = value
+        return Promise.resolve()
       },
     },
     timing: { interval: 5000, timeout: 20_000 },

@@ -1,19 +1,34 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { asError } from '../../src/core/errors.ts'
 import { findSlowest, type Finding, fuzz } from './engine.ts'
 import { loadTargets } from './targets.ts'
 
-const USAGE = 'usage: npm run fuzz [-- --parser NAME --seconds N --executions N --seed S]'
+const USAGE = `Usage: npm run fuzz -- [--parser NAME] [--seconds N] [--executions N] [--seed S]
 
-const { values } = parseArgs({
-  options: {
+Mutates the fixtures of each parser for N seconds (default: 10), or until N executions. Exit code: 1 with findings, 2 usage error.`
+
+const readOptions = () => {
+  const options = {
     parser: { type: 'string' },
     seconds: { type: 'string', default: '10' },
     executions: { type: 'string' },
     seed: { type: 'string', default: '1' },
-  },
-})
+    help: { type: 'boolean', default: false },
+  } as const
+  try {
+    return parseArgs({ options }).values
+  } catch (error) {
+    process.stderr.write(`${asError(error).message}\n${USAGE}\n`)
+    return process.exit(2)
+  }
+}
+const values = readOptions()
+if (values.help) {
+  process.stdout.write(`${USAGE}\n`)
+  process.exit()
+}
 const numberOf = (text: string): number => {
   const value = Number(text)
   if (text !== '' && Number.isFinite(value) && value >= 0) return value

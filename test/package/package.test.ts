@@ -124,6 +124,11 @@ describe('the Debian packages', () => {
     await node.systemctl('restart', 'chain-agent')
     const before = await startTime()
     const restarts = await show('NRestarts')
+    // Until its first notification the agent has 5 min.
+    const started = await show('WatchdogTimestampMonotonic')
+    await shell(
+      `while [ "$(systemctl show -P WatchdogTimestampMonotonic chain-agent)" = ${started} ]; do sleep 0.2; done`,
+    )
     await node.systemctl('kill', '--kill-whom=main', '--signal=USR2', 'chain-agent')
     await shell(`while [ "$(systemctl show -P NRestarts chain-agent)" = ${restarts} ]; do sleep 0.2; done`)
     const log = await shell('journalctl -u chain-agent -o cat --no-pager')

@@ -1,12 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  addExecution,
-  createExecutionControl,
-  type ExecutionTotals,
-  executionTotals,
-  executionTruth,
-} from '../support/execution.ts'
+import { createExecutionControl, type ExecutionTotals, executionTotals, executionTruth } from '../support/execution.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { requireRealPart } from '../support/real-parts.ts'
@@ -23,10 +17,14 @@ describe('the log of execution in a real journal', () => {
   let block = 0
   /** Heights that were executed again by a process that began there. */
   const again: number[] = []
-  /** What agents that ended had counted. */
-  let ended = executionTruth(0)
 
-  const counted = async (): Promise<ExecutionTotals> => addExecution(ended, executionTotals(await node.look()))
+  /** What the histograms of agents that ended had counted: those of the next agent start at 0. */
+  let ended = { durations: 0, upserts: 0 }
+
+  const counted = async (): Promise<ExecutionTotals> => {
+    const { durations, upserts, ...counters } = executionTotals(await node.look())
+    return { ...counters, durations: ended.durations + durations, upserts: ended.upserts + upserts }
+  }
 
   /** Resumes the node, and waits until every line is counted: no more, no less. */
   const expectCounted = async (further: number): Promise<void> => {

@@ -11,7 +11,7 @@ test('what was saved is read, the newest value winning', async () => {
   const checkpoints = createCheckpoints(join(directory, 'deep', 'state'), (error) => complaints.push(error))
   const place = checkpoints.open('ledger')
   expect(await place.read()).toEqual({ state: 'none' })
-  for (let turn = 0; turn < 100; turn += 1) place.save({ turn, big: 2n ** 60n })
+  for (let turn = 0; turn < 100; turn += 1) void place.save({ turn, big: 2n ** 60n })
   await checkpoints.flush()
   expect(await place.read()).toEqual({
     state: 'saved',
@@ -23,7 +23,7 @@ test('what was saved is read, the newest value winning', async () => {
 test('a name has one checkpoint, and reading waits for what is being written', async () => {
   const checkpoints = createCheckpoints(join(directory, 'again'), () => undefined)
   const before = checkpoints.open('ledger')
-  for (let turn = 0; turn < 3; turn += 1) before.save({ turn })
+  for (let turn = 0; turn < 3; turn += 1) void before.save({ turn })
   expect(await checkpoints.open('ledger').read()).toEqual({ state: 'saved', value: { turn: 2 } })
 })
 test('a truncated document is unreadable, not missing, and is reported', async () => {
@@ -38,8 +38,8 @@ test('a directory that cannot be written is reported once and blocks no caller',
   await writeFile(file, 'keep me')
   const complaints: Error[] = []
   const checkpoints = createCheckpoints(file, (error) => complaints.push(error))
-  checkpoints.open('a').save(1)
-  checkpoints.open('b').save(2)
+  void checkpoints.open('a').save(1)
+  void checkpoints.open('b').save(2)
   await checkpoints.flush()
   expect(complaints).toHaveLength(1)
   expect(await readFile(file, 'utf8')).toBe('keep me')
@@ -50,7 +50,7 @@ test('a directory in which none can be made is reported at once', async () => {
   const checkpoints = createCheckpoints('/proc/none/state', ({ message }) => {
     complaints.push(message)
   })
-  checkpoints.open('x').save({ at: 1 })
+  void checkpoints.open('x').save({ at: 1 })
   await checkpoints.flush()
   expect(complaints).toEqual([expect.stringContaining('ENOENT')])
 })

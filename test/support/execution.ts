@@ -48,18 +48,6 @@ export const executionTotals = ({ value }: Exposition): ExecutionTotals => {
   }
 }
 
-/** `a` and `b` together, for agents that counted one after the other. */
-export const addExecution = (a: ExecutionTotals, b: ExecutionTotals): ExecutionTotals => ({
-  blocks: a.blocks + b.blocks,
-  reexecutions: a.reexecutions + b.reexecutions,
-  transactions: a.transactions + b.transactions,
-  retried: a.retried + b.retried,
-  gas: a.gas + b.gas,
-  durations: a.durations + b.durations,
-  upserts: a.upserts + b.upserts,
-  lines: a.lines + b.lines,
-})
-
 /** The files that control how far the program goes. */
 export const createExecutionControl = (directory: string) => {
   const write = async (name: string, value: number): Promise<void> => {

@@ -168,6 +168,8 @@ export const startHost = async (options: Options): Promise<Host> => {
     second: async () => {
       await inFlight.settled()
       await clock.advance(1000)
+      // Until the state is saved, what it counts is not exported.
+      await inFlight.settled()
     },
     run: async (argv, more) =>
       timed(async () =>

@@ -52,7 +52,7 @@ type Reading = FollowerReading & ConsensusLogReading
 /** The last 60 seconds of the consensus log, and the findings in them. */
 export const consensus = (options: ConsensusCollectorOptions): Collector<Reading> => {
   const { journalDependencies, exec, clock, unitNames, unit, timing } = options
-  const counters = createConsensusCounters(journalDependencies.recorder)
+  const counters = createConsensusCounters(journalDependencies.counts.recorder)
   const canGrep = createGrepSupport(exec)
   let entries = 0
   /** The number of entries, and since when it is the same. */

@@ -73,7 +73,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
   }
 
   const saveNow = (): void => {
-    checkpoint.save({
+    void checkpoint.save({
       growth: growth.snapshot(),
       duties: duties.snapshot(),
       start: starts.snapshot(),

@@ -41,7 +41,7 @@ const UNKNOWN: Partial<ExecutionLogReading> = {
 /** The blocks that the node executes, from the execution log in the journal. */
 export const execution = (options: ExecutionCollectorOptions): Collector<Reading> => {
   const { journalDependencies, exec, clock, unitNames, unit, timing } = options
-  const counters = createExecutionCounters(journalDependencies.recorder)
+  const counters = createExecutionCounters(journalDependencies.counts.recorder)
   const canGrep = createGrepSupport(exec)
 
   const open = createJournalFollower(journalDependencies, {

@@ -225,7 +225,7 @@ export const ledger = ({
   roundFeed,
   timing,
 }: LedgerCollectorOptions): Collector<Reading> => {
-  const { recorder } = journalDependencies
+  const { recorder } = journalDependencies.counts
   const counters = createLedgerCounters(recorder, ownKey)
   const reader = createLineReader(recorder, 'ledger-tail', parseLedgerLine)
 

@@ -42,7 +42,7 @@ const OLDEST_EVERY = 12
 /** Known failure messages in the logs of the node's programs. */
 export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
   const { journalDependencies, exec, readOldest, unitNames, units, timing } = options
-  const counters = createLogCounters(journalDependencies.recorder, Object.keys(units))
+  const counters = createLogCounters(journalDependencies.counts.recorder, Object.keys(units))
   const canGrep = createGrepSupport(exec)
   const every = OLDEST_EVERY * timing.interval
   const oldest = createOldestEntries({ read: readOldest, every, timeout: timing.timeout })

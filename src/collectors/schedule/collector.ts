@@ -155,7 +155,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       isOwn: (round) => known.leader(round) === key,
       pause: nextTurn,
     })
-    checkpoint.save(own.snapshot())
+    void checkpoint.save(own.snapshot())
     const slots = own.ahead().map((round) => ({ round, slotAt: timeOf(round) }))
     const hourEnd = clock.now() + hour
     return {

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { type Context, withDeadline } from '../../core/clock.ts'
+import { type Context, endsWithin, withDeadline } from '../../core/clock.ts'
 import type { Timing } from '../../core/collector.ts'
 import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { createLineJoiner, type JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
+import type { SavedCounts } from './saved-counts.ts'
 
 /** What differs between the collectors that follow the journal. */
 interface JournalConsumer {
@@ -29,6 +30,9 @@ interface JournalConsumer {
 export interface JournalDependencies {
   readonly journal: Journal<JournalEntry>
   readonly checkpoint: Checkpoint
+  /** What the consumer counts from entries: exported only once it is saved with the cursor after these entries. */
+  readonly counts: SavedCounts
+  /** For the follower's own metrics. */
   readonly recorder: Recorder
 }
 
@@ -45,11 +49,11 @@ interface FollowState {
 }
 
 /**
- * Follows the journal for a consumer, across restarts of the follower and of the agent. Cursor and snapshot are saved
- * together after every batch, so that each entry is counted once even if the agent is killed.
+ * Follows the journal for a consumer, across restarts of the follower and of the agent. Cursor, counts and snapshot are
+ * saved together before the counts are exported, so that each entry is counted once even if the agent is killed.
  */
 export const createJournalFollower = (
-  { journal, checkpoint, recorder }: JournalDependencies,
+  { journal, checkpoint, counts, recorder }: JournalDependencies,
   { consumer, timing }: { readonly consumer: JournalConsumer; readonly timing: Timing },
 ) => {
   const { service } = consumer
@@ -58,6 +62,9 @@ export const createJournalFollower = (
   let lastEntryAt: number | null = null
   let hasRestored = false
   let isConnected = false
+  let hasNews = false
+  let isSaving = false
+  let lastSaved = Promise.resolve()
 
   const connect = (): void => {
     isConnected = true
@@ -79,6 +86,7 @@ export const createJournalFollower = (
       consumer.restore(saved.memory)
       lastEntryAt = saved.at
     }
+    counts.restore(saved === 'unusable' ? undefined : saved?.counts)
     if (saved !== undefined && saved !== 'unusable' && sameMatch(saved.match, match)) {
       return { match, cursor: saved.cursor, countFrom: 0 }
     }
@@ -96,28 +104,46 @@ export const createJournalFollower = (
       if (entry) consumer.onEntry(entry, entry.at < state.countFrom)
     }
     countUnparsed(batch.unreadable + joiner.takeLostCount())
-    if (batch.entries.length > 0 && !joiner.isWaiting && state.cursor !== undefined) {
-      const { match, cursor } = state
-      saveCursor(checkpoint, { match, cursor, at: lastEntryAt ?? 0, memory: consumer.snapshot() })
-    }
+    if (batch.entries.length > 0) hasNews = true
+    else if (!isSaving) counts.take()()
     return { lastEntryAt }
+  }
+
+  /** Until nothing is new. A disk that does not answer delays the counts by one timeout. */
+  const saveAndExport = async (context: Context): Promise<void> => {
+    isSaving = true
+    while (hasNews && current?.cursor !== undefined && !joiner.isWaiting) {
+      hasNews = false
+      const exportCounts = counts.take()
+      const { match, cursor } = current
+      const state = { match, cursor, at: lastEntryAt ?? 0, counts: counts.snapshot(), memory: consumer.snapshot() }
+      await endsWithin(context.clock, timing.timeout, saveCursor(checkpoint, state))
+      exportCounts()
+    }
+    isSaving = false
   }
 
   return async function* (context: Context): AsyncGenerator<FollowerReading> {
     const readMatch = (): Promise<readonly string[]> =>
       withDeadline(context, timing.timeout, ({ signal }) => consumer.match(signal))
     if (current) recorder.count('chain_agent_journal_restarts_total', 1, { service })
-    while (!context.signal.aborted) {
-      const match = await readMatch()
-      if (!current || !sameMatch(current.match, match)) current = await start(match, context)
-      const state = current
-      const { newest, lookBack } = consumer
-      const from = state.cursor === undefined ? { newest, lookBack } : { after: state.cursor }
-      for await (const batch of journal.follow({ match, start: from, ...timing }, context)) {
-        yield processBatch(batch, state)
-        // The node may be installed, and its name prefix become known, long after the agent was started.
-        if (batch.entries.length === 0 && !sameMatch(await readMatch(), match)) break
+    try {
+      while (!context.signal.aborted) {
+        const match = await readMatch()
+        if (!current || !sameMatch(current.match, match)) current = await start(match, context)
+        const state = current
+        const { newest, lookBack } = consumer
+        const from = state.cursor === undefined ? { newest, lookBack } : { after: state.cursor }
+        for await (const batch of journal.follow({ match, start: from, ...timing }, context)) {
+          const reading = processBatch(batch, state)
+          if (hasNews && !isSaving) lastSaved = saveAndExport(context)
+          yield reading
+          // The node may be installed, and its name prefix become known, long after the agent was started.
+          if (batch.entries.length === 0 && !sameMatch(await readMatch(), match)) break
+        }
       }
+    } finally {
+      await lastSaved
     }
   }
 }
@@ -134,6 +160,7 @@ interface SavedCursor {
   readonly cursor: string
   /** Time of the entry at the cursor, in milliseconds since the epoch. */
   readonly at: number
+  readonly counts?: unknown
   readonly memory: unknown
 }
 
@@ -143,6 +170,7 @@ const schema = z.object({
   // The cursor is an argument of journalctl: accept only the format that journald writes.
   cursor: z.string().regex(/^[a-z]=[0-9a-zA-Z=;_-]{1,400}$/),
   at: z.number(),
+  counts: z.unknown(),
   memory: z.unknown(),
 })
 
@@ -154,9 +182,8 @@ const readSavedCursor = async (checkpoint: Checkpoint): Promise<SavedCursor | 'u
   return schema.safeParse(found.value).data ?? 'unusable'
 }
 
-const saveCursor = (checkpoint: Checkpoint, saved: SavedCursor): void => {
+const saveCursor = async (checkpoint: Checkpoint, saved: SavedCursor): Promise<void> =>
   checkpoint.save({ version: 1, ...saved })
-}
 
 /** A cursor that was saved under other matches may be at an entry that these matches do not select. */
 const sameMatch = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0')

@@ -1,15 +1,23 @@
+import { isIP } from 'node:net'
 import { renderExampleConfig, describeSource, renderSettings, settingsAsJson } from '../../config/render.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
-import type { ActionContext } from '../../cli/io.ts'
+import { type ActionContext, type Io, UsageError } from '../../cli/io.ts'
+import { renderIpRules } from './ip-rules.ts'
+
+const LOOPBACK = /^(?:localhost|127\..*|::1)$/
 
 export interface Options extends ConfigOptions {
   readonly json?: true
   readonly example?: true
+  readonly ipRules?: true
+  readonly client?: readonly string[]
 }
 
-export const printConfig = ({ io, exit, options }: ActionContext<Options>): void => {
+export const printConfig = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
+  if (options.client && !options.ipRules) throw new UsageError('--client is for --ip-rules')
   if (options.example) io.stdout.write(renderExampleConfig())
+  else if (options.ipRules) io.stdout.write(`${await ipRulesOf(io, options)}\n`)
   else {
     const { settings, source } = configOf(io, options)
     const text = options.json
@@ -18,4 +26,26 @@ export const printConfig = ({ io, exit, options }: ActionContext<Options>): void
     io.stdout.write(`${text}\n`)
   }
   exit(0)
+}
+
+const ipRulesOf = async (io: Io, options: Options): Promise<string> => {
+  const { client: clients = [] } = options
+  const { config, source } = configOf(io, options)
+  const invalid = clients.find((client) => !isNetwork(client))
+  if (invalid !== undefined) {
+    throw new UsageError(`--client ${invalid}: expected an address or a network, like 10.0.0.5 or 10.0.0.0/24`)
+  }
+  if (clients.length === 0 && !LOOPBACK.test(config.listen.host)) {
+    throw new UsageError(
+      `the agent listens on ${config.listen.host}: name with --client who may connect, such as the address of Prometheus`,
+    )
+  }
+  const rules = await renderIpRules(config, { clients })
+  return `# Written by chain-agent config --ip-rules; configuration file: ${describeSource(source)}\n${rules}`
+}
+
+const isNetwork = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const isBits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 4 ? 32 : 128))
+  return isIP(address) > 0 && isBits && rest.length === 0
 }

@@ -8,6 +8,8 @@ export const configCommand = (io: Io, exit: (code: ExitCode) => void): Command =
   configOptions(new Command('config'))
     .option('--json', 'as JSON: the file in use, and key → value and origin')
     .option('--example', 'print an example file with every key instead')
+    .option('--ip-rules', "print a drop-in that limits the agent's unit to the addresses of the configuration instead")
+    .option('--client <addresses...>', 'addresses or networks that may connect to the agent, for --ip-rules')
     .addHelpText(
       'after',
       `
@@ -19,9 +21,13 @@ to their host: the rest may contain a key.
 Examples:
   chain-agent config
   chain-agent config --config new.yaml     # validate a file before it is installed
-  chain-agent config --example > config.yaml`,
+  chain-agent config --example > config.yaml
+  chain-agent config --ip-rules --client 10.0.0.5
+      > /etc/systemd/system/chain-agent.service.d/ip.conf   # then daemon-reload, restart
+
+--ip-rules resolves host names once: run it again when an address changes.`,
     )
     .action(async (options: Options) => {
       const { printConfig } = await import('./action.ts')
-      printConfig({ io, exit, options })
+      await printConfig({ io, exit, options })
     })

@@ -25,7 +25,7 @@ export interface Folded {
   readonly hasSpoken: boolean
 }
 
-const NO_METRICS: Recorder = { count: () => undefined, observe: () => undefined }
+const NO_METRICS: Recorder = { count: () => undefined, countByName: () => undefined, observe: () => undefined }
 const MINUTE_SECONDS = minute / second
 
 /**

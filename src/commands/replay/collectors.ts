@@ -1,4 +1,5 @@
 import { createRoundFeed } from '../../collectors/schedule/predictions.ts'
+import { createSavedCounts } from '../../collectors/shared/saved-counts.ts'
 import { consensus } from '../../collectors/consensus/collector.ts'
 import { derived } from '../../collectors/derived/collector.ts'
 import { execution } from '../../collectors/execution/collector.ts'
@@ -39,14 +40,14 @@ interface ReplayCollectorsOptions {
 /** Checkpoints of the running agent are from another time: each collector starts without state. */
 const NO_CHECKPOINT: Checkpoint = {
   read: () => Promise.resolve({ state: 'none' }),
-  save: () => undefined,
+  save: () => Promise.resolve(),
 }
 
 /** The collectors that read the journal, and the derived one. */
 export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly Collector<unknown>[] => {
   const { config, clock, journal, published, recorder, serviceRuns, services } = parts
   const unitNames = createUnitNames(() => Promise.resolve({ word: parts.prefix, from: 'configuration' }))
-  const journalDependencies = { journal, recorder, checkpoint: NO_CHECKPOINT }
+  const journalFor = () => ({ journal, recorder, checkpoint: NO_CHECKPOINT, counts: createSavedCounts(recorder) })
   const exec = execWithStderr(parts.grepStderr)
   const ownKey = createOwnKey(parts.ownKey)
   const roundCounter = createRoundCounter()
@@ -55,7 +56,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
   const units = only(config.services.units)
   const logged = only(config.logs.units)
   const unitOf = (name: 'ledger' | 'consensus' | 'execution') => ({
-    journalDependencies,
+    journalDependencies: journalFor(),
     unitNames,
     exec,
     clock,
@@ -64,7 +65,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
   })
   return [
     lifecycle({
-      journalDependencies,
+      journalDependencies: journalFor(),
       unitNames,
       units,
       lifecycle: serviceRuns.wrap(createLifecycleCounters(recorder, Object.keys(units))),
@@ -78,7 +79,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
     ...(Object.keys(logged).length > 0
       ? [
           logs({
-            journalDependencies,
+            journalDependencies: journalFor(),
             exec,
             unitNames,
             units: logged,

@@ -125,6 +125,7 @@ describe('service runs', () => {
       count: (_name, by, ..._labels) => {
         counted += Number(by)
       },
+      countByName: () => undefined,
       observe: () => undefined,
     }
     const lifecycle = runs.wrap(createLifecycleCounters(recorder, ['bft', 'execution']))

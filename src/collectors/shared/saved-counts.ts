@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Recorder } from '../../core/metric.ts'
+import { version } from '../../core/package.ts'
+
+/** Counts that are exported after they are saved, and continue after a restart. */
+export interface SavedCounts {
+  readonly recorder: Recorder
+  /** Takes what was recorded since the last call; the result exports it. */
+  take(): () => void
+  /** All that was taken, to be saved. */
+  snapshot(): unknown
+  /** Exports what an earlier process has saved. Only the first call in a process has an effect. */
+  restore(saved: unknown): void
+}
+
+/** Names and labels may differ in another version of the agent. */
+const schema = z.object({
+  version: z.literal(version),
+  counts: z.array(z.tuple([z.string(), z.number().nonnegative(), z.record(z.string(), z.string())])),
+})
+
+export const createSavedCounts = (recorder: Recorder): SavedCounts => {
+  const totals = createSums()
+  let pending = createSums()
+  let observations: (() => void)[] = []
+  let isStarted = false
+
+  return {
+    recorder: {
+      count: (name, by, ...[labels]) => pending.add(name, Number(by), { ...labels }),
+      countByName: (...count) => pending.add(...count),
+      observe: (...observation) => observations.push(() => recorder.observe(...observation)),
+    },
+    take: () => {
+      const [counts, observed] = [pending.all(), observations]
+      pending = createSums()
+      observations = []
+      for (const count of counts) totals.add(...count)
+      return () => {
+        for (const count of counts) recorder.countByName(...count)
+        for (const observe of observed) observe()
+      }
+    },
+    snapshot: () => ({ version, counts: totals.all() }),
+    restore: (saved) => {
+      if (isStarted) return
+      isStarted = true
+      for (const count of schema.safeParse(saved).data?.counts ?? []) {
+        totals.add(...count)
+        recorder.countByName(...count)
+      }
+    },
+  }
+}
+
+type Count = Parameters<Recorder['countByName']>
+
+const createSums = () => {
+  const sums = new Map<string, Count>()
+  return {
+    add: (...[name, by, labels]: Count): void => {
+      const key = `${name} ${Object.values(labels).join(' ')}`
+      sums.set(key, [name, (sums.get(key)?.[1] ?? 0) + by, labels])
+    },
+    all: (): readonly Count[] => [...sums.values()],
+  }
+}
