@@ -5,7 +5,10 @@ interface Obstacles {
   readonly unknown?: readonly string[]
 }
 
-const DOWN: Obstacles = { no: ['services', 'sync', 'findings'] }
+/** A service that is down has a condition of its own. */
+const DOWN: Obstacles = { no: ['services', 'sync'] }
+/** With a critical log line. */
+const FAILED: Obstacles = { no: ['services', 'sync', 'findings'] }
 const NO_BLOCKS: Obstacles = { no: ['sync', 'findings'] }
 const FINDINGS: Obstacles = { no: ['findings'] }
 
@@ -15,9 +18,9 @@ const FINDINGS: Obstacles = { no: ['findings'] }
  * network, `findings` no critical alert, `epoch` a ledger stream or a consensus log that is up to date.
  */
 export const RESTART_OBSTACLES: Readonly<Record<string, Obstacles>> = {
-  assertion: DOWN,
+  assertion: FAILED,
   'bad-state-root': FINDINGS,
-  'database-old': DOWN,
+  'database-old': FAILED,
   // Its alerts need a minute without commits.
   deadlock: { no: ['sync'] },
   'falling-behind': { no: ['sync'] },
@@ -32,7 +35,7 @@ export const RESTART_OBSTACLES: Readonly<Record<string, Obstacles>> = {
   'node-down': DOWN,
   'not-voting': FINDINGS,
   'nvme-failing': FINDINGS,
-  panic: DOWN,
+  panic: FAILED,
   'references-down': { unknown: ['references'] },
   'rpc-frozen': NO_BLOCKS,
   'service-crash': DOWN,

@@ -42,7 +42,7 @@ export const createRoundFeed = (): RoundFeed => {
 }
 
 /** Consecutive rounds with the predicted leader after which predictions are published. */
-export const PROOF_ROUNDS = 200
+const PROOF_ROUNDS = 200
 
 interface PredictionCounts {
   /** A round had another leader than predicted. */
@@ -99,5 +99,3 @@ export const createPredictions = ({ missed }: PredictionCounts) => {
     isProved: (): boolean => agreed >= PROOF_ROUNDS,
   }
 }
-
-export type Predictions = ReturnType<typeof createPredictions>
