@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/agent':
     'src/collectors src/config src/core src/exporter src/health src/parsers src/query src/sources src/tokens node pino',
   'src/health':
-    'src/core type src/collectors src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common',
+    'src/core type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts src/sources/durable.ts node:http node:https node:zlib zod',
