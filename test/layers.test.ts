@@ -17,6 +17,8 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core src/health/role.ts src/health/rules node yaml zod',
   'src/exporter': 'src/config/web-config.ts src/core src/metrics.ts node express type src/health',
+  'src/exporter/page':
+    'src/exporter/web.ts src/exporter/connections.ts src/core src/health src/metrics.ts node type express marked',
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':
