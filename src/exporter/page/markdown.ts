@@ -14,7 +14,7 @@ export const renderMarkdown = (text: string, linkOf: (target: string) => string 
         return html`<p>${inlines(token.tokens)}</p> `
       case 'code':
         return html`<div class="command">
-          <pre tabindex="0" role="region" aria-label="Commands"><code>${token.text}</code></pre>
+          <pre tabindex="0" role="group" aria-label="Commands"><code>${token.text}</code></pre>
           <button type="button" class="copy" aria-label="Copy the commands">Copy</button>
         </div> `
       case 'list':
@@ -50,7 +50,7 @@ export const renderMarkdown = (text: string, linkOf: (target: string) => string 
   }
 
   const table = ({ header, rows }: Tokens.Table): Html =>
-    html`<div class="scroll" tabindex="0" role="region" aria-label="Table">
+    html`<div class="scroll" tabindex="0" role="group" aria-label="Table">
       <table>
         <thead>
           <tr>

@@ -81,7 +81,6 @@ const renderState = ({ verdict: { word, sentence }, since, at }: Overview): Html
     </div>
     <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>`
 
-/** A time in UTC. The script adds the age where it is wanted. */
 const time = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${timeText(at)}</time>`
 
 const renderFindings = (findings: readonly Finding[]): Html =>
@@ -135,7 +134,7 @@ const renderFigure = ({ label, value, unknownBecause, limit, tone, history }: Ke
 const WIDTH = 240
 const HEIGHT = 32
 
-/** The last hour as a line, from zero or the lowest value up; interrupted where the value was unknown. */
+/** The last hour as a line from the lowest to the highest value, interrupted where the value was unknown. */
 const renderSparkline = (values: readonly (number | null)[], label: string): Html => {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return html`<span class="note">no history yet</span>`
