@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { z } from 'zod'
 import { findChromium } from '../support/chromium.ts'
@@ -34,8 +33,6 @@ export const complaintsOf = (page: Page): readonly string[] => {
   return complaints
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 const resultSchema = z.object({
   violations: z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) })),
 })
@@ -43,7 +40,7 @@ const resultSchema = z.object({
 /** The violations that axe-core finds, with everything that is folded opened. */
 export const violationsIn = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const found = await page.evaluate("axe.run({ rules: { 'target-size': { enabled: true } } })")
   return resultSchema.parse(found).violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`))
 }
