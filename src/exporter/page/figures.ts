@@ -188,6 +188,8 @@ export const keyFigures = (
     }
   })
 
+const BLOCKED_BY_STATESYNC: readonly string[] = ['difference', 'blockAge', 'window']
+
 interface Limit {
   readonly severity: 'warning' | 'critical'
   readonly limit: { readonly value: number; readonly words: string }
@@ -205,6 +207,8 @@ const toneOf = (
   { name, alert, compared = (value) => value }: Definition,
   { value, view, limits }: { readonly value: number; readonly view: View; readonly limits: readonly Limit[] },
 ): Tone | undefined => {
+  // The alerts on blocks do not fire while no block can arrive.
+  if (alert !== undefined && BLOCKED_BY_STATESYNC.includes(name) && isSyncing(view.known)) return undefined
   if (name === 'services') return value > 0 ? 'bad' : undefined
   const exceeds = (severity: Limit['severity']): boolean =>
     limits.some((one) => {

@@ -81,7 +81,13 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
         path: '/',
         version,
         icon: overview.verdict.word,
-        live: html`<p id="live" data-id="${epoch}-${state.version}" data-at="${state.at}">
+        live: html`<p
+          id="live"
+          role="region"
+          aria-label="Time of the values"
+          data-id="${epoch}-${state.version}"
+          data-at="${state.at}"
+        >
           As of <time id="as-of" datetime="${new Date(state.at).toISOString()}">${timeText(state.at)}</time
           ><span id="connection" role="status">. Reload the page for newer values.</span>
         </p>`,

@@ -1,5 +1,5 @@
 import type { Event } from '../../core/event.ts'
-import { shortDuration } from '../../core/format.ts'
+import { count, shortDuration } from '../../core/format.ts'
 import type { Tone } from '../../core/health.ts'
 import type { Finding, Severity } from '../../health/finding.ts'
 import type { Fact } from '../../health/sections/fact.ts'
@@ -183,7 +183,7 @@ const renderSection = ({ name, summary, groups, unknownBecause }: Overview['sect
       number === 0
         ? null
         : html`<details>
-            <summary>${number} values<span class="hidden"> of ${TITLES[name] ?? name}</span></summary>
+            <summary>${count(number, 'value')}<span class="hidden"> of ${TITLES[name] ?? name}</span></summary>
             ${groups.map(
               ({ source, readAt, facts }) =>
                 html`<p class="source">From ${source}${readAt === null ? null : html`, read ${time(readAt)}`}</p>
