@@ -25,6 +25,7 @@ const SUITES: readonly Suite[] = [
   { name: 'store', quick: ['duckdb'] },
   { name: 'evm', quick: [] },
   { name: 'nodes', quick: [] },
+  { name: 'page', quick: [] },
   { name: 'package', quick: [] },
 ]
 

@@ -17,12 +17,14 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core src/health/role.ts src/health/rules node yaml zod',
   'src/exporter': 'src/config/web-config.ts src/core src/metrics.ts node express type src/health',
+  'src/exporter/page':
+    'src/exporter/web.ts src/exporter/connections.ts src/core src/health src/metrics.ts node type express marked',
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':
     'src/collectors src/config src/core src/exporter src/health src/parsers src/query src/sources src/tokens node pino',
   'src/health':
-    'src/core type src/collectors src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common',
+    'src/core type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts src/sources/durable.ts node:http node:https node:zlib zod',

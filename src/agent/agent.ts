@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { changedKeys } from '../config/load.ts'
+import { readEpochLengths } from '../config/epochs.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Change } from '../core/board.ts'
@@ -8,12 +9,16 @@ import { type NewEvent, type Severity, severityOf, toNewEvent } from '../core/ev
 import { createReloader, type Reloaded } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { createChangeLog } from '../exporter/change-log.ts'
-import { renderEvents, renderHealth, renderStatus } from '../exporter/api.ts'
+import { renderHealth, renderStatus } from '../exporter/api.ts'
 import type { Address } from '../exporter/listen.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
+import { createHistory } from '../exporter/page/figures.ts'
+import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
+import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample } from '../core/metric.ts'
+import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
@@ -22,9 +27,11 @@ import { socketOf } from '../sources/endpoints.ts'
 import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
+import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/package.ts'
 import { type Connect, createRuntime } from './runtime.ts'
+import { collectorStates, readingsOf } from './snapshot.ts'
 
 interface AgentOptions {
   readonly config: Config
@@ -119,6 +126,9 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     const read = [...board.samples()]
     return [buildInfo, ...reloader.samples(), ...roleSamples(config.health.role, createSampleIndex(read)), ...read]
   }
+  const history = createHistory()
+  const limitOf = limitsOf(config.health)
+  const network = { window: config.derived.blocksyncWindow, epochs: readEpochLengths() }
   const logged = new Set<string>()
   const evaluateHealth = async (): Promise<void> => {
     try {
@@ -133,8 +143,38 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       logged.add(failure)
     }
   }
+  const snapshot = (): NodeSnapshot => {
+    const statuses = [...board.statuses()]
+    const metrics = [...samples(), ...monitor.samples()]
+    const readings = readingsOf(statuses)
+    return {
+      at: clock.now(),
+      origin: 'agent',
+      version,
+      prefix: prefix(),
+      collectors: collectorStates(statuses),
+      readings,
+      known: createSampleIndex(metrics),
+      health: monitor.health(),
+      export: async () => ({ metrics: await exposition.render(metrics), readings }),
+    }
+  }
+  const page = createStatusPage({
+    clock,
+    version,
+    complain: (error) => {
+      log.error(error)
+    },
+    read: async () => {
+      if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
+      return { snapshot: snapshot(), events: await events.all(), history, limitOf, network }
+    },
+  })
   const view: AgentView = {
     version,
+    page,
+    runbooks: createRunbooks(),
+    prefix: () => prefix() ?? 'chain',
     contentType: exposition.contentType,
     complain: (error) => {
       log.error(error)
@@ -146,7 +186,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
       return renderHealth(monitor.health())
     },
-    events: async (query) => renderEvents(await events.all(), query),
+    events: events.all,
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
   }
@@ -169,6 +209,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     while (!stopping.signal.aborted) {
       await clock.sleep(EVALUATION_INTERVAL, stopping.signal)
       await evaluateHealth()
+      history.record({ known: createSampleIndex(samples()), at: clock.now() })
     }
   }
 
@@ -203,7 +244,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     },
     stop: async () => {
       stopping.abort()
-      await Promise.all([supervisor.stop(), ...checking, server.close(), socket?.close()])
+      await Promise.all([supervisor.stop(), ...checking, page.stream.close(), server.close(), socket?.close()])
       events.add(agentEvent(clock.now(), 'stopped'))
       await Promise.all([checkpoints.flush(), events.flush()])
       exec.killAll()

@@ -40,3 +40,6 @@ export interface Health {
   /** Rules that could not be evaluated, with the reason: their conditions are unknown. */
   readonly failures: readonly string[]
 }
+
+/** The severity or emphasis of a text. */
+export type Tone = 'good' | 'notice' | 'bad' | 'unknown' | 'quiet' | 'strong'

@@ -10,8 +10,11 @@ const MiB = 1024 * KiB
 export const LIMITS = {
   /** Responses of the node, of references and of the agent. A block with all transaction hashes is far smaller. */
   http: { bodyBytes: 8 * MiB },
-  /** The servers for metrics and the API. Prometheus needs one connection. */
-  server: { connections: 64, headersMs: 3 * second, requestMs: 10 * second },
+  /**
+   * The servers for metrics and the API. Prometheus needs one connection. Viewers of the status page do not count among
+   * the connections; one that has not read `streamBytes` of its stream is disconnected.
+   */
+  server: { connections: 64, headersMs: 3 * second, requestMs: 10 * second, streams: 512, streamBytes: 256 * KiB },
   /** JSON is not parsed if it is nested more deeply: each level costs memory. The node's own is at most 8 deep. */
   json: { depth: 64 },
   /** The largest known response of a node is about 300 KB, with 3,000 samples. */

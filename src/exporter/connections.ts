@@ -4,6 +4,9 @@ import type { Socket } from 'node:net'
 /** Handles every request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
+/** The event of a response that does not end. */
+export const STREAMING = 'streaming'
+
 /** Monitoring systems and their clients wait for each response; more waiting requests than this are a flood. */
 const MAX_PIPELINED = 16
 
@@ -84,6 +87,8 @@ export const limitConnections = (server: Server, most: number): void => {
     response.once('close', () => {
       connection.requests -= 1
     })
+    // Streams have their own limit: viewers must not keep Prometheus out.
+    response.once(STREAMING, () => connections.delete(key))
   })
 }
 

@@ -4,9 +4,10 @@ import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { asError } from '../core/errors.ts'
 import { MAX_HEADER_BYTES, type Address, listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
-import { type EventsQuery, readEventsQuery } from './api.ts'
+import { readEventsQuery, renderEvents } from './api.ts'
 import { type Handler, limitConnections, oneAtATime } from './connections.ts'
-import { PAGE_POLICY, type Reject, SECURITY_HEADERS, type Web, type WebServer } from './web.ts'
+import { addPages, type PagesView } from './page/routes.ts'
+import type { Reject, Web, WebServer } from './web.ts'
 import { LIMITS } from '../core/limits.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
@@ -117,14 +118,11 @@ const shared = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 }
 
 /** What the agent's server exports. */
-export interface AgentView extends MonitoringView {
-  readonly version: string
+export interface AgentView extends MonitoringView, PagesView {
   /** The body of /api/v1/status, to be sent as JSON. */
   status(): unknown
   /** The body of /api/v1/health. */
   health(): Promise<unknown>
-  /** The body of /api/v1/events. */
-  events(query: EventsQuery): Promise<unknown>
 }
 
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
@@ -154,12 +152,7 @@ const handlerOf = (view: AgentView): Handler => {
     ready: 'Every collector has run once.',
     unknown: 'No such page; / lists the pages.',
   })
-  routes.add('/', (_request, response) => {
-    // An operator's own policy stays.
-    if (response.getHeader(POLICY) === SECURITY_HEADERS[POLICY])
-      response.set(POLICY, `${PAGE_POLICY}; style-src-attr 'unsafe-inline'`)
-    response.type('html').send(renderLandingPage(view.version))
-  })
+  addPages(routes.add, view)
   routes.add('/api/v1/status', (_request, response) => {
     response.json(view.status())
   })
@@ -169,33 +162,10 @@ const handlerOf = (view: AgentView): Handler => {
   routes.add('/api/v1/events', async (request, response) => {
     const query = readEventsQuery(new URL(request.url, 'http://agent').searchParams)
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
-    else response.json(await view.events(query))
+    else response.json(renderEvents(await view.events(), query))
   })
   return routes.handler()
 }
-
-const POLICY = 'Content-Security-Policy'
-
-/** The page at `/`: the agent's version and its endpoints. Works without scripts or styles. */
-const renderLandingPage = (version: string): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>chain-agent</title>
-<body style="font: 1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem">
-<h1>chain-agent ${version}</h1>
-<p>Monitors the node on this host. Requests for these pages cause no load on the node.</p>
-<ul>
-<li><a href="/metrics">/metrics</a>: all current metrics, for Prometheus
-<li><a href="/api/v1/status">/api/v1/status</a>: the same as JSON, with the reason for each unknown value
-<li><a href="/api/v1/health">/api/v1/health</a>: health of the node, with the alert rules that fire
-<li><a href="/api/v1/events">/api/v1/events</a>: state changes with their times; <code>?since=</code> a time, <code>&amp;limit=</code> a number
-<li><a href="/-/healthy">/-/healthy</a>: the agent is alive
-<li><a href="/-/ready">/-/ready</a>: every collector has run once
-</ul>
-</html>
-`
 
 /** Serves a service's monitoring endpoints, on a separate address. */
 export const serveOperations = (view: MonitoringView, address: Address, web: Web): Promise<ListeningServer> => {

@@ -57,15 +57,15 @@ interface WebOptions {
   readonly complain: (error: Error) => void
 }
 
-export const PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Why a listener is exposed. */
 export const UNAUTHENTICATED = 'requests are not authenticated'
 
-/** Of every response. No page of chain-agent loads anything, and none may be kept, framed or embedded. */
+/** Of every response: none may be kept, framed or embedded. A page may load files of its server only. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
-  'Content-Security-Policy': PAGE_POLICY,
+  'Content-Security-Policy': POLICY,
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',

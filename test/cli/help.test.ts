@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { describeCommand, withSubcommands } from '../../src/cli/help/completion-model.ts'
 import { captureHelp, commandLineOf } from '../../src/cli/help/help.ts'
-import { SECTIONS } from '../../src/commands/status/sections.ts'
+import { SECTIONS } from '../../src/health/sections/sections.ts'
 import { cli } from '../support/cli.ts'
 import { completeProgram, namesIn } from '../support/words.ts'
 

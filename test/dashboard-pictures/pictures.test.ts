@@ -6,10 +6,11 @@ import { z } from 'zod'
 import { beginning, cut } from '../../dashboards/render/tool/cut.ts'
 import { DRAWN, markOf } from '../../dashboards/render/tool/drawn.ts'
 import { committed } from '../dashboards/model.ts'
+import { markOfPage, PAGE_DRAWN } from '../support/page-mark.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const IMAGES = 'docs/images'
-const files = readdirSync(join(ROOT, IMAGES)).filter((file) => file !== DRAWN)
+const files = readdirSync(join(ROOT, IMAGES)).filter((file) => file !== DRAWN && file !== PAGE_DRAWN)
 
 const panel = (type: string, y: number, h: number) => ({ type, gridPos: { x: 0, y, w: 24, h } })
 
@@ -35,7 +36,7 @@ describe('a dashboard is cut into pictures', () => {
   })
 })
 
-describe.each(['README.md', 'docs/dashboards.md'])('%s', (page) => {
+describe.each(['README.md', 'docs/dashboards.md', 'docs/status-page.md'])('%s', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8')
   const shown = [...text.matchAll(/(?:srcset|src)="(?:docs\/)?images\/([^"]+)"/g)].map(([, file = '']) => file)
 
@@ -81,4 +82,9 @@ describe('a picture is of its dashboard as it is', () => {
   ])('others than %j are drawn again', (change) => {
     expect(mark(change)).not.toBe(mark({}))
   })
+})
+
+test('the pictures of the status page are of the page as it is', async () => {
+  const drawn: unknown = JSON.parse(readFileSync(join(ROOT, IMAGES, PAGE_DRAWN), 'utf8'))
+  expect(drawn, 'drawn of another page: npm run page:pictures').toBe(await markOfPage())
 })

@@ -3,9 +3,10 @@ import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { limitConnections, oneAtATime } from '../../src/exporter/connections.ts'
-import { type AgentView, serve } from '../../src/exporter/server.ts'
+import { serve } from '../../src/exporter/server.ts'
 import { createWeb } from '../../src/exporter/web.ts'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
+import { agentView } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
 
 const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
@@ -111,20 +112,9 @@ test('pipelined requests are handled one after another, in order', async () => {
   )
 })
 
-const viewWith = (own: Pick<AgentView, 'metrics'> & Partial<AgentView>): AgentView => ({
-  version: '1',
-  contentType: 'text/plain',
-  health: () => Promise.resolve({}),
-  status: () => ({}),
-  events: () => Promise.resolve({}),
-  waitingFor: () => [],
-  complain: () => undefined,
-  ...own,
-})
-
 test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {
   let renderings = 0
-  const view = viewWith({
+  const view = agentView({
     metrics: () => {
       renderings += 1
       return Promise.resolve('chain_rpc_up 1\n'.repeat(10_000))
@@ -145,7 +135,7 @@ test('scrapes at the same time share one rendering', async () => {
   let finish: (text: string) => void = () => undefined
   let renderings = 0
   let requests = 0
-  const view = viewWith({
+  const view = agentView({
     metrics: () => {
       renderings += 1
       return new Promise<string>((resolve) => (finish = resolve))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { COLLECTORS } from '../../collectors/index.ts'
-import { ALL, SECTIONS } from '../../commands/status/sections.ts'
+import { ALL, SECTIONS } from '../../health/sections/sections.ts'
 import { keys, schema } from '../../config/schema.ts'
 import { listScenarios } from '../../simulator/scenario/scenario.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'

@@ -1,8 +1,6 @@
 import { styleText } from 'node:util'
+import type { Tone } from '../../core/health.ts'
 import type { Io } from '../io.ts'
-
-/** The severity or emphasis of a text. */
-export type Tone = 'good' | 'notice' | 'bad' | 'unknown' | 'quiet' | 'strong'
 
 /** What the terminal can show. */
 export interface Style {

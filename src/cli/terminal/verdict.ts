@@ -2,7 +2,8 @@ import { sanitize } from '../../core/redact.ts'
 import type { Finding, Severity } from '../../health/finding.ts'
 import type { Fact } from '../../health/summary.ts'
 import { firstLine, type HealthVerdict, type HealthStatus } from '../../health/verdict.ts'
-import { pairs, wrap, type Style, type Tone } from './style.ts'
+import type { Tone } from '../../core/health.ts'
+import { pairs, wrap, type Style } from './style.ts'
 
 const TONES: Readonly<Record<HealthStatus, Tone>> = {
   OK: 'good',

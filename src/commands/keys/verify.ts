@@ -1,6 +1,7 @@
 import { compareKeys, type Comparison, describeMismatch } from '../../keys/key-context.ts'
 import { verify, type VerifyResult } from '../../keys/verify.ts'
-import { wrap, createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../core/health.ts'
+import { wrap, createStyle, type Style } from '../../cli/terminal/style.ts'
 import { LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'

@@ -3,7 +3,8 @@ import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { createStyle, type Style, type Tone, wrap } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../core/health.ts'
+import { createStyle, type Style, wrap } from '../../cli/terminal/style.ts'
 import { sanitize } from '../../core/redact.ts'
 
 export interface Options extends ConfigOptions {

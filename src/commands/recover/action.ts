@@ -6,7 +6,8 @@ import { RESTART_MS, restartWindow, type RestartWindow } from '../../health/rest
 import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { unlessInterrupted, type ActionContext } from '../../cli/io.ts'
-import { wrap, createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../core/health.ts'
+import { wrap, createStyle, type Style } from '../../cli/terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
 export type RecoverOptions = ConfigOptions & { readonly json?: true; readonly color: boolean }

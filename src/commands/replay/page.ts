@@ -4,7 +4,8 @@ import type { ReplayReport } from './replay.ts'
 import type { RuleSeverity } from '../../health/rules/rule.ts'
 import type { Firing } from './firings.ts'
 import type { Incident } from './incidents.ts'
-import { wrap, type Style, type Tone } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../core/health.ts'
+import { wrap, type Style } from '../../cli/terminal/style.ts'
 
 interface ReplaySummary extends ReplayReport {
   readonly incidents: readonly Incident[]

@@ -1,25 +1,25 @@
 import { setMaxListeners } from 'node:events'
 import { createRuntime, type Offered } from '../../agent/runtime.ts'
+import { collectorStates, readingsOf } from '../../agent/snapshot.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { isReadings, type Readings } from '../../collectors/index.ts'
+import type { Readings } from '../../collectors/index.ts'
 import type { ConfigSource } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
-import { type Board, collectorError, type CollectorStatus } from '../../core/board.ts'
+import type { Board } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Collector } from '../../core/collector.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { toApiJson } from '../../core/json.ts'
-import { redactAll } from '../../core/redact.ts'
 import { createSampleIndex, sample } from '../../core/metric.ts'
 import { supervise } from '../../core/supervise.ts'
 import { day, second } from '../../core/units.ts'
 import { revision, version } from '../../core/package.ts'
 import { evaluateOnce } from '../../health/monitor.ts'
 import { roleSamples } from '../../health/role.ts'
-import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { createExec } from '../../sources/exec.ts'
@@ -115,19 +115,22 @@ const collectSnapshot = async (
     const exposed = await exposition.values([...samples, ...role, sample('chain_agent_build_info', 1, build)])
     const at = clock.now()
     const statuses = [...board.statuses()]
-    const readings = Object.fromEntries(statuses.map(({ name, reading }) => [name, redactAll(reading)]))
-    const typedReadings = typed(readings)
+    const readings = readingsOf(statuses)
     return {
       at,
       origin: 'node',
       version,
       prefix: prefix(),
-      collectors: statuses.map(stateOf),
-      readings: typedReadings,
+      // A collector that has not finished by now has timed out.
+      collectors: collectorStates(statuses).map((state) => ({
+        ...state,
+        up: state.up ?? (state.enabled ? false : null),
+      })),
+      readings,
       known,
       health: evaluateOnce(
         at,
-        [...exposed.filter(({ name }) => name !== LINES), ...matchedLines(typedReadings)],
+        [...exposed.filter(({ name }) => name !== LINES), ...matchedLines(readings)],
         config.health,
       ),
       export: async () => ({
@@ -160,11 +163,6 @@ const waitForSecondReading = async (
   if (left > 0) await clock.sleep(left, signal)
 }
 
-const typed = (readings: Readonly<Record<string, unknown>>): Readings => {
-  if (!isReadings(readings)) throw new RangeError('a reading without a collector')
-  return readings
-}
-
 const LINES = 'chain_log_pattern_total'
 
 /** The patterns of recent log lines. Lines from before a first reading are not counted: here they are what is new. */
@@ -172,15 +170,6 @@ const matchedLines = ({ logs }: Readings) =>
   Object.entries(logs?.trouble ?? {}).flatMap(([service, lines]) =>
     lines.map((line) => ({ name: LINES, labels: { service, pattern: line.split(': ')[0] ?? '' }, value: 1 })),
   )
-
-/** A collector that has not finished by now has timed out. */
-const stateOf = ({ up, lastSuccessAt, error, reading, ...one }: CollectorStatus): CollectorState => ({
-  ...one,
-  up: up ?? (one.enabled ? false : null),
-  lastSuccessAt: lastSuccessAt ?? null,
-  error: error ? collectorError(error) : null,
-  hasReading: reading !== undefined,
-})
 
 const POLL_INTERVAL_MS = 50
 const MAX_WAIT_MS = 20 * second

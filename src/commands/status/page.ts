@@ -3,11 +3,12 @@ import type { Config } from '../../config/schema.ts'
 import { describeSource } from '../../config/render.ts'
 import { duration } from '../../core/format.ts'
 import type { HealthVerdict } from '../../health/verdict.ts'
-import { pairs, wrap, type Style, type Tone } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../core/health.ts'
+import { pairs, wrap, type Style } from '../../cli/terminal/style.ts'
 import { verdictLine } from '../../cli/terminal/verdict.ts'
-import { type Fact, iso, oneLine, relativeTime, UNKNOWN } from './fact.ts'
-import { type Group, type Section, type View, whyUnknown } from './section.ts'
-import { SECTIONS } from './sections.ts'
+import { type Fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
+import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
+import { SECTIONS } from '../../health/sections/sections.ts'
 import type { Finding } from '../../health/finding.ts'
 import { toJson } from '../../core/json.ts'
 
@@ -111,18 +112,6 @@ const renderSection = (section: Section, view: View, style: Style): readonly str
 }
 
 const widthOf = ({ label }: Row): number => label.length
-
-const sourceOf = ({ collector, source }: Group, view: View): string => {
-  const at = collector !== null && view.hasReading(collector) ? view.collector(collector)?.lastSuccessAt : undefined
-  return `from ${source}${typeof at === 'number' ? `, ${relativeTime(at, view.at)}` : ''}:`
-}
-
-/** Why parts of a section are unknown, one line each. */
-const reasonsOf = ({ groups }: Section, view: View): readonly string[] =>
-  [...new Set(groups.flatMap(({ collector }) => collector ?? []))].flatMap((name) => {
-    const why = whyUnknown(view.collector(name))
-    return why === null ? [] : [`${name}: ${why}`]
-  })
 
 type Row = Pick<Fact, 'label' | 'text' | 'tone'>
 

@@ -49,9 +49,24 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
 
 /** The limit of an alert at a severity, in the unit of its metric. Throws a RangeError if it has none. */
 export const limitOf = (alert: string, severity: AlertRow['severity']): number => {
-  const { limit } = ruleSet().alerts.find(({ row }) => row.alert === alert && row.severity === severity)?.row ?? {}
+  const limit = (defaultLimits ??= limitsOf(DEFAULT_TUNING))(alert, severity)
   if (limit === undefined) throw new RangeError(`the alert ${alert} has no limit of severity ${severity}`)
   return limit
+}
+
+let defaultLimits: LimitOf | undefined
+
+/** The limit of an alert; undefined if it has none, or is disabled. */
+export type LimitOf = (alert: string, severity: AlertRow['severity']) => number | undefined
+
+/** The limits of an installation: of several rules of one name and severity, that of the first. */
+export const limitsOf = (tuning: Tuning): LimitOf => {
+  const limits = new Map(
+    ruleSet(tuning)
+      .alerts.toReversed()
+      .map(({ row }) => [`${row.alert} ${row.severity}`, row.limit]),
+  )
+  return (alert, severity) => limits.get(`${alert} ${severity}`)
 }
 
 /** Every rule with its default limits, by file. */

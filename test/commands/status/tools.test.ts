@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { statusDocument } from '../../../src/commands/status/page.ts'
-import { sectionsFor } from '../../../src/commands/status/sections.ts'
+import { sectionsFor } from '../../../src/health/sections/sections.ts'
 import { parseStorageReport } from '../../../src/parsers/mpt.ts'
 import { parseStatusReport } from '../../../src/parsers/status.ts'
 import { parseUnits } from '../../../src/parsers/systemctl.ts'

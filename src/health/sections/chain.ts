@@ -3,8 +3,8 @@ import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { USUAL_RATE } from '../../core/agreement.ts'
-import { limitOf } from '../../health/rules/index.ts'
-import type { Tone } from '../../cli/terminal/style.ts'
+import { limitOf } from '../rules/index.ts'
+import type { Tone } from '../../core/health.ts'
 
 /** The reading of the node's JSON-RPC, if it answered. */
 const answerOf = ({ readings: { rpc: reading } }: View) => (reading?.up === true ? reading : undefined)

@@ -1,9 +1,9 @@
 import type { SampleIndex } from '../../core/metric.ts'
 import type { Readings } from '../../collectors/index.ts'
-import { RESTART_MS, type RestartInput, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
-import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
-import type { Tone } from '../../cli/terminal/style.ts'
-import { type Fact, oneLine } from './fact.ts'
+import { RESTART_MS, type RestartInput, restartWindow, type RestartWindow } from '../restart-window.ts'
+import type { CollectorState, NodeSnapshot } from '../snapshot.ts'
+import type { Tone } from '../../core/health.ts'
+import { type Fact, oneLine, relativeTime } from './fact.ts'
 
 /** The data of a node, as sections read it. */
 export interface View {
@@ -45,7 +45,10 @@ export interface Section {
   readonly summary?: (view: View) => Summary
 }
 
-export const createView = (snapshot: NodeSnapshot, network: Pick<RestartInput, 'window' | 'epochs'>): View => {
+/** What a restart depends on besides the node. */
+export type Network = Pick<RestartInput, 'window' | 'epochs'>
+
+export const createView = (snapshot: NodeSnapshot, network: Network): View => {
   const statusOf = (collector: string): CollectorState | undefined =>
     snapshot.collectors.find(({ name }) => name === collector)
   return {
@@ -78,3 +81,16 @@ export const whyUnknown = (status: CollectorState | undefined): string | null =>
   if (up === null) return 'the first attempt has not finished'
   return up ? null : 'stale: no reading within the expected time'
 }
+
+/** The source of a group and the age of its reading. */
+export const sourceOf = ({ collector, source }: Group, view: View): string => {
+  const at = collector !== null && view.hasReading(collector) ? view.collector(collector)?.lastSuccessAt : undefined
+  return `from ${source}${typeof at === 'number' ? `, ${relativeTime(at, view.at)}` : ''}:`
+}
+
+/** Why parts of a section are unknown, one line each. */
+export const reasonsOf = ({ groups }: Section, view: View): readonly string[] =>
+  [...new Set(groups.flatMap(({ collector }) => collector ?? []))].flatMap((name) => {
+    const why = whyUnknown(view.collector(name))
+    return why === null ? [] : [`${name}: ${why}`]
+  })

@@ -1,5 +1,5 @@
 import { second } from '../../core/units.ts'
-import { blockAge, isNodeDown } from '../../health/facts.ts'
+import { blockAge, isNodeDown } from '../facts.ts'
 import { duration, figure } from '../../core/format.ts'
 import { fact, share, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'

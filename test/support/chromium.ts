@@ -1,7 +1,7 @@
 import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { must, run } from '../../../test/support/programs.ts'
+import { must, run } from './programs.ts'
 
 export interface Browser {
   readonly program: string
@@ -11,7 +11,7 @@ export interface Browser {
 
 const INSTALLED = ['chromium', 'chromium-headless-shell', 'chromium-browser', 'google-chrome']
 const PACKAGE = 'chromium-headless-shell'
-const CACHE = fileURLToPath(new URL('../../../.cache/debian', import.meta.url))
+const CACHE = fileURLToPath(new URL('../../.cache/debian', import.meta.url))
 const PLACE = join(CACHE, `${PACKAGE}-with-libraries`)
 
 /** One that is installed, or Debian's, unpacked with the libraries that this machine lacks. */

@@ -2,7 +2,7 @@ import { duration, figure, size, count } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { limitOf } from '../../health/rules/index.ts'
+import { limitOf } from '../rules/index.ts'
 
 /** Why the log has no current value; undefined if it should have one. */
 const staleReason = (lastEntryAt: number | null, view: View): string | undefined => {

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { duration, figure, utc } from '../../core/format.ts'
 import { sanitize } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
-import type { Tone } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../core/health.ts'
 
 /** A percentage with two decimals, as the storage tool prints it; below 1 it is never 100.00. */
 export const share = (ratio: number): string => {

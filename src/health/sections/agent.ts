@@ -1,6 +1,6 @@
 import { fact, iso, relativeTime, timeFact } from './fact.ts'
 import { type Section, summary, type View, whyUnknown } from './section.ts'
-import { maintenanceWindow } from '../../health/facts.ts'
+import { maintenanceWindow } from '../facts.ts'
 
 const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled }) => enabled)
 

@@ -1,0 +1,23 @@
+import { isReadings, type Readings } from '../collectors/index.ts'
+import { collectorError, type CollectorStatus } from '../core/board.ts'
+import { redactAll } from '../core/redact.ts'
+import type { CollectorState } from '../health/snapshot.ts'
+
+/** The collectors of a board, as health rules, commands and pages read them. */
+export const collectorStates = (statuses: readonly CollectorStatus[]): readonly CollectorState[] =>
+  statuses.map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => ({
+    name,
+    help,
+    enabled,
+    up: up ?? null,
+    lastSuccessAt: lastSuccessAt ?? null,
+    error: error ? collectorError(error) : null,
+    hasReading: reading !== undefined,
+  }))
+
+/** The readings of a board by collector, redacted. */
+export const readingsOf = (statuses: readonly CollectorStatus[]): Readings => {
+  const readings = Object.fromEntries(statuses.map(({ name, reading }) => [name, redactAll(reading)]))
+  if (!isReadings(readings)) throw new RangeError('a reading without a collector')
+  return readings
+}

@@ -1,0 +1,220 @@
+import { databaseUsedRatio, isSyncing, newestBlock, USUAL_RATE } from '../../core/agreement.ts'
+import { count, duration, figure } from '../../core/format.ts'
+import type { Tone } from '../../core/health.ts'
+import type { SampleIndex } from '../../core/metric.ts'
+import { hour, second } from '../../core/units.ts'
+import { blockAge, servicesDown } from '../../health/facts.ts'
+import type { LimitOf } from '../../health/rules/index.ts'
+import { share } from '../../health/sections/fact.ts'
+import { whyUnknown, type View } from '../../health/sections/section.ts'
+
+/** A number that decides about the state, next to the limit of its alert. */
+export interface KeyFigure {
+  readonly name: string
+  readonly label: string
+  /** Null is unknown. */
+  readonly value: string | null
+  readonly unknownBecause: string | null
+  /** The limits in words; null without any. */
+  readonly limit: string | null
+  readonly tone: Tone | undefined
+  /** The values of the last hour, oldest first, null where it was unknown; null if it has no history. */
+  readonly history: readonly (number | null)[] | null
+}
+
+type Measured = Pick<View, 'known' | 'at'>
+
+interface Definition {
+  readonly name: string
+  readonly label: string
+  /** Undefined is unknown. */
+  readonly measure: (from: Measured) => number | undefined
+  readonly text: (value: number, from: Measured) => string
+  /** The alert whose limits apply, and whether it fires above or below them. */
+  readonly alert?: readonly [name: string, side: 'above' | 'below']
+  readonly limitText?: (limit: number) => string
+  /** The unit in which the limit is measured, if it is not that of the value. */
+  readonly compared?: (value: number, from: Measured) => number
+  /** Collectors whose failures explain that it is unknown. */
+  readonly from: readonly string[]
+  readonly absent?: (from: Measured) => string | undefined
+  readonly hasHistory: boolean
+}
+
+const syncing = ({ known }: Measured): string | undefined =>
+  isSyncing(known) ? 'statesync: no block until it is complete' : undefined
+
+const rateOf = (known: SampleIndex): number => known.value('chain_blocks_per_second') ?? USUAL_RATE
+const seconds = (value: number): string => duration(value * second)
+
+const DEFINITIONS: readonly Definition[] = [
+  {
+    name: 'height',
+    label: 'Height',
+    measure: ({ known }) => newestBlock(known)?.height,
+    text: figure,
+    from: ['rpc', 'ledger'],
+    absent: syncing,
+    hasHistory: false,
+  },
+  {
+    name: 'difference',
+    label: 'Behind the network',
+    measure: ({ known }) => known.value('chain_block_difference'),
+    text: (value) => (value < 0 ? `${count(-value, 'block')} ahead` : count(value, 'block')),
+    alert: ['ChainBehind', 'above'],
+    compared: (value, { known }) => value / rateOf(known),
+    limitText: (limit) => `${limit} s of blocks`,
+    from: ['reference', 'rpc', 'status'],
+    absent: syncing,
+    hasHistory: true,
+  },
+  {
+    name: 'blockAge',
+    label: 'Age of the newest block',
+    measure: blockAge,
+    text: seconds,
+    alert: ['ChainBlockStalled', 'above'],
+    limitText: seconds,
+    from: ['rpc', 'ledger'],
+    absent: syncing,
+    hasHistory: true,
+  },
+  {
+    name: 'rate',
+    label: 'Blocks per second',
+    measure: ({ known }) => known.value('chain_blocks_per_second'),
+    text: (value) => value.toFixed(2),
+    from: ['derived'],
+    absent: () => 'not measured yet',
+    hasHistory: true,
+  },
+  {
+    name: 'window',
+    label: 'Blocksync window left',
+    measure: ({ known }) => known.value('chain_blocksync_window_remaining_blocks'),
+    text: (value) => count(value, 'block'),
+    alert: ['ChainBlocksyncWindow', 'below'],
+    limitText: (limit) => count(limit, 'block'),
+    from: ['reference', 'derived'],
+    absent: () => 'requires own height and network height; none during statesync',
+    hasHistory: true,
+  },
+  {
+    name: 'services',
+    label: 'Services down',
+    measure: ({ known }) =>
+      known.series('chain_service_active').length === 0 ? undefined : servicesDown(known).length,
+    text: (value, { known }) => (value === 0 ? 'none' : `${value}: ${servicesDown(known).join(', ')}`),
+    from: ['services'],
+    hasHistory: true,
+  },
+  {
+    name: 'database',
+    label: 'Database used',
+    measure: ({ known }) => databaseUsedRatio(known),
+    text: share,
+    alert: ['ChainStorageFull', 'above'],
+    limitText: share,
+    from: ['execution', 'storage'],
+    hasHistory: true,
+  },
+  {
+    name: 'disk',
+    label: 'Fullest file system, free',
+    measure: ({ known }) => {
+      const ratios = known.series('chain_host_filesystem_available_bytes').flatMap(({ labels, value }) => {
+        const size = known
+          .series('chain_host_filesystem_size_bytes')
+          .find((one) => Object.entries(labels).every(([name, text]) => one.labels[name] === text))
+        return size === undefined || size.value === 0 ? [] : [value / size.value]
+      })
+      return ratios.length === 0 ? undefined : Math.min(...ratios)
+    },
+    text: share,
+    alert: ['ChainDiskFull', 'below'],
+    limitText: share,
+    from: ['host'],
+    hasHistory: true,
+  },
+]
+
+/** Samples of the last hour: one for each evaluation of the rules, every 15 s. */
+const CAPACITY = hour / (15 * second)
+
+/** The key figures of the last hour, in memory: 240 numbers for each. */
+export interface History {
+  record(from: Measured): void
+  of(name: string): readonly (number | null)[]
+}
+
+export const createHistory = (): History => {
+  const values = new Map(
+    DEFINITIONS.filter(({ hasHistory }) => hasHistory).map(({ name }) => [name, new Array<number | null>()]),
+  )
+  return {
+    record: (from) => {
+      for (const { name, measure } of DEFINITIONS) {
+        const list = values.get(name)
+        list?.push(measure(from) ?? null)
+        if (list && list.length > CAPACITY) list.shift()
+      }
+    },
+    of: (name) => values.get(name) ?? [],
+  }
+}
+
+/** The key figures now. */
+export const keyFigures = (
+  view: View,
+  { history, limitOf }: { readonly history: History; readonly limitOf: LimitOf },
+): readonly KeyFigure[] =>
+  DEFINITIONS.map((definition) => {
+    const { name, label, measure, text, from, absent, hasHistory } = definition
+    const value = measure(view)
+    const limits = limitsOf(definition, limitOf)
+    const reasons = from.flatMap((collector) => {
+      const why = whyUnknown(view.collector(collector))
+      return why === null ? [] : [`${collector}: ${why}`]
+    })
+    return {
+      name,
+      label,
+      value: value === undefined ? null : text(value, view),
+      unknownBecause: value === undefined ? (absent?.(view) ?? (reasons.join('; ') || 'no source reports it')) : null,
+      limit: limits.map(({ severity, limit }) => `${severity} ${limit.words}`).join(', ') || null,
+      tone: value === undefined ? 'unknown' : toneOf(definition, { value, view, limits }),
+      history: hasHistory ? history.of(name) : null,
+    }
+  })
+
+const BLOCKED_BY_STATESYNC: readonly string[] = ['difference', 'blockAge', 'window']
+
+interface Limit {
+  readonly severity: 'warning' | 'critical'
+  readonly limit: { readonly value: number; readonly words: string }
+}
+
+const limitsOf = ({ alert, limitText = figure }: Definition, limitOf: LimitOf): readonly Limit[] =>
+  alert === undefined
+    ? []
+    : (['warning', 'critical'] as const).flatMap((severity) => {
+        const value = limitOf(alert[0], severity)
+        return value === undefined ? [] : [{ severity, limit: { value, words: `${alert[1]} ${limitText(value)}` } }]
+      })
+
+const toneOf = (
+  { name, alert, compared = (value) => value }: Definition,
+  { value, view, limits }: { readonly value: number; readonly view: View; readonly limits: readonly Limit[] },
+): Tone | undefined => {
+  // The alerts on blocks do not fire while no block can arrive.
+  if (alert !== undefined && BLOCKED_BY_STATESYNC.includes(name) && isSyncing(view.known)) return undefined
+  if (name === 'services') return value > 0 ? 'bad' : undefined
+  const exceeds = (severity: Limit['severity']): boolean =>
+    limits.some((one) => {
+      const difference = compared(value, view) - one.limit.value
+      return one.severity === severity && (alert?.[1] === 'below' ? difference < 0 : difference > 0)
+    })
+  if (exceeds('critical')) return 'bad'
+  return exceeds('warning') ? 'notice' : undefined
+}

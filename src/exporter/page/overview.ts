@@ -1,0 +1,93 @@
+import type { Event } from '../../core/event.ts'
+import type { Tone } from '../../core/health.ts'
+import { utc } from '../../core/format.ts'
+import type { LimitOf } from '../../health/rules/index.ts'
+import type { Fact } from '../../health/sections/fact.ts'
+import { createView, type Network, reasonsOf, type Section } from '../../health/sections/section.ts'
+import { SECTIONS } from '../../health/sections/sections.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { evaluateHealth, type HealthVerdict } from '../../health/verdict.ts'
+import { type History, type KeyFigure, keyFigures } from './figures.ts'
+
+/** What the status page is rendered from. */
+export interface OverviewInput {
+  readonly snapshot: NodeSnapshot
+  /** The stored state changes, oldest first. */
+  readonly events: readonly Event[]
+  readonly history: History
+  readonly limitOf: LimitOf
+  readonly network: Network
+}
+
+interface OverviewSection {
+  readonly name: string
+  readonly summary: { readonly text: string | null; readonly tone: Tone | undefined }
+  readonly groups: readonly {
+    readonly source: string
+    /** When the values were read, in milliseconds since the epoch; null if there is no reading. */
+    readonly readAt: number | null
+    readonly facts: readonly Fact[]
+  }[]
+  /** Why parts of it are unknown. */
+  readonly unknownBecause: readonly string[]
+}
+
+/** The status of the node, in the order in which it is shown. */
+export interface Overview {
+  readonly at: number
+  readonly hostName: string | null
+  readonly version: string
+  readonly verdict: HealthVerdict
+  /** When the state began. */
+  readonly since: number
+  readonly figures: readonly KeyFigure[]
+  readonly sections: readonly OverviewSection[]
+  /** The newest state changes, newest first. */
+  readonly events: readonly Event[]
+}
+
+/** The order for an operator with a problem: the services and what they do first, settings last. */
+const ORDER = ['services', 'consensus', 'statesync', 'peers', 'rpc', 'execution', 'storage', 'duties', 'host', 'keys']
+const LAST = ['chain', 'versions', 'maintenance', 'header', 'config', 'agent']
+const MAX_EVENTS = 50
+
+export const createOverview = ({ snapshot, events, network, ...figures }: OverviewInput): Overview => {
+  const view = createView(snapshot, network)
+  return {
+    at: snapshot.at,
+    hostName: snapshot.readings.status?.header.hostname ?? null,
+    version: snapshot.version,
+    verdict: evaluateHealth(snapshot),
+    since: snapshot.health.since,
+    figures: keyFigures(view, figures),
+    sections: SECTIONS.toSorted((a, b) => placeOf(a) - placeOf(b)).map((section) => {
+      const { name, groups, summary } = section
+      const found = summary?.(view)
+      return {
+        name: name.replace('{prefix}', view.prefix),
+        summary: { text: found?.text ?? null, tone: found === null ? 'unknown' : found?.tone },
+        groups: groups.flatMap((group) => {
+          const facts = group.facts(view)
+          const { collector, source } = group
+          const hasReading = collector !== null && view.hasReading(collector)
+          const readAt = hasReading ? (view.collector(collector)?.lastSuccessAt ?? null) : null
+          return facts.length === 0 ? [] : [{ source, readAt, facts }]
+        }),
+        unknownBecause: reasonsOf(section, view),
+      }
+    }),
+    events: events.slice(-MAX_EVENTS).toReversed(),
+  }
+}
+
+/** A section that neither list names is between them. */
+const placeOf = ({ name }: Section): number => {
+  const [first, last] = [ORDER.indexOf(name), LAST.indexOf(name)]
+  return first >= 0 ? first : ORDER.length + 1 + last
+}
+
+/** The title of the document: the state of which host. */
+export const titleOf = ({ verdict: { word }, hostName }: Overview): string =>
+  `${word}${hostName === null ? '' : ` · ${hostName}`} · chain-agent`
+
+export const timeText = (at: number): string => utc(at).replace('T', ' ').replace('Z', ' UTC')

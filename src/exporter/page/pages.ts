@@ -1,0 +1,109 @@
+import { isAtLeast, SEVERITIES, type Event, type Severity } from '../../core/event.ts'
+import { chapters } from '../../metrics.ts'
+import type { MetricDefinition } from '../../core/metric.ts'
+import { html, type Html } from './html.ts'
+import { renderDocument } from './layout.ts'
+import { renderEvents } from './status.ts'
+
+interface EventsPage {
+  readonly version: string
+  /** Oldest first. */
+  readonly events: readonly Event[]
+  readonly severity: Severity
+}
+
+/** A page with more would be slow to read; /api/v1/events has all. */
+const MAX_EVENTS = 500
+
+/** The page at /events. */
+export const renderEventsPage = ({ version, events, severity }: EventsPage): string => {
+  const matching = events.filter((event) => isAtLeast(event.severity, severity))
+  const shown = matching.slice(-MAX_EVENTS).toReversed()
+  return renderDocument({
+    title: 'Events · chain-agent',
+    path: '/events',
+    version,
+    main: html`<h1>Events</h1>
+      <p>
+        State changes that the agent detected, newest first: ${shown.length} of ${matching.length} with this severity or
+        a worse one. <a href="/api/v1/events">As JSON</a>, or <code>chain-agent events</code>.
+      </p>
+      <nav aria-label="Severity">
+        <ul>
+          ${SEVERITIES.map(
+            (one) => html`<li><a href="/events?severity=${one}" ${one === severity ? CURRENT : null}>${one}</a></li>`,
+          )}
+        </ul>
+      </nav>
+      ${renderEvents(shown)}`,
+  })
+}
+
+const CURRENT = html` aria-current="true"`
+
+/** The severity that a request filters by; an error text if it is invalid. */
+export const readSeverity = (query: URLSearchParams): { readonly severity: Severity } | string => {
+  const text = query.get('severity') ?? 'info'
+  const severity = SEVERITIES.find((one) => one === text)
+  return severity === undefined ? `severity: expected one of ${SEVERITIES.join(', ')}` : { severity }
+}
+
+/** The catalogue of metrics, as in docs/metrics.md. */
+export const metricsHelp = () => ({
+  chapters: Object.entries(chapters).map(([name, { introduction, metrics }]) => ({
+    name,
+    introduction,
+    metrics: Object.entries<MetricDefinition>(metrics).map(([metric, { type, help, labels, buckets }]) => ({
+      name: metric,
+      type: type === 'external counter' ? ('counter' as const) : type,
+      help,
+      /** The values of each label; null if they are not known in advance. */
+      labels: Object.fromEntries(
+        Object.entries(labels ?? {}).map(([label, values]) => [label, typeof values === 'string' ? null : values]),
+      ),
+      buckets: buckets ?? null,
+    })),
+  })),
+})
+
+type MetricHelp = ReturnType<typeof metricsHelp>['chapters'][number]['metrics'][number]
+
+/** The page at /metrics-help. */
+export const renderMetricsHelp = (version: string): string => {
+  const all = metricsHelp().chapters
+  return renderDocument({
+    title: 'Metrics · chain-agent',
+    path: '/metrics-help',
+    version,
+    main: html`<h1>Metrics</h1>
+      <p>
+        Every metric of <a href="/metrics">/metrics</a> and of the query service, by the part that exports it. An
+        unknown value is absent. <a href="/api/v1/metrics-help">As JSON</a>.
+      </p>
+      <nav aria-label="Chapters">
+        <ul>
+          ${all.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}
+        </ul>
+      </nav>
+      ${all.map(
+        ({ name, introduction, metrics }) =>
+          html`<section id="${name}">
+            <h2>${name}</h2>
+            <p>${introduction}</p>
+            <dl class="metrics">${metrics.map(renderMetric)}</dl>
+          </section> `,
+      )}`,
+  })
+}
+
+const renderMetric = ({ name, type, help, labels, buckets }: MetricHelp): Html => {
+  const names = Object.entries(labels).map(([label, values]) =>
+    values === null ? label : `${label} (${values.join(', ')})`,
+  )
+  return html`<div>
+    <dt id="${name}"><code>${name}</code> ${type}</dt>
+    <dd>
+      ${help}${names.length === 0 ? null : ` Labels: ${names.join('; ')}.`}${buckets === null ? null : ` Buckets: ${buckets.join(', ')}.`}
+    </dd>
+  </div> `
+}

@@ -1,0 +1,105 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { Event } from '../../core/event.ts'
+import { STREAMING } from '../connections.ts'
+import { SECURITY_HEADERS } from '../web.ts'
+import { pageAssets } from './assets.ts'
+import { renderOverview } from './api.ts'
+import { PAGE_POLICY } from './layout.ts'
+import { bodyOf, type Body, type StatusPage } from './page.ts'
+import { metricsHelp, readSeverity, renderEventsPage, renderMetricsHelp } from './pages.ts'
+import { createRunbookPages, type RunbookSource } from './runbook-pages.ts'
+
+/** What the pages show. None of the functions reads from the node. */
+export interface PagesView {
+  readonly version: string
+  readonly page: StatusPage
+  readonly runbooks: RunbookSource
+  /** The name prefix of units and tools. */
+  prefix(): string
+  /** The stored state changes, oldest first. */
+  events(): Promise<readonly Event[]>
+}
+
+type Add = (path: string, handler: RequestHandler) => void
+
+/** Adds the pages for people, and their data. */
+export const addPages = (add: Add, view: PagesView): void => {
+  const { version, page } = view
+  const runbooks = createRunbookPages({ source: view.runbooks, version, prefix: view.prefix })
+  const queryOf = ({ url }: Request) => new URL(url, 'http://agent').searchParams
+
+  add('/', async (request, response) => {
+    sendPage(request, response, await page.document())
+  })
+  add('/events', async (request, response) => {
+    const query = readSeverity(queryOf(request))
+    if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
+    else sendPage(request, response, await bodyOf(renderEventsPage({ version, ...query, events: await view.events() })))
+  })
+  add('/metrics-help', async (request, response) => {
+    sendPage(request, response, await bodyOf(renderMetricsHelp(version)))
+  })
+  add('/runbooks', async (request, response) => {
+    const text = await runbooks.page('index')
+    sendPage(request, response, await bodyOf(text ?? ''))
+  })
+  add('/runbooks/:name', async (request, response) => {
+    const text = await runbooks.page(nameIn(request))
+    if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
+    else sendPage(request, response, await bodyOf(text))
+  })
+  const { style, script } = pageAssets()
+  for (const { path, type, body, compressed } of [style, script]) {
+    add(path, (request, response) => {
+      response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
+      sendBody(request, response, { type, plain: body, compressed })
+    })
+  }
+
+  add('/api/v1/overview', async (_request, response) => {
+    response.json(renderOverview(await page.overview()))
+  })
+  add('/api/v1/stream', (request, response) => {
+    if (request.method === 'HEAD') {
+      response.type('text/event-stream').end()
+      return
+    }
+    const since = request.get('Last-Event-ID') ?? queryOf(request).get('after') ?? undefined
+    // It does not count among the connections of the server.
+    response.emit(STREAMING)
+    page.stream.open(response, since, acceptsGzip(request))
+  })
+  add('/api/v1/metrics-help', (_request, response) => {
+    response.json(metricsHelp())
+  })
+  add('/api/v1/runbooks', async (_request, response) => {
+    response.json({ runbooks: await runbooks.names() })
+  })
+  add('/api/v1/runbooks/:name', async (request, response) => {
+    const name = nameIn(request)
+    const text = await runbooks.text(name)
+    if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
+    else response.json({ name, markdown: text })
+  })
+}
+
+const NO_RUNBOOK = 'No such runbook; /runbooks/ lists them.\n'
+
+const nameIn = ({ params }: Request): string => String(params['name'])
+
+const acceptsGzip = (request: Request): boolean => request.acceptsEncodings('gzip') === 'gzip'
+
+const sendBody = (request: Request, response: Response, body: Body & { readonly type: string }): void => {
+  const isCompressed = acceptsGzip(request)
+  response.set({ 'Content-Type': body.type, Vary: 'Accept-Encoding' })
+  if (isCompressed) response.set('Content-Encoding', 'gzip')
+  response.send(isCompressed ? body.compressed : body.plain)
+}
+
+const POLICY = 'Content-Security-Policy'
+
+const sendPage = (request: Request, response: Response, body: Body): void => {
+  // An operator's own policy stays.
+  if (response.getHeader(POLICY) === SECURITY_HEADERS[POLICY]) response.set(POLICY, PAGE_POLICY)
+  sendBody(request, response, { ...body, type: 'text/html; charset=utf-8' })
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { createSampleIndex, sample } from '../../../src/core/metric.ts'
+import { createHistory } from '../../../src/exporter/page/figures.ts'
+import { createOverview } from '../../../src/exporter/page/overview.ts'
+import { renderParts } from '../../../src/exporter/page/status.ts'
+import { overviewInput, statusPageOf } from '../../support/agent-view.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+
+const NOON = Date.UTC(2026, 2, 1, 12)
+const partOf = (input: ReturnType<typeof overviewInput>, id: string): string =>
+  renderParts(createOverview(input)).get(id)?.toString() ?? ''
+
+test('an unknown figure has its reason, one beyond its limit a word in addition to the colour', () => {
+  const known = createSampleIndex([
+    sample('chain_block_difference', 100),
+    sample('chain_blocks_per_second', 2),
+    sample('chain_blocksync_window_remaining_blocks', 420),
+  ])
+  const error = { message: 'Could not read: it hangs', code: null, advice: null }
+  const collectors = [
+    { name: 'execution', help: '', enabled: true, up: false, lastSuccessAt: null, error, hasReading: false },
+    { name: 'storage', help: '', enabled: false, up: null, lastSuccessAt: null, error: null, hasReading: false },
+  ]
+  const { figures } = createOverview(overviewInput({ known, collectors }))
+  const byName = Object.fromEntries(figures.map((figure) => [figure.name, figure]))
+  // 100 blocks at 2 a second are 50 s.
+  expect(byName['difference']).toMatchObject({
+    value: '100 blocks',
+    tone: 'bad',
+    limit: 'warning above 5 s of blocks, critical above 20 s of blocks',
+  })
+  expect(byName['window']).toMatchObject({ value: '420 blocks', tone: 'notice' })
+  expect(byName['database']).toMatchObject({
+    value: null,
+    tone: 'unknown',
+    unknownBecause: 'execution: Could not read: it hangs; storage: disabled in the configuration, or nothing to read',
+  })
+  const html = partOf(overviewInput({ known, collectors }), 'figures')
+  expect(html).toContain('<span class="hidden">problem: </span>100 blocks')
+  expect(html).toContain('<span class="value">unknown</span>')
+})
+
+test('the last hour is kept, and no more; unknown values interrupt the line', () => {
+  const history = createHistory()
+  const record = (rate: number | undefined) => {
+    history.record({
+      at: NOON,
+      known: createSampleIndex(rate === undefined ? [] : [sample('chain_blocks_per_second', rate)]),
+    })
+  }
+  for (let minute = 0; minute < 100; minute += 1) record(9)
+  for (let each = 0; each < 236; each += 1) record(3)
+  record(undefined)
+  record(1)
+  record(2)
+  record(3)
+  expect(history.of('rate').length).toBe(240)
+  expect(history.of('rate').slice(-5)).toEqual([3, null, 1, 2, 3])
+  const html = partOf(overviewInput({}, { history }), 'figures')
+  expect(html).toContain('aria-label="Blocks per second in the last hour: 1 to 3"')
+  // 236 values of 3 at the top, a gap, then from the bottom to the top.
+  expect(html).toContain('L235 1M237 31h1L238 16L239 1"')
+})
+
+test('a document is at most a second old, and not rendered again before', async () => {
+  const clock = manualClock(NOON)
+  let reads = 0
+  const page = statusPageOf({
+    clock,
+    read: () => {
+      reads += 1
+      return Promise.resolve(overviewInput())
+    },
+  })
+  const bodies = await Promise.all(Array.from({ length: 100 }, async () => page.document()))
+  expect(new Set(bodies).size).toBe(1)
+  await clock.advance(999)
+  await page.document()
+  expect(reads).toBe(1)
+  await clock.advance(1)
+  await page.document()
+  expect(reads).toBe(2)
+})

@@ -1,0 +1,192 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
+import type { Event } from '../../src/core/event.ts'
+import { createSampleIndex, sample } from '../../src/core/metric.ts'
+import type { ListeningServer } from '../../src/exporter/listen.ts'
+import { serve } from '../../src/exporter/server.ts'
+import { createWeb } from '../../src/exporter/web.ts'
+import { agentView, overviewInput, statusPageOf } from '../support/agent-view.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { complaintsOf, openBrowser, overflowOf, probeChromium, violationsIn } from './browser.ts'
+
+const describe = await requireRealPart('Chromium', probeChromium)
+const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(async () => browser.close())
+
+const HOSTILE = `<script>document.title = 'owned'</script><img src=x onerror="document.title='owned'"> \u001b[31mred \u202eכותרת ${'x'.repeat(1_048_576)}`
+
+/** A server in real time, whose page shows a height and, if it has any, a hostile log line. */
+const createAgent = async (hostile = '') => {
+  const node = { height: 100 }
+  const events: readonly Event[] = [
+    { id: 1, at: 0, collector: 'logs', subject: hostile, from: hostile, to: hostile, severity: 'warning' },
+  ]
+  const page = statusPageOf({
+    read: () =>
+      Promise.resolve(
+        overviewInput(
+          {
+            at: Date.now(),
+            known: createSampleIndex([
+              sample('chain_rpc_block_number', node.height, { tag: 'latest' }),
+              sample('chain_rpc_block_timestamp_seconds', Date.now() / 1000, { tag: 'latest' }),
+            ]),
+            health: {
+              state: 'critical',
+              since: Date.now(),
+              unknownBecause: null,
+              failures: [],
+              findings: [
+                {
+                  alert: 'ChainLogTrouble',
+                  severity: 'critical',
+                  component: 'logs',
+                  state: 'firing',
+                  countsAs: 'critical',
+                  since: Date.now() - 60_000,
+                  for: 0,
+                  summary: 'A log line is bad.',
+                  description: `It is: ${hostile}`,
+                  advice: ['Run `chain-agent logs`.'],
+                  explainedBy: [],
+                  labels: {},
+                },
+              ],
+            },
+          },
+          { events },
+        ),
+      ),
+  })
+  const port = await freePort()
+  let server: ListeningServer | undefined
+  return {
+    node,
+    url: `http://127.0.0.1:${port}/`,
+    start: async () => {
+      server = await serve(agentView({ page, events: () => Promise.resolve(events) }), { host: '127.0.0.1', port }, web)
+    },
+    stop: async () => server?.close(),
+    end: async () => {
+      await page.stream.close()
+      await server?.close()
+    },
+  }
+}
+
+const textOf = async (page: Page, selector: string): Promise<string> => page.locator(selector).innerText()
+
+describe('the status page in a browser', () => {
+  it('follows changes, keeps focus and scroll position, and recovers from a lost connection', async () => {
+    const agent = await createAgent()
+    await agent.start()
+    const page = await browser.newPage({ viewport: { width: 360, height: 400 } })
+    try {
+      await page.goto(agent.url)
+      await eventually(
+        () => textOf(page, '#connection'),
+        (text) => text.includes('Updates by itself'),
+      )
+      const advice = page.locator('.advice .copy')
+      await advice.focus()
+      const details = page.locator('#section-host details')
+      await details.locator('summary').click()
+      await advice.focus()
+      const scrolled = await page.evaluate('window.scrollTo(0, 150); window.scrollY')
+      agent.node.height = 4321
+      await eventually(
+        () => textOf(page, '#figures'),
+        (text) => text.includes('4,321'),
+      )
+      expect(await page.locator('.advice .copy:focus').count()).toBe(1)
+      expect(await page.evaluate('window.scrollY')).toBe(scrolled)
+      expect(await details.getAttribute('open')).toBe('')
+
+      await agent.stop()
+      await eventually(
+        () => textOf(page, '#live'),
+        (text) => /Connection lost at 2\d{3}-.* UTC: the values below/.test(text),
+      )
+      agent.node.height = 5432
+      await agent.start()
+      await eventually(
+        () => textOf(page, '#live'),
+        (text) => text.includes('Updates by itself'),
+      )
+      await eventually(
+        () => textOf(page, '#figures'),
+        (text) => text.includes('5,432'),
+      )
+    } finally {
+      await page.close()
+      await agent.end()
+    }
+  })
+
+  it('shows hostile text as text', async () => {
+    const agent = await createAgent(HOSTILE)
+    await agent.start()
+    const page = await browser.newPage({ viewport: { width: 360, height: 400 } })
+    const complaints = complaintsOf(page)
+    try {
+      for (const path of ['', 'events']) {
+        await page.goto(agent.url + path)
+        expect(await textOf(page, 'main')).toContain("<script>document.title = 'owned'</script><img src=x")
+        expect(await page.content()).not.toContain('\u202e')
+        expect(await page.locator('main script, main img').count()).toBe(0)
+        expect(await page.title()).not.toBe('owned')
+        expect(await overflowOf(page)).toBe(0)
+        expect((await page.content()).length).toBeLessThan(100_000)
+      }
+      expect(complaints).toEqual([])
+    } finally {
+      await page.close()
+      await agent.end()
+    }
+  })
+
+  it.each(['events', 'runbooks/', 'runbooks/ChainBehind', 'metrics-help'])(
+    '/%s is accessible, fits and is silent',
+    async (path) => {
+      const agent = await createAgent()
+      await agent.start()
+      try {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          const page = await browser.newPage({ colorScheme })
+          const complaints = complaintsOf(page)
+          for (const width of [320, 1280]) {
+            await page.setViewportSize({ width, height: 800 })
+            await page.goto(agent.url + path)
+            expect([width, await overflowOf(page)]).toEqual([width, 0])
+            expect([width, await violationsIn(page)]).toEqual([width, []])
+          }
+          await page.close()
+          expect(complaints).toEqual([])
+        }
+      } finally {
+        await agent.end()
+      }
+    },
+  )
+
+  it('a runbook has the real names of units', async () => {
+    const agent = await createAgent()
+    await agent.start()
+    const page = await browser.newPage()
+    try {
+      await page.goto(`${agent.url}runbooks/ChainBehind`)
+      expect(await textOf(page, 'main')).toContain('systemctl restart acme-bft acme-execution acme-rpc')
+    } finally {
+      await page.close()
+      await agent.end()
+    }
+  })
+})

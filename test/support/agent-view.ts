@@ -1,0 +1,71 @@
+import { createSampleIndex } from '../../src/core/metric.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { createHistory } from '../../src/exporter/page/figures.ts'
+import type { OverviewInput } from '../../src/exporter/page/overview.ts'
+import { createStatusPage } from '../../src/exporter/page/page.ts'
+import type { AgentView } from '../../src/exporter/server.ts'
+import { limitsOf } from '../../src/health/rules/index.ts'
+import { DEFAULT_TUNING } from '../../src/health/rules/tuning.ts'
+import type { NodeSnapshot } from '../../src/health/snapshot.ts'
+import { createRunbooks } from '../../src/sources/runbooks.ts'
+
+const limitOf = limitsOf(DEFAULT_TUNING)
+
+/** What the status page is rendered from: nothing is known, unless it is in the snapshot. */
+export const overviewInput = (
+  snapshot: Partial<NodeSnapshot> = {},
+  more: Partial<OverviewInput> = {},
+): OverviewInput => ({
+  snapshot: {
+    at: Date.UTC(2026, 2, 1, 12),
+    origin: 'agent',
+    version: '1.2.3',
+    prefix: 'chain',
+    collectors: [],
+    readings: {},
+    known: createSampleIndex([]),
+    health: { state: 'healthy', since: Date.UTC(2026, 2, 1, 11), unknownBecause: null, findings: [], failures: [] },
+    export: () => Promise.resolve({ metrics: '', readings: {} }),
+    ...snapshot,
+  },
+  events: [],
+  history: createHistory(),
+  limitOf,
+  network: { window: 600, epochs: new Map() },
+  ...more,
+})
+
+interface PageOptions {
+  readonly clock?: Clock
+  readonly read?: () => Promise<OverviewInput>
+}
+
+export const statusPageOf = ({
+  clock = systemClock,
+  read = () => Promise.resolve(overviewInput()),
+}: PageOptions = {}) =>
+  createStatusPage({
+    clock,
+    version: '1.2.3',
+    read,
+    complain: (error) => {
+      throw error
+    },
+  })
+
+/** What a server of the agent exports, without an agent. */
+export const agentView = (own: Partial<AgentView> = {}): AgentView => ({
+  version: '1.2.3',
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  metrics: () => Promise.resolve('chain_rpc_up 1\n'),
+  health: () => Promise.resolve({ state: 'healthy' }),
+  status: () => ({ agent: { version: '1.2.3' } }),
+  events: () => Promise.resolve([]),
+  page: statusPageOf(),
+  runbooks: createRunbooks(),
+  prefix: () => 'acme',
+  waitingFor: () => [],
+  complain: () => undefined,
+  ...own,
+})
