@@ -13,6 +13,7 @@ import {
 import type { Collector } from '../core/collector.ts'
 import { createMemoizeLast } from '../core/reload.ts'
 import { readForks } from '../config/forks.ts'
+import { readStakingNetworks } from '../config/staking.ts'
 import type { Config } from '../config/schema.ts'
 import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
@@ -159,6 +160,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     }
   }
   const readPrefixFor = createMemoizeLast<ReadPrefix>()
+  const stakingNetworks = readStakingNetworks()
   const collectorsFor = createCollectors(await loadCollectors())
   return {
     board,
@@ -192,6 +194,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
         readStatus: createStatusTool({ exec, command: tool('status') }),
         host: createHostSources(config.host),
         forks,
+        stakingNetworks,
         keyFiles,
         readKeyReport: createKeyReport(config.keys, clock),
         published: () => board.samples(),

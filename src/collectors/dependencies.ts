@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { Health } from '../core/health.ts'
 import type { Forks } from '../config/forks.ts'
+import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
 import type { Journal, ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
@@ -39,6 +40,8 @@ export interface Sources {
   readonly host: HostSources
   /** The forks and mandatory releases of each network. */
   readonly forks: Forks
+  /** Epochs and limits of the staking precompile of each network. */
+  readonly stakingNetworks: StakingNetworks
   readonly keyFiles: KeyFiles
   /** Null: the agent examines the key files itself. */
   readonly readKeyReport: ReadReport | null

@@ -12,6 +12,7 @@ import { definition as native } from './native/definition.ts'
 import { definition as reference } from './reference/definition.ts'
 import { definition as rpc } from './rpc/definition.ts'
 import { definition as services } from './services/definition.ts'
+import { definition as staking } from './staking/definition.ts'
 import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
 import { definition as tokens } from './tokens/definition.ts'
@@ -39,6 +40,7 @@ export const COLLECTORS = {
   version: { ...version, load: async () => (await import('./version/collector.ts')).offer },
   derived: { ...derived, load: async () => (await import('./derived/collector.ts')).offer },
   tokens: { ...tokens, load: async () => (await import('./tokens/collector.ts')).offer },
+  staking: { ...staking, load: async () => (await import('./staking/collector.ts')).offer },
   maintenance: {
     ...maintenance,
     load: async () => (await import('./maintenance/collector.ts')).offer,

@@ -91,7 +91,6 @@ const ROUNDS = 40
 const ROUND_MS = 350
 const SPREAD_MS = 50
 const TIMEOUT_MS = 1000
-const BLOCKS_PER_EPOCH = 50_000n
 const ORIGIN_MS = Date.UTC(2025, 0, 1)
 const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
 
@@ -99,10 +98,24 @@ const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
  * The chain consists of strides of equal length, so that any time can be looked up without counting from the start: 40
  * rounds, one of which times out, 39 blocks, 14.65 seconds.
  */
-const STRIDE = {
-  rounds: BigInt(ROUNDS),
-  blocks: BigInt(ROUNDS - 1),
-  at: (ms: number): number => Math.floor((ms - ORIGIN_MS) / LENGTH_MS),
+const STRIDE = { rounds: BigInt(ROUNDS), blocks: BigInt(ROUNDS - 1) } as const
+
+const EPOCH_BLOCKS = 50_000n
+/** A multiple of the rounds of a stride: the delay is as many complete strides, whatever their timeouts. */
+const DELAY_ROUNDS = 5000n
+const DELAY_BLOCKS = (DELAY_ROUNDS / STRIDE.rounds) * STRIDE.blocks
+
+/** The boundary block ends an epoch; the next one starts after a delay of 5,000 rounds, 4,875 blocks. */
+export const EPOCH = {
+  blocks: EPOCH_BLOCKS,
+  delayRounds: DELAY_ROUNDS,
+  /** The newest boundary block up to this block; -1 before the first one. */
+  lastBoundary: (block: bigint): bigint => ((block + 1n) / EPOCH_BLOCKS) * EPOCH_BLOCKS - 1n,
+  isInDelay: (block: bigint): boolean => {
+    const boundary = EPOCH.lastBoundary(block)
+    return boundary >= 0n && block < boundary + DELAY_BLOCKS
+  },
+  of: (block: bigint): bigint => (block + 1n) / EPOCH_BLOCKS + (EPOCH.isInDelay(block) ? 0n : 1n),
 } as const
 
 interface Stride {
@@ -113,7 +126,7 @@ interface Stride {
 /** How many strides are cached; others are computed again. */
 const KEPT = 256
 
-const createStrides = (seed: number, validators: readonly Validator[]) => {
+const createStrides = (seed: number, validators: readonly Validator[], originMs: number) => {
   const kept = new Map<number, Stride>()
   return {
     get: (index: number): Stride => {
@@ -122,7 +135,7 @@ const createStrides = (seed: number, validators: readonly Validator[]) => {
       if (known) return known
       const [oldest] = kept.keys()
       if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
-      const rounds = [...makeRounds(seed, validators, index)]
+      const rounds = [...makeRounds({ seed, validators, originMs }, index)]
       const made = { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
       kept.set(index, made)
       return made
@@ -130,13 +143,19 @@ const createStrides = (seed: number, validators: readonly Validator[]) => {
   } as const
 }
 
-function* makeRounds(seed: number, validators: readonly Validator[], index: number): Generator<RoundOutcome> {
+interface StrideSource {
+  readonly seed: number
+  readonly validators: readonly Validator[]
+  readonly originMs: number
+}
+
+function* makeRounds({ seed, validators, originMs }: StrideSource, index: number): Generator<RoundOutcome> {
   const random = createRandom(pick(2 ** 32, seed, 'stride', index))
   const whole = (below: number): number => Math.floor(random() * below)
   // Neither the first nor the last: the parent of every block is then in the stride or just before it.
   const late = 1 + whole(ROUNDS - 2)
   const durations = drawDurations(whole)
-  let startMs = ORIGIN_MS + index * LENGTH_MS
+  let startMs = originMs + index * LENGTH_MS
   let parentRound = BigInt(index) * STRIDE.rounds - 1n
   let seqNum = BigInt(index) * STRIDE.blocks
   for (let position = 0; position < ROUNDS; position += 1) {
@@ -154,7 +173,7 @@ function* makeRounds(seed: number, validators: readonly Validator[], index: numb
       leader,
       seqNum,
       parentRound,
-      epoch: seqNum / BLOCKS_PER_EPOCH + 1n,
+      epoch: EPOCH.of(seqNum),
       timeMs: startMs,
       seenMs: startMs + 20 + whole(90),
       // At least one: token events need a transaction.
@@ -198,15 +217,16 @@ export interface Chain {
   between(fromMs: number, toMs: number): Iterable<RoundOutcome>
 }
 
-/** Creates the chain of a network with that number of validators. */
-export const createChain = (seed = 1, validatorCount = 20): Chain => {
+/** Creates the chain of a network with that number of validators. `originMs` is the time of its first block. */
+export const createChain = (seed = 1, validatorCount = 20, originMs = ORIGIN_MS): Chain => {
   const validators = createValidators(seed, validatorCount)
-  const strides = createStrides(seed, validators)
+  const strides = createStrides(seed, validators, originMs)
+  const strideAt = (ms: number): number => Math.floor((ms - originMs) / LENGTH_MS)
   return {
     seed,
     validators,
     headAt: (ms) => {
-      const index = STRIDE.at(ms)
+      const index = strideAt(ms)
       const block = strides.get(index).blocks.findLast(({ seenMs }) => seenMs <= ms)
       const head = block ?? (index > 0 ? strides.get(index - 1).blocks.at(-1) : undefined)
       if (!head) throw new RangeError(`the simulated chain begins after ${new Date(ms).toISOString()}`)
@@ -217,11 +237,19 @@ export const createChain = (seed = 1, validatorCount = 20): Chain => {
     round: (round) =>
       round < 0n ? undefined : strides.get(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
     *between(fromMs, toMs) {
-      for (let index = STRIDE.at(fromMs); index <= STRIDE.at(toMs); index += 1) {
+      for (let index = strideAt(fromMs); index <= strideAt(toMs); index += 1) {
         for (const happening of strides.get(index).rounds) {
           if (happening.seenMs > fromMs && happening.seenMs <= toMs) yield happening
         }
       }
     },
   }
+}
+
+/** The same chain as `createChain(seed)`, shifted so that a boundary block is proposed at that time. */
+export const createChainWithBoundary = (seed: number, boundaryMs: number): Chain => {
+  const chain = createChain(seed)
+  const boundary = EPOCH.lastBoundary(chain.headAt(boundaryMs).seqNum) + EPOCH.blocks
+  const { timeMs = boundaryMs } = chain.block(boundary) ?? {}
+  return createChain(seed, undefined, ORIGIN_MS - (timeMs - boundaryMs))
 }
