@@ -124,10 +124,11 @@ export const memoryCheckpoint = (): Checkpoint & { saved: unknown } => ({
   read(): ReturnType<Checkpoint['read']> {
     return Promise.resolve(this.saved === undefined ? { state: 'none' } : { state: 'saved', value: this.saved })
   },
-  save(value: unknown): void {
+  save(value: unknown): Promise<void> {
     this.saved = JSON.parse(
       JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one)),
     )
+    return Promise.resolve()
   },
 })
 

@@ -246,7 +246,7 @@ describe('the validator of the key', () => {
 
   test('a remembered id of another key is not used', async () => {
     const checkpoint = memoryCheckpoint()
-    checkpoint.save({ key: `02${'11'.repeat(32)}`, id: '9', baseline: null })
+    await checkpoint.save({ key: `02${'11'.repeat(32)}`, id: '9', baseline: null })
     expect(shown(await stakingPoll(node.url, { checkpoint }).poll())).toHaveProperty('info 7')
   })
 

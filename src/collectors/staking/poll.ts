@@ -125,7 +125,7 @@ export const createStakingPoll = (options: StakingPollOptions & { readonly keepF
     })
     const current = await sets.read(state, epoch, constants.setLimit)
     saved = { key, id, baseline: countRewards(id, epoch, validator) }
-    checkpoint.save(saved)
+    await checkpoint.save(saved)
     return {
       ...reading,
       isRegistered: true,
