@@ -63,9 +63,10 @@ describe('the chain', () => {
     expect(chain.validators.every(({ publicKey }) => /^0[23][0-9a-f]{64}$/.test(publicKey))).toBe(true)
   })
 
-  test('starts a new epoch every 50,000 blocks', () => {
+  test('has a boundary block every 50,000 blocks, and starts the next epoch 4,875 blocks later', () => {
     expect(chain.block(49_999n)?.epoch).toBe(1n)
-    expect(chain.block(50_000n)?.epoch).toBe(2n)
+    expect(chain.block(54_873n)?.epoch).toBe(1n)
+    expect(chain.block(54_874n)?.epoch).toBe(2n)
     expect(chain.block(-1n)).toBeUndefined()
   })
 })

@@ -129,13 +129,13 @@ export const definition = {
       'Stake that a member needs: the minimum, or in a full set the stake of its weakest member at the last boundary.',
     ),
     chain_staking_margin_ratio: gauge(
-      'Stake above the threshold, as a ratio of the threshold; negative below it. Absent while a flag is set.',
+      'Stake above the threshold, as a ratio of the threshold; negative below it, absent while a flag is set.',
     ),
     chain_staking_rank: gauge('Rank of the validator by stake in the consensus view; absent if it is no member.'),
     chain_staking_set_members: gauge('Members of the set, by view.', { view: SET_VIEWS }),
     chain_staking_set_limit_members: gauge('Members of the consensus view at most.'),
     chain_staking_pending_tokens: gauge(
-      'all: change of the stake at the next boundary, of all delegators. own: delegations of the authority that do not count yet.',
+      'Pending stake: of all delegators, the change at the next boundary; of the authority, delegations that do not count yet.',
       { delegator: DELEGATORS },
     ),
     chain_staking_unclaimed_reward_tokens: gauge(
@@ -146,7 +146,7 @@ export const definition = {
       'Rewards earned: for the pool of all delegators, and commission, computed from the pool; without priority fees.',
       { share: ['pool', 'commission'] },
     ),
-    chain_staking_withdrawal_tokens: gauge('Amount of a withdrawal request of `staking.withdrawals`.', {
+    chain_staking_withdrawal_tokens: gauge('Amount of a configured withdrawal request.', {
       request: open,
     }),
     chain_staking_withdrawal_ready: gauge('Whether the withdrawal request can be withdrawn.', { request: open }),
