@@ -12,7 +12,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/metrics.ts': 'src/collectors/index.ts src/core src/query/service/metrics.ts',
   'src/core': 'type src/metrics.ts node',
   'src/core/clock.ts': 'src/core node:events node:timers/promises',
-  'src/parsers': 'src/core smol-toml zod',
+  'src/parsers': 'src/core @noble/hashes smol-toml zod',
   'src/sources': 'src/core execa modern-tar p-limit systeminformation node',
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core src/health/role.ts src/health/rules node yaml zod',

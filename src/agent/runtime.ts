@@ -15,6 +15,7 @@ import { createMemoizeLast } from '../core/reload.ts'
 import { createRoundFeed } from '../collectors/schedule/predictions.ts'
 import { readEpochLengths } from '../config/epochs.ts'
 import { readForks } from '../config/forks.ts'
+import { readStakingNetworks } from '../config/staking.ts'
 import type { Config } from '../config/schema.ts'
 import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
@@ -165,6 +166,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
   }
   const readPrefixFor = createMemoizeLast<ReadPrefix>()
   const epochs = readEpochLengths()
+  const stakingNetworks = readStakingNetworks()
   const collectorsFor = createCollectors(await loadCollectors())
   return {
     board,
@@ -200,6 +202,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
         nodeFiles: createFileTree('/'),
         epochs,
         forks,
+        stakingNetworks,
         keyFiles,
         readKeyReport: createKeyReport(config.keys, clock),
         published: () => board.samples(),

@@ -13,6 +13,7 @@ import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { Health } from '../core/health.ts'
 import type { Forks } from '../config/forks.ts'
+import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
 import type { Journal, ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
@@ -46,6 +47,8 @@ export interface Sources {
   readonly epochs: EpochLengths
   /** The forks and mandatory releases of each network. */
   readonly forks: Forks
+  /** Epochs and limits of the staking precompile of each network. */
+  readonly stakingNetworks: StakingNetworks
   readonly keyFiles: KeyFiles
   /** Null: the agent examines the key files itself. */
   readonly readKeyReport: ReadReport | null

@@ -103,9 +103,6 @@ const ROUNDS = 40
 const ROUND_MS = 350
 const SPREAD_MS = 50
 const TIMEOUT_MS = 1000
-const BLOCKS_PER_EPOCH = 50_000n
-/** Rounds from the boundary block of an epoch to the start of the next one. */
-const EPOCH_DELAY_ROUNDS = 5000n
 const ORIGIN_MS = Date.UTC(2025, 0, 1)
 const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
 
@@ -113,10 +110,15 @@ const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
  * The chain consists of strides of equal length, so that any time can be looked up without counting from the start: 40
  * rounds, one of which times out, 39 blocks, 14.65 seconds.
  */
-const STRIDE = {
-  rounds: BigInt(ROUNDS),
-  blocks: BigInt(ROUNDS - 1),
-  at: (ms: number): number => Math.floor((ms - ORIGIN_MS) / LENGTH_MS),
+const STRIDE = { rounds: BigInt(ROUNDS), blocks: BigInt(ROUNDS - 1) } as const
+
+/** The boundary block ends an epoch; the next one starts with the first block of 5,000 rounds later. */
+export const EPOCH = {
+  blocks: 50_000n,
+  delayRounds: 5000n,
+  /** The newest boundary block up to this block; -1 before the first one. */
+  lastBoundary: (block: bigint): bigint => ((block + 1n) / EPOCH.blocks) * EPOCH.blocks - 1n,
+  isInDelay: ({ seqNum, epoch }: Pick<Block, 'seqNum' | 'epoch'>): boolean => epoch === (seqNum + 1n) / EPOCH.blocks,
 } as const
 
 interface Stride {
@@ -131,7 +133,7 @@ const KEPT = 256
 const membersOf = (validators: readonly Validator[]): readonly SetMember[] =>
   validators.map(({ publicKey, stake }) => ({ secpKey: publicKey, stake }))
 
-const createStrides = (seed: number, validators: readonly Validator[]) => {
+const createStrides = (seed: number, validators: readonly Validator[], originMs: number) => {
   let leaders: ((round: bigint) => Validator | undefined) | undefined
   /** Deriving the keys takes time: done for the first round. */
   const leaderOf = (round: bigint): Validator | undefined => {
@@ -146,7 +148,7 @@ const createStrides = (seed: number, validators: readonly Validator[]) => {
       if (known) return known
       const [oldest] = kept.keys()
       if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
-      const rounds = [...makeRounds(seed, leaderOf, index)]
+      const rounds = [...makeRounds({ seed, leaderOf, originMs }, index)]
       const made = { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
       kept.set(index, made)
       return made
@@ -177,19 +179,25 @@ const roundOf = (seed: number, seqNum: bigint): bigint => {
 
 /** The first round of an epoch. */
 const startOf = (seed: number, epoch: bigint): bigint =>
-  epoch === 1n ? 0n : roundOf(seed, (epoch - 1n) * BLOCKS_PER_EPOCH - 1n) + EPOCH_DELAY_ROUNDS
+  epoch === 1n ? 0n : roundOf(seed, (epoch - 1n) * EPOCH.blocks - 1n) + EPOCH.delayRounds
 
 const epochOf = (seed: number, { seqNum, round }: { readonly seqNum: bigint; readonly round: bigint }): bigint => {
-  const next = (seqNum + 1n) / BLOCKS_PER_EPOCH + 1n
+  const next = (seqNum + 1n) / EPOCH.blocks + 1n
   return round < startOf(seed, next) ? next - 1n : next
 }
 
 type LeaderOf = (round: bigint) => Validator | undefined
 
-function* makeRounds(seed: number, leaderOf: LeaderOf, index: number): Generator<RoundOutcome> {
+interface StrideSource {
+  readonly seed: number
+  readonly leaderOf: LeaderOf
+  readonly originMs: number
+}
+
+function* makeRounds({ seed, leaderOf, originMs }: StrideSource, index: number): Generator<RoundOutcome> {
   const { late, whole } = drawStride(seed, index)
   const durations = drawDurations(whole)
-  let startMs = ORIGIN_MS + index * LENGTH_MS
+  let startMs = originMs + index * LENGTH_MS
   let parentRound = BigInt(index) * STRIDE.rounds - 1n
   let seqNum = BigInt(index) * STRIDE.blocks
   for (let position = 0; position < ROUNDS; position += 1) {
@@ -253,15 +261,16 @@ export interface Chain {
   between(fromMs: number, toMs: number): Iterable<RoundOutcome>
 }
 
-/** Creates the chain of a network with that number of validators. */
-export const createChain = (seed = 1, validatorCount = 20): Chain => {
+/** Creates the chain of a network with that number of validators. `originMs` is the time of its first block. */
+export const createChain = (seed = 1, validatorCount = 20, originMs = ORIGIN_MS): Chain => {
   const validators = createValidators(seed, validatorCount)
-  const strides = createStrides(seed, validators)
+  const strides = createStrides(seed, validators, originMs)
+  const strideAt = (ms: number): number => Math.floor((ms - originMs) / LENGTH_MS)
   return {
     seed,
     validators,
     headAt: (ms) => {
-      const index = STRIDE.at(ms)
+      const index = strideAt(ms)
       const block = strides.get(index).blocks.findLast(({ seenMs }) => seenMs <= ms)
       const head = block ?? (index > 0 ? strides.get(index - 1).blocks.at(-1) : undefined)
       if (!head) throw new RangeError(`the simulated chain begins after ${new Date(ms).toISOString()}`)
@@ -272,15 +281,23 @@ export const createChain = (seed = 1, validatorCount = 20): Chain => {
     round: (round) =>
       round < 0n ? undefined : strides.get(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
     epochsAt: ({ epoch, seqNum }) => {
-      const last = (seqNum + 1n) / BLOCKS_PER_EPOCH === epoch ? epoch + 1n : epoch
+      const last = (seqNum + 1n) / EPOCH.blocks === epoch ? epoch + 1n : epoch
       return (last === epoch ? [epoch] : [epoch, last]).map((one) => ({ epoch: one, startRound: startOf(seed, one) }))
     },
     *between(fromMs, toMs) {
-      for (let index = STRIDE.at(fromMs); index <= STRIDE.at(toMs); index += 1) {
+      for (let index = strideAt(fromMs); index <= strideAt(toMs); index += 1) {
         for (const happening of strides.get(index).rounds) {
           if (happening.seenMs > fromMs && happening.seenMs <= toMs) yield happening
         }
       }
     },
   }
+}
+
+/** The same chain as `createChain(seed)`, shifted so that a boundary block is proposed at that time. */
+export const createChainWithBoundary = (seed: number, boundaryMs: number): Chain => {
+  const chain = createChain(seed)
+  const boundary = EPOCH.lastBoundary(chain.headAt(boundaryMs).seqNum) + EPOCH.blocks
+  const { timeMs = boundaryMs } = chain.block(boundary) ?? {}
+  return createChain(seed, undefined, ORIGIN_MS - (timeMs - boundaryMs))
 }

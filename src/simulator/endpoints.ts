@@ -7,6 +7,7 @@ import { rpcListens } from './consensus/statesync.ts'
 import { renderNative, renderOtel } from './native.ts'
 import type { SimulatedNode } from './node.ts'
 import { createRpcAnswer } from './rpc/rpc.ts'
+import { createPrecompile } from './rpc/staking.ts'
 import { clientVersionOf } from './versions.ts'
 
 /** A port on the loopback interface that can be closed and opened again. */
@@ -123,12 +124,13 @@ export const firstServiceBlock = ({ chain, timeline }: SimulatedNode): bigint =>
 export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointName, Endpoint>> => {
   const { chain } = node
   const clientVersion = (): string => clientVersionOf(node)
+  const staking = createPrecompile(node)
   const isActive = (role: 'bft' | 'otelcol'): boolean => node.condition().services[role].state === 'active'
   return {
     rpc: {
       isOpen: () => rpcListens(node.condition(), node.now()),
       answer: createRpcAnswer({
-        view: { chain, clientVersion, latest: () => node.heights.rpc(node.now()) },
+        view: { chain, clientVersion, staking, latest: () => node.heights.rpc(node.now()) },
         servesHeight: false,
       }),
     },
@@ -136,7 +138,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
     reference: {
       isOpen: () => node.condition().referenceAnswers,
       answer: createRpcAnswer({
-        view: { chain, clientVersion, latest: () => chain.headAt(node.now()).seqNum },
+        view: { chain, clientVersion, staking, latest: () => chain.headAt(node.now()).seqNum },
         servesHeight: true,
         tokenSince: firstServiceBlock(node),
       }),

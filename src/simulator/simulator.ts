@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { type Chain, createChain } from './chain.ts'
+import { type Chain, createChain, createChainWithBoundary } from './chain.ts'
 import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.ts'
 import { createPackageTool, createVersionTool, installedVersion, writeForkFile } from './versions.ts'
 import { createHostTree } from './host/host-tree.ts'
@@ -8,12 +8,20 @@ import { createKeystoreTool } from './keystore/keystore-tool.ts'
 import { createNode, type SimulatedNode } from './node.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
+import { createTimeline } from './scenario/timeline.ts'
 import { createChronyc } from './host/host.ts'
 import { createJournalctl } from './journal/journalctl.ts'
 import { createStatusTool } from './status-report.ts'
 import { createStorageTool } from './storage.ts'
 import { createSystemctl } from './services/systemctl.ts'
 import { serveTools, type Tool, withFaults } from './tools/tools.ts'
+
+/** The chain of a scenario: of the same seed always the same, unless an epoch of it ends at a certain time. */
+export const chainFor = (scenario: Scenario, beginMs: number, seed = 1): Chain => {
+  const { segments } = createTimeline(scenario, beginMs)
+  const boundaryMs = segments.findLast(({ condition }) => condition.epochEndsMs !== undefined)?.condition.epochEndsMs
+  return boundaryMs === undefined ? createChain(seed) : createChainWithBoundary(seed, boundaryMs)
+}
 
 interface HostOptions {
   readonly clock: Clock
@@ -96,8 +104,9 @@ export type Simulator = Awaited<ReturnType<typeof createSimulator>>
 
 /** Starts one node, one reference and the tools of its host. */
 export const createSimulator = async (options: SimulatorOptions) => {
-  const { clock, directory, seed = 1, nativePort = 0, otelPort = 0 } = options
-  const simulated = await createSimulatedHost({ ...options, chain: createChain(seed) })
+  const { clock, directory, seed = 1, elapsedMs = 0, nativePort = 0, otelPort = 0 } = options
+  const chain = chainFor(options.scenario, clock.now() - elapsedMs, seed)
+  const simulated = await createSimulatedHost({ ...options, chain })
   const { endpoints, tools } = simulated
   const rpc = await serveEndpoint(endpoints.rpc, options.rpcPort)
   const reference = await serveEndpoint(endpoints.reference, options.referencePort)

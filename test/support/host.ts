@@ -8,10 +8,9 @@ import { readConfig } from '../../src/config/load.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { onTestFinished } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
-import { createChain } from '../../src/simulator/chain.ts'
 import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { createSimulatedHost } from '../../src/simulator/simulator.ts'
+import { chainFor, createSimulatedHost } from '../../src/simulator/simulator.ts'
 import { createInProcessExec, createInProcessHttp } from '../../src/simulator/in-process.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/commands/maintenance/action.ts'
@@ -79,7 +78,7 @@ export const startHost = async (options: Options): Promise<Host> => {
     prefix: 'chain',
     scenario,
     directory,
-    chain: createChain(1),
+    chain: chainFor(scenario, BEGIN - second * 1000),
     elapsedMs: second * 1000,
   })
   const ending = new AbortController()

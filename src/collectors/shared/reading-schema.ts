@@ -14,6 +14,12 @@ export const integerOrNull = z
   .transform(BigInt)
   .nullable()
   .catch(null)
+/** An amount of up to 256 bits. */
+export const amountOrNull = z
+  .union([z.string().regex(/^-?\d{1,78}$/), z.int()])
+  .transform(BigInt)
+  .nullable()
+  .catch(null)
 /** A time in RFC 3339. */
 export const timeOrNull = z.iso
   .datetime()

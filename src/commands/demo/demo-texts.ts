@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { shellQuote } from '../../core/format.ts'
+import { EPOCH } from '../../simulator/chain.ts'
 import { TOKENS } from '../../simulator/rpc/blocks.ts'
 
 /** The line that `simulate --json` prints: URLs and paths of the simulated node. */
@@ -42,6 +43,7 @@ interface Settings {
 const QUICK = {
   reference: '2s',
   services: '2s',
+  staking: '10s',
   tokens: '5s',
   native: '2s',
   keys: '5s',
@@ -92,6 +94,7 @@ export const renderConfig = (
       },
     }),
     rpc: { ...at['rpc'], url: rpcUrl },
+    staking: { ...at['staking'], epochBlocks: Number(EPOCH.blocks), delayRounds: Number(EPOCH.delayRounds) },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
     host: { ...at['host'], ...files.host },
     version: { ...at['version'], forksFile: files.forksFile },

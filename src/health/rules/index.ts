@@ -14,6 +14,7 @@ import { peers } from './peers.ts'
 import { queryService } from './query-service.ts'
 import { recording } from './recording.ts'
 import { services } from './services.ts'
+import { staking } from './staking.ts'
 import { storage } from './storage.ts'
 import { sync } from './sync.ts'
 import { uptime } from './uptime.ts'
@@ -41,6 +42,7 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
     peers,
     queryService,
     services,
+    staking,
     storage,
     sync,
     uptime(tuning.objective),

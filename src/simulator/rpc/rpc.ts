@@ -1,6 +1,7 @@
 import { tryJson } from '../../core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import type { HttpRequest, HttpResponse } from '../endpoints.ts'
+import { type Precompile, STAKING } from './staking.ts'
 import { directive, type Directive, set } from '../scenario/directives.ts'
 import {
   blockOfHash,
@@ -96,6 +97,8 @@ interface View {
   clientVersion(): string
   /** The newest proposed block. */
   latest(): bigint
+  /** Without it the chain has no staking precompile. */
+  readonly staking?: Precompile
 }
 
 /** Arbitrary; the node and its references must agree. */
@@ -117,7 +120,33 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
   eth_syncing: () => ({ result: false }),
   eth_getBlockByNumber: (view, [tag]) => atBlock(view, tag, renderBlock),
   eth_getBlockReceipts: (view, [tag]) => atBlock(view, tag, renderReceipts),
+  eth_call: (view, [call, tag]) => callContract(view, call, tag),
+  eth_getStorageAt: (view, [address, slot, tag]) =>
+    withState(view, tag, (block) => {
+      const isStaking = view.staking && address === STAKING && typeof slot === 'string'
+      return { result: `0x${isStaking ? view.staking.storageAt(slot, block) : '0'.repeat(64)}` }
+    }),
   eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view.latest())),
+}
+
+/** An address without code returns no bytes. */
+const callContract = (view: View, call: unknown, tag: unknown): Reply =>
+  withState(view, tag, (block) => {
+    const { to, data }: { readonly to?: unknown; readonly data?: unknown } =
+      typeof call === 'object' && call !== null ? call : {}
+    if (!view.staking || to !== STAKING || typeof data !== 'string') return { result: '0x' }
+    const result = view.staking.call(data, block)
+    return 'bytes' in result
+      ? { result: `0x${result.bytes}` }
+      : { error: { code: 3, message: `execution reverted: ${result.revert}` } }
+  })
+
+/** Answers from the state of a block that the endpoint has. */
+const withState = ({ latest }: View, tag: unknown, answer: (block: bigint) => Reply): Reply => {
+  const head = latest()
+  const number = numberOf(tag, head)
+  if (number === undefined) return INVALID_PARAMS
+  return number > head ? rpcError('Block requested not found.') : answer(number)
 }
 
 /** Renders the block; null if the endpoint does not have it. */

@@ -10,7 +10,17 @@ export const set =
   (change: Partial<Condition>): Effect =>
   (condition) => ({ ...condition, ...change })
 
-type Part = 'cleanup' | 'execution' | 'host' | 'injectedLines' | 'journal' | 'log' | 'native' | 'storage' | 'versions'
+type Part =
+  | 'cleanup'
+  | 'execution'
+  | 'host'
+  | 'injectedLines'
+  | 'journal'
+  | 'log'
+  | 'native'
+  | 'staking'
+  | 'storage'
+  | 'versions'
 
 /** Sets values of one part of the condition, which may depend on its values before and on the time. */
 export const setIn =

@@ -15,6 +15,7 @@ import { journalDirectives } from '../journal/journal.ts'
 import { keyDirectives } from '../keystore/key-files.ts'
 import { nativeDirectives } from '../native.ts'
 import { rpcDirectives } from '../rpc/rpc.ts'
+import { stakingDirectives } from '../rpc/staking.ts'
 import { cleanupDirectives } from '../services/units.ts'
 import { panics, ROLES, serviceDirectives } from '../services/service.ts'
 import { storageDirectives } from '../storage.ts'
@@ -27,6 +28,7 @@ import type { Directive, Effect } from './directives.ts'
 export const directives: readonly Directive[] = [
   ...consensusDirectives,
   ...rpcDirectives,
+  ...stakingDirectives,
   panics,
   ...ROLES.flatMap(serviceDirectives),
   ...executionDirectives,

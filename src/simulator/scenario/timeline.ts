@@ -8,6 +8,7 @@ import { type Keys, usualKeys } from '../keystore/key-files.ts'
 import { type Native, usualNative } from '../native.ts'
 import { type Cleanup, usualCleanup } from '../services/units.ts'
 import { createService, type Role, type Service } from '../services/service.ts'
+import { type Staking, usualStaking } from '../rpc/staking.ts'
 import { type Storage, usualStorage } from '../storage.ts'
 import type { StatusShape } from '../status-report.ts'
 import type { ToolState } from '../tools/tools.ts'
@@ -31,6 +32,9 @@ export interface Condition {
   /** The last statesync, also when it is over. */
   readonly statesync: Statesync | undefined
   readonly storage: Storage
+  readonly staking: Staking
+  /** When the boundary block of an epoch is proposed; undefined where the scenario does not depend on it. */
+  readonly epochEndsMs: number | undefined
   readonly native: Native
   readonly versions: Versions
   readonly log: ConsensusLogVolume
@@ -58,6 +62,8 @@ const createCondition = (beginMs: number): Condition => ({
   rpcFrozen: false,
   statesync: undefined,
   storage: usualStorage,
+  staking: usualStaking,
+  epochEndsMs: undefined,
   native: usualNative,
   versions: usualVersions,
   log: usualLogVolume,

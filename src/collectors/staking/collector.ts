@@ -1,0 +1,86 @@
+import { attempt, type Collector, type Timing } from '../../core/collector.ts'
+import { withDeadline } from '../../core/clock.ts'
+import { second } from '../../core/units.ts'
+import { FULL_COMMISSION } from '../../parsers/staking.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { requestTimeout } from '../shared/request.ts'
+import { definition, FLAGS } from './definition.ts'
+import { createStakingPoll, type StakingPollOptions } from './poll.ts'
+import { samplesOf, type StakingReading } from './reading.ts'
+
+/** Interval while the public key is unknown: nothing is requested then. */
+const KEY_INTERVAL_MS = second
+/** A call that takes longer waits in the queue of the node. */
+const CALL_TIMEOUT_MS = 2 * second
+
+/** What the chain reports about the validator of this node, and its epoch. */
+export const staking = ({
+  timing,
+  ...options
+}: StakingPollOptions & { readonly timing: Timing }): Collector<StakingReading> => {
+  const read = createStakingPoll({ ...options, keepFor: 2 * timing.interval })
+  return {
+    name: definition.name,
+    help: definition.help,
+    timing,
+    run: async (context, report) => {
+      while (!context.signal.aborted) {
+        const outcome = await attempt(context.clock, () => withDeadline(context, timing.timeout, read))
+        if (context.signal.aborted) return
+        report(outcome)
+        const hasKey = !outcome.ok || outcome.value.hasKey
+        await context.clock.sleep(hasKey ? timing.interval : Math.min(KEY_INTERVAL_MS, timing.interval), context.signal)
+      }
+    },
+    samples: samplesOf,
+    states,
+  }
+}
+
+const states = ({ hasKey, up, failure, epoch, isRegistered, validator, sets }: StakingReading) => ({
+  'staking precompile': !hasKey ? 'not read: the public key is unknown' : up ? 'answering' : (failure ?? 'no answer'),
+  ...(epoch && {
+    'staking epoch': `${epoch.epoch}, ${epoch.isInDelay ? 'in the delay after its boundary block' : 'before its boundary block'}`,
+    'epoch length': epoch.progress ? 'known' : 'unknown for this chain: no progress and no estimates',
+  }),
+  ...(isRegistered !== null && {
+    validator: validator ? `id ${validator.id}, ${membershipText(validator)}` : 'the public key is not registered',
+  }),
+  ...(validator && {
+    commission: `${Number((validator.commission.execution * 10_000n) / FULL_COMMISSION) / 100} %`,
+    'validator flags':
+      FLAGS.filter((_, bit) => (validator.flags >> BigInt(bit)) & 1n).join(', ') ||
+      (validator.flags === 0n ? 'none' : 'unknown'),
+  }),
+  ...(epoch && { 'validator sets': sets ? 'known' : 'unknown' }),
+})
+
+const membershipText = ({ isActive, isActiveNext }: NonNullable<StakingReading['validator']>): string => {
+  const now = isActive ? 'in the active set' : 'not in the active set'
+  return isActiveNext === null ? now : `${now}, ${isActiveNext ? 'in the next one' : 'not in the next one'}`
+}
+
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  rpcAt,
+  recorder,
+  clock,
+  ownKey,
+  checkpoints,
+  stakingNetworks,
+}) => ({
+  uses: [config.rpc.url, ownKey],
+  // The status report may provide the public key.
+  role: 'derived',
+  create: (timing) =>
+    staking({
+      ...config.staking,
+      rpc: rpcAt(config.rpc.url, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1))),
+      recorder,
+      clock,
+      ownKey,
+      checkpoint: checkpoints.open(definition.name),
+      networks: stakingNetworks,
+      timing,
+    }),
+})

@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { POLL, timing } from '../../config/values.ts'
+import { counter, gauge, open } from '../../core/metric.ts'
+import { SET_VIEWS } from '../../parsers/staking.ts'
+import {
+  amountOrNull,
+  flagOrNull,
+  integerOrNull,
+  listOf,
+  numberOrNull,
+  objectOf,
+  objectOrNull,
+  textOrNull,
+  timeOrNull,
+} from '../shared/reading-schema.ts'
+
+/** Flags of a validator, by bit. */
+export const FLAGS = ['stake_low', 'withdrawn', 'double_sign'] as const
+/** All delegators of the validator, or its authority alone. */
+const DELEGATORS = ['all', 'own'] as const
+
+const perView = objectOf({ execution: amountOrNull, consensus: amountOrNull, snapshot: amountOrNull })
+const count = z.int().positive()
+
+export const definition = {
+  name: 'staking',
+  help: 'stake, commission, rewards and epoch of the validator, from the staking precompile of the node',
+  introduction:
+    'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`, or `staking.epochBlocks` and `staking.delayRounds`) and are absent if the epoch of the node contradicts it.',
+  settings: z
+    .strictObject({
+      ...timing('60s', '30s', POLL),
+      validatorId: count
+        .nullable()
+        .default(null)
+        .describe('the id of the validator; null: found by its public key, and remembered'),
+      withdrawals: z
+        .array(z.int().min(0).max(255), 'expected a list of ids from 0 to 255')
+        .max(16, 'expected 16 ids at most')
+        .default([])
+        .describe('ids of withdrawal requests of the authority, 0 to 255: exported until they are withdrawn'),
+      epochBlocks: count
+        .nullable()
+        .default(null)
+        .describe('blocks of an epoch, on a chain with another value than in networks/staking.yaml'),
+      delayRounds: count
+        .nullable()
+        .default(null)
+        .describe('rounds from the boundary block to the next epoch, likewise'),
+    })
+    .prefault({}),
+  reading: objectOf({
+    hasKey: flagOrNull,
+    up: flagOrNull,
+    failure: textOrNull,
+    reason: textOrNull,
+    block: objectOrNull({ number: integerOrNull, at: timeOrNull }),
+    epoch: objectOrNull({
+      epoch: integerOrNull,
+      isInDelay: flagOrNull,
+      progress: objectOrNull({
+        boundaryBlock: integerOrNull,
+        progress: numberOrNull,
+        boundaryAt: timeOrNull,
+        nextEpochAt: timeOrNull,
+      }),
+    }),
+    isRegistered: flagOrNull,
+    validator: objectOrNull({
+      id: integerOrNull,
+      isActive: flagOrNull,
+      isActiveNext: flagOrNull,
+      flags: integerOrNull,
+      /** In wei. */
+      stake: perView,
+      /** In parts of 10^18. */
+      commission: perView,
+      selfStake: amountOrNull,
+      minimumSelfStake: amountOrNull,
+      pending: objectOf({ all: amountOrNull, own: amountOrNull }),
+      unclaimed: objectOf({ all: amountOrNull, own: amountOrNull }),
+      threshold: amountOrNull,
+      margin: numberOrNull,
+      rank: numberOrNull,
+    }),
+    withdrawals: listOf(
+      objectOf({ request: numberOrNull, amount: amountOrNull, epoch: integerOrNull, isReady: flagOrNull }),
+    ),
+    sets: objectOrNull({
+      execution: numberOrNull,
+      consensus: numberOrNull,
+      snapshot: numberOrNull,
+      limit: numberOrNull,
+    }),
+  }),
+  metrics: {
+    chain_staking_up: gauge('Whether the node answered the last poll of the staking precompile.'),
+    chain_staking_registered: gauge('Whether the public key of the node belongs to a validator.'),
+    chain_staking_info: gauge('Constant 1; the id of the validator.', { validator_id: open }),
+    chain_staking_block_timestamp_seconds: gauge('Timestamp of the finalized block of the readings.'),
+    chain_staking_epoch: gauge('Epoch of the staking precompile.'),
+    chain_staking_in_epoch_delay: gauge(
+      'Whether the boundary block of the epoch has passed: the set of the next epoch is fixed.',
+    ),
+    chain_staking_epoch_progress_ratio: gauge('Blocks since the last boundary block, as a ratio of an epoch.'),
+    chain_staking_boundary_block: gauge('Block number of the next boundary block; in the delay that of the last one.'),
+    chain_staking_boundary_timestamp_seconds: gauge(
+      'Estimated time of that boundary block, by the mean block time of the last 1,000 blocks.',
+    ),
+    chain_staking_next_epoch_timestamp_seconds: gauge(
+      'Estimated time of the start of the next epoch at the latest: rounds without a block count, too.',
+    ),
+    chain_staking_active: gauge('Whether the validator is a member of the set in force.'),
+    chain_staking_active_next: gauge(
+      'Whether the validator is a member of the set of the next epoch; absent until that set is fixed.',
+    ),
+    chain_staking_flag: gauge('Whether the flag is set, which excludes the validator from the next set.', {
+      flag: FLAGS,
+    }),
+    chain_staking_stake_tokens: gauge('Stake of the validator, by view; 0 in a set of which it is no member.', {
+      view: SET_VIEWS,
+    }),
+    chain_staking_commission_ratio: gauge('Commission of the validator, by view; absent where it is no member.', {
+      view: SET_VIEWS,
+    }),
+    chain_staking_self_stake_tokens: gauge('Stake of the authority, with delegations that do not count yet.'),
+    chain_staking_self_stake_minimum_tokens: gauge('Stake that the authority of a member needs at least.'),
+    chain_staking_threshold_tokens: gauge(
+      'Stake that a member needs: the minimum, or in a full set the stake of its weakest member at the last boundary.',
+    ),
+    chain_staking_margin_ratio: gauge(
+      'Stake above the threshold, as a ratio of the threshold; negative below it, absent while a flag is set.',
+    ),
+    chain_staking_rank: gauge('Rank of the validator by stake in the consensus view; absent if it is no member.'),
+    chain_staking_set_members: gauge('Members of the set, by view.', { view: SET_VIEWS }),
+    chain_staking_set_limit_members: gauge('Members of the consensus view at most.'),
+    chain_staking_pending_tokens: gauge(
+      'Pending stake: of all delegators, the change at the next boundary; of the authority, delegations that do not count yet.',
+      { delegator: DELEGATORS },
+    ),
+    chain_staking_unclaimed_reward_tokens: gauge(
+      'Rewards that were not claimed: in the pool of all delegators, and of the authority with its commission.',
+      { delegator: DELEGATORS },
+    ),
+    chain_staking_reward_tokens_total: counter(
+      'Rewards earned: for the pool of all delegators, and commission, computed from the pool; without priority fees.',
+      { share: ['pool', 'commission'] },
+    ),
+    chain_staking_withdrawal_tokens: gauge('Amount of a configured withdrawal request.', {
+      request: open,
+    }),
+    chain_staking_withdrawal_ready: gauge('Whether the withdrawal request can be withdrawn.', { request: open }),
+  },
+} as const

@@ -1,0 +1,83 @@
+import type { StakingEpoch, StakingValidator } from '../../parsers/staking.ts'
+
+/** A finalized block; `at` in milliseconds since the epoch. */
+export interface FinalizedBlock {
+  readonly number: bigint
+  readonly at: number
+}
+
+interface EpochLength {
+  readonly epochBlocks: bigint | null
+  readonly delayRounds: bigint | null
+  /** In milliseconds. */
+  readonly blockTime: number | null
+}
+
+interface EpochProgress {
+  /** Before the boundary the next boundary block, in the delay the last one. */
+  readonly boundaryBlock: bigint
+  /** Blocks since the last boundary, as a part of an epoch. */
+  readonly progress: number
+  /** When the boundary block is expected, or was; null while the block time is unknown. */
+  readonly boundaryAt: number | null
+  /** When the next epoch starts at the latest, at the current block time: rounds without a block count, too. */
+  readonly nextEpochAt: number | null
+}
+
+/**
+ * Progress of the epoch at a block. Null if the length of an epoch is unknown, or the epoch of the node contradicts
+ * it: the constants are those of another chain.
+ */
+export const progressOf = (
+  { epoch, isInDelay }: StakingEpoch,
+  block: FinalizedBlock,
+  { epochBlocks, delayRounds, blockTime }: EpochLength,
+): EpochProgress | null => {
+  if (epochBlocks === null || delayRounds === null) return null
+  const boundaries = (block.number + 1n) / epochBlocks
+  if (epoch !== (isInDelay ? boundaries : boundaries + 1n)) return null
+  const boundaryBlock = (isInDelay ? boundaries : boundaries + 1n) * epochBlocks - 1n
+  const atBlock = (number: bigint): number | null =>
+    blockTime === null ? null : Math.round(block.at + Number(number - block.number) * blockTime)
+  return {
+    boundaryBlock,
+    progress: Number((block.number + 1n) % epochBlocks) / Number(epochBlocks),
+    boundaryAt: atBlock(boundaryBlock),
+    nextEpochAt: atBlock(boundaryBlock + delayRounds),
+  }
+}
+
+/** The view that is in force: the boundary block fixes a new consensus view for the next epoch. */
+export const viewInForce = ({ isInDelay }: StakingEpoch): 'consensus' | 'snapshot' =>
+  isInDelay ? 'snapshot' : 'consensus'
+
+/** Whether the validator is a member of the set of this epoch, and of the next one; null before that set is fixed. */
+export const membership = (epoch: StakingEpoch, validator: StakingValidator) => ({
+  isActive: validator[viewInForce(epoch)].stake > 0n,
+  isActiveNext: epoch.isInDelay ? validator.consensus.stake > 0n : null,
+})
+
+/** Enough blocks for a mean, because timestamps are in seconds. */
+const MIN_BLOCKS = 100n
+export const PACE_BLOCKS = 1000n
+
+/** The mean time between blocks, over the last 1,000 blocks. */
+export const createBlockPace = () => {
+  let points: readonly FinalizedBlock[] = []
+  return {
+    isEmpty: (): boolean => points.length === 0,
+    /** A block below the previous one starts again: the chain was reset. */
+    add: (block: FinalizedBlock): void => {
+      const known = points.filter(({ number }) => number < block.number)
+      const start = known.findLastIndex(({ number }) => number <= block.number - PACE_BLOCKS)
+      points = [...known.slice(Math.max(0, start)), block]
+    },
+    /** In milliseconds; null while it is unknown. */
+    blockTime: (): number | null => {
+      const [first] = points
+      const last = points.at(-1)
+      if (!first || !last || last.number - first.number < MIN_BLOCKS) return null
+      return (last.at - first.at) / Number(last.number - first.number)
+    },
+  }
+}

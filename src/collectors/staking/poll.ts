@@ -1,0 +1,190 @@
+import { z } from 'zod'
+import type { Clock } from '../../core/clock.ts'
+import { SourceError } from '../../core/errors.ts'
+import type { Recorder } from '../../core/metric.ts'
+import type { StakingEpoch, StakingValidator } from '../../parsers/staking.ts'
+import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
+import type { Checkpoint } from '../../sources/checkpoint.ts'
+import type { RpcEndpoint } from '../../sources/endpoints.ts'
+import type { OwnKey } from '../shared/node-state.ts'
+import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
+import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
+import { NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
+import { baselineOf, type RewardBaseline, rewardsBetween } from './rewards.ts'
+import { createSetReader } from './sets.ts'
+
+export interface StakingPollOptions {
+  readonly rpc: RpcEndpoint
+  readonly recorder: Recorder
+  readonly clock: Clock
+  readonly ownKey: OwnKey
+  readonly checkpoint: Checkpoint
+  readonly networks: StakingNetworks
+  readonly validatorId: number | null
+  readonly withdrawals: readonly number[]
+  readonly epochBlocks: number | null
+  readonly delayRounds: number | null
+}
+
+const integer = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt)
+const savedSchema = z.object({
+  key: z.string(),
+  id: integer,
+  baseline: z
+    .object({ id: integer, epoch: integer, accumulatedReward: integer, stake: integer, commission: integer })
+    .nullable(),
+})
+/** What survives a restart: the id of the key, and the last rewards. */
+interface Saved {
+  readonly key: string
+  readonly id: bigint
+  readonly baseline: RewardBaseline | null
+}
+
+/** Reads the staking precompile once per call. `keepFor`: how long values of a node that stops answering are kept. */
+export const createStakingPoll = (options: StakingPollOptions & { readonly keepFor: number }) => {
+  const { clock, ownKey, recorder, checkpoint } = options
+  const pace = createBlockPace()
+  const sets = createSetReader(clock)
+  let saved: Saved | null | undefined
+  let constants: StakingConstants | undefined
+  let last: { readonly key: string; readonly at: number; readonly reading: StakingReading } | undefined
+
+  const restore = async (key: string): Promise<Saved | null> => {
+    if (saved === undefined) {
+      const found = await checkpoint.read()
+      saved = (found.state === 'saved' ? savedSchema.safeParse(found.value).data : undefined) ?? null
+    }
+    if (saved?.key !== key) saved = null
+    return saved
+  }
+
+  const addBlock = async (node: StakingNode, block: FinalizedBlock): Promise<void> => {
+    if (pace.isEmpty() && block.number > PACE_BLOCKS) {
+      const earlier = await node.block(block.number - PACE_BLOCKS)
+      if (earlier) pace.add(earlier)
+    }
+    pace.add(block)
+  }
+
+  const countRewards = (id: bigint, epoch: StakingEpoch, validator: StakingValidator): RewardBaseline => {
+    const baseline = baselineOf(id, epoch, validator)
+    const rewards = rewardsBetween(saved?.baseline ?? null, baseline)
+    recorder.count('chain_staking_reward_tokens_total', inTokens(rewards?.pool ?? 0n), { share: 'pool' })
+    if (rewards?.commission !== null) {
+      recorder.count('chain_staking_reward_tokens_total', inTokens(rewards?.commission ?? 0n), { share: 'commission' })
+    }
+    return baseline
+  }
+
+  /** The validator of this key; null if the key is not registered. */
+  const identify = async (
+    state: StakingState,
+    key: string,
+  ): Promise<{ readonly id: bigint; readonly validator: StakingValidator } | null> => {
+    const known = options.validatorId === null ? saved?.id : BigInt(options.validatorId)
+    if (known !== undefined) {
+      const validator = await state.validator(known)
+      if (isOf(validator, key)) return { id: known, validator }
+      if (options.validatorId !== null) throw wrongId(options.validatorId)
+    }
+    const id = await state.storedId(key)
+    if (id === 0n) return null
+    const validator = await state.validator(id)
+    if (isOf(validator, key)) return { id, validator }
+    throw new SourceError({
+      doing: 'find the id of the validator',
+      happened: `validator ${id}, which the node stores for the public key, has another one`,
+      advice: 'set staking.validatorId',
+    })
+  }
+
+  const readAll = async (node: StakingNode, key: string): Promise<StakingReading> => {
+    const block = await node.block('finalized')
+    if (!block) throw new NodeUnavailableError('no block is finalized')
+    if (last?.key === key && last.reading.block?.number === block.number) return last.reading
+    const state = node.at(block.number)
+    const epoch = await state.epoch()
+    constants ??= constantsOf(await node.chainId(), options)
+    await addBlock(node, block)
+    const progress = progressOf(epoch, block, { ...constants, blockTime: pace.blockTime() })
+    await restore(key)
+    const found = await identify(state, key)
+    const reading = { ...NOTHING_READ, hasKey: true, up: true, block, epoch: { ...epoch, progress } }
+    if (!found) return { ...reading, isRegistered: false }
+    const { id, validator } = found
+    const own = await state.delegator(id, validator.authAddress)
+    const withdrawals = await readWithdrawals(state, {
+      id,
+      authAddress: validator.authAddress,
+      now: epoch.epoch,
+      delay: constants.withdrawalDelay,
+    })
+    const current = await sets.read(state, epoch, constants.setLimit)
+    saved = { key, id, baseline: countRewards(id, epoch, validator) }
+    await checkpoint.save(saved)
+    return {
+      ...reading,
+      isRegistered: true,
+      validator: validatorReading({ id, epoch, validator, own, sets: current, constants }),
+      withdrawals,
+      sets: current && { ...current.size, limit: current.limit },
+    }
+  }
+
+  const readWithdrawals = async (
+    state: StakingState,
+    {
+      id,
+      authAddress,
+      now,
+      delay,
+    }: Readonly<Record<'id' | 'now' | 'delay', bigint>> & { readonly authAddress: string },
+  ): Promise<StakingReading['withdrawals']> => {
+    const found: StakingReading['withdrawals'][number][] = []
+    for (const request of options.withdrawals) {
+      const { amount, epoch } = await state.withdrawal(id, authAddress, request)
+      if (amount > 0n) found.push({ request, amount, epoch: epoch + delay, isReady: now >= epoch + delay })
+    }
+    return found
+  }
+
+  return async ({ signal }: { readonly signal: AbortSignal }): Promise<StakingReading> => {
+    const key = ownKey.get()
+    if (key === null) return NOTHING_READ
+    try {
+      const reading = await readAll(createStakingNode(options.rpc, signal), key)
+      last = { key, at: clock.now(), reading }
+      return reading
+    } catch (error) {
+      if (!(error instanceof NodeUnavailableError)) throw error
+      const isRecent = last?.key === key && clock.now() - last.at <= options.keepFor
+      const kept = isRecent && last ? last.reading : NOTHING_READ
+      return { ...kept, hasKey: true, up: false, failure: error.state, reason: error.happened }
+    }
+  }
+}
+
+const inTokens = (wei: bigint): number => Number(`${wei}e-18`)
+
+const isOf = ({ secpKey, authAddress }: StakingValidator, key: string): boolean =>
+  secpKey === key && !/^0x0+$/.test(authAddress)
+
+const wrongId = (id: number): SourceError =>
+  new SourceError({
+    doing: `read validator ${id}`,
+    happened: 'it has another public key than this node',
+    advice: 'check staking.validatorId; without it the id is found by the public key',
+  })
+
+const constantsOf = (
+  chainId: bigint,
+  { networks, epochBlocks, delayRounds }: StakingPollOptions,
+): StakingConstants => ({
+  ...networks(chainId),
+  ...(epochBlocks !== null && { epochBlocks: BigInt(epochBlocks) }),
+  ...(delayRounds !== null && { delayRounds: BigInt(delayRounds) }),
+})

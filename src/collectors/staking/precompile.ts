@@ -1,0 +1,136 @@
+import { SourceError, summaryOf } from '../../core/errors.ts'
+import { parseRpcBlock, parseRpcBytes, parseRpcQuantity, RpcErrorResponse } from '../../parsers/rpc.ts'
+import {
+  parseIdSlot,
+  parseSetPage,
+  parseStakingDelegator,
+  parseStakingEpoch,
+  parseStakingValidator,
+  parseWithdrawalRequest,
+  type SetView,
+  STAKING_ADDRESS,
+  stakingCall,
+  type StakingDelegator,
+  type StakingEpoch,
+  type StakingValidator,
+  validatorIdSlot,
+  type WithdrawalRequest,
+} from '../../parsers/staking.ts'
+import type { RpcEndpoint } from '../../sources/endpoints.ts'
+import type { FinalizedBlock } from './epoch.ts'
+import { second } from '../../core/units.ts'
+
+/** The chain has no staking precompile. */
+class NoPrecompileError extends SourceError {
+  override name = 'NoPrecompileError'
+  constructor() {
+    super({
+      doing: 'read the staking precompile',
+      happened: `this chain has none at ${STAKING_ADDRESS}`,
+      advice: 'set staking.enabled to false',
+    })
+  }
+}
+
+/** The node does not answer, or rejects the request: it is busy, or does not have the block. */
+export class NodeUnavailableError extends SourceError {
+  override name = 'NodeUnavailableError'
+  /** What happened, without texts that differ at each attempt. */
+  readonly state: string
+  constructor(state: string, happened = state) {
+    super({ doing: 'read the staking precompile', happened })
+    this.state = state
+  }
+}
+
+/** Enough gas for each function, and below the limit of the node's pool for cheap calls. */
+const GAS = '0xf4240'
+/** 100 ids each. */
+const MAX_PAGES = 50
+
+const hex = (value: bigint): string => `0x${value.toString(16)}`
+
+/** The staking state of the node at one block. All requests are sent one after the other. */
+export interface StakingState {
+  epoch(): Promise<StakingEpoch>
+  validator(id: bigint): Promise<StakingValidator>
+  delegator(id: bigint, address: string): Promise<StakingDelegator>
+  withdrawal(id: bigint, address: string, request: number): Promise<WithdrawalRequest>
+  /** The ids of a set in the order of the node. */
+  set(view: SetView): Promise<readonly bigint[]>
+  /** The id that the node stores for this key; 0: none. To be proved by `validator`. */
+  storedId(key: string): Promise<bigint>
+}
+
+export interface StakingNode {
+  chainId(): Promise<bigint>
+  /** The newest finalized block, or the one of that number; null if the node does not have it. */
+  block(number: bigint | 'finalized'): Promise<FinalizedBlock | null>
+  /** The state at that block, so that all values of a poll are of one state. */
+  at(block: bigint): StakingState
+}
+
+/**
+ * Requests to the staking precompile. They throw a NodeUnavailableError if the node does not answer or rejects the
+ * request, a NoPrecompileError on another chain, and a ParseError for an invalid return value.
+ */
+export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): StakingNode => {
+  const ask = async <T>(method: string, params: readonly unknown[], parse: (text: string) => T): Promise<T> => {
+    try {
+      const { status, text } = await rpc.call(method, params, signal)
+      if (status === 200) return parse(text)
+      throw new NodeUnavailableError(`HTTP status ${status}`)
+    } catch (error) {
+      if (error instanceof NodeUnavailableError) throw error
+      if (error instanceof RpcErrorResponse)
+        throw new NodeUnavailableError('the request was rejected', summaryOf(error))
+      if (error instanceof SourceError) throw new NodeUnavailableError(error.happened)
+      throw error
+    }
+  }
+  return {
+    chainId: () => ask('eth_chainId', [], parseRpcQuantity),
+    block: async (number) => {
+      const block = await ask(
+        'eth_getBlockByNumber',
+        [number === 'finalized' ? number : hex(number), false],
+        parseRpcBlock,
+      )
+      return block && { number: block.number, at: Number(block.timestamp) * second }
+    },
+    at: (number) => {
+      const call = async <T>(data: string, parse: (bytes: string) => T): Promise<T> => {
+        const bytes = await ask('eth_call', [{ to: STAKING_ADDRESS, data, gas: GAS }, hex(number)], parseRpcBytes)
+        if (bytes === '') throw new NoPrecompileError()
+        return parse(bytes)
+      }
+      return {
+        epoch: () => call(stakingCall.epoch(), parseStakingEpoch),
+        validator: (id) => call(stakingCall.validator(id), parseStakingValidator),
+        delegator: (id, address) => call(stakingCall.delegator(id, address), parseStakingDelegator),
+        withdrawal: (id, address, request) =>
+          call(stakingCall.withdrawal(id, address, request), parseWithdrawalRequest),
+        set: (view) => readSet((start) => call(stakingCall.set(view, start), parseSetPage), view),
+        storedId: (key) =>
+          ask('eth_getStorageAt', [STAKING_ADDRESS, validatorIdSlot(key), hex(number)], (text) =>
+            parseIdSlot(parseRpcBytes(text)),
+          ),
+      }
+    },
+  }
+}
+
+type ReadPage = (start: bigint) => Promise<ReturnType<typeof parseSetPage>>
+
+const readSet = async (page: ReadPage, view: SetView): Promise<readonly bigint[]> => {
+  const ids: bigint[] = []
+  let start = 0n
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const { isLast, nextIndex, ids: found } = await page(start)
+    ids.push(...found)
+    if (isLast) return ids
+    if (nextIndex <= start) break
+    start = nextIndex
+  }
+  throw new NodeUnavailableError(`the pages of the ${view} set do not end`)
+}

@@ -1,0 +1,180 @@
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { second } from '../../core/units.ts'
+import {
+  FULL_COMMISSION,
+  SET_VIEWS,
+  type SetView,
+  type StakingDelegator,
+  type StakingEpoch,
+  type StakingValidator,
+  WEI,
+} from '../../parsers/staking.ts'
+import type { StakingConstants } from '../../config/staking.ts'
+import { FLAGS } from './definition.ts'
+import { type FinalizedBlock, membership, type progressOf, viewInForce } from './epoch.ts'
+
+type PerView<T> = Readonly<Record<SetView, T>>
+
+/** Members of each set, and what follows from them. */
+export interface ValidatorSets {
+  readonly size: PerView<number>
+  readonly limit: number
+  /** The members of the consensus view, by stake. */
+  readonly consensus: readonly bigint[]
+  /** The current stake of the last member of the consensus view; null if the set is not full. */
+  readonly weakest: bigint | null
+}
+
+interface ValidatorReading {
+  readonly id: bigint
+  readonly isActive: boolean
+  readonly isActiveNext: boolean | null
+  readonly flags: bigint
+  readonly stake: PerView<bigint>
+  readonly commission: PerView<bigint>
+  readonly selfStake: bigint
+  readonly minimumSelfStake: bigint
+  readonly pending: { readonly all: bigint; readonly own: bigint }
+  readonly unclaimed: { readonly all: bigint; readonly own: bigint }
+  readonly threshold: bigint | null
+  readonly margin: number | null
+  readonly rank: number | null
+}
+
+interface WithdrawalReading {
+  /** Its id among the requests of the authority. */
+  readonly request: number
+  readonly amount: bigint
+  /** The epoch from which it can be withdrawn. */
+  readonly epoch: bigint
+  readonly isReady: boolean
+}
+
+export interface StakingReading {
+  readonly hasKey: boolean
+  readonly up: boolean
+  /** Why the node gave no answer; the failure is equal for repetitions. */
+  readonly failure: string | null
+  readonly reason: string | null
+  readonly block: FinalizedBlock | null
+  readonly epoch: (StakingEpoch & { readonly progress: ReturnType<typeof progressOf> }) | null
+  readonly isRegistered: boolean | null
+  readonly validator: ValidatorReading | null
+  readonly withdrawals: readonly WithdrawalReading[]
+  readonly sets: (PerView<number> & { readonly limit: number }) | null
+}
+
+export const NOTHING_READ: StakingReading = {
+  hasKey: false,
+  up: false,
+  failure: null,
+  reason: null,
+  block: null,
+  epoch: null,
+  isRegistered: null,
+  validator: null,
+  withdrawals: [],
+  sets: null,
+}
+
+interface ValidatorParts {
+  readonly id: bigint
+  readonly epoch: StakingEpoch
+  readonly validator: StakingValidator
+  /** The delegation of its authority. */
+  readonly own: StakingDelegator
+  readonly sets: ValidatorSets | null
+  readonly constants: StakingConstants
+}
+
+export const validatorReading = ({ id, epoch, validator, own, sets, constants }: ValidatorParts): ValidatorReading => {
+  const threshold = sets && thresholdOf(sets, constants)
+  const { execution, consensus, snapshot } = validator
+  const rank = sets?.consensus.indexOf(id) ?? -1
+  const isEligible = validator.flags === 0n
+  return {
+    id,
+    ...membership(epoch, validator),
+    flags: validator.flags,
+    stake: { execution: execution.stake, consensus: consensus.stake, snapshot: snapshot.stake },
+    commission: {
+      execution: execution.commission,
+      consensus: consensus.commission,
+      snapshot: snapshot.commission,
+    },
+    selfStake: own.stake + own.deltaStake + own.nextDeltaStake,
+    minimumSelfStake: constants.minimumSelfStake * WEI,
+    pending: {
+      all: execution.stake - validator[viewInForce(epoch)].stake,
+      own: own.deltaStake + own.nextDeltaStake,
+    },
+    unclaimed: { all: validator.unclaimedRewards, own: own.unclaimedRewards },
+    threshold,
+    margin: threshold !== null && isEligible ? ratio(execution.stake - threshold, threshold) : null,
+    rank: rank >= 0 && isEligible ? rank + 1 : null,
+  }
+}
+
+/** In a full set a member needs the stake of the weakest one, or the minimum if that has fallen below it. */
+const thresholdOf = ({ size, limit, weakest }: ValidatorSets, { minimumStake }: StakingConstants): bigint | null => {
+  const minimum = minimumStake * WEI
+  if (size.execution <= limit) return minimum
+  if (weakest === null) return null
+  return weakest > minimum ? weakest : minimum
+}
+
+/** The nearest float: Number parses a decimal with one rounding. */
+const tokens = (wei: bigint | null): number | null => (wei === null ? null : Number(`${wei}e-18`))
+
+const ratio = (wei: bigint, of: bigint): number => Number(`${wei}e-18`) / Number(`${of}e-18`)
+
+const inSeconds = (milliseconds: number | null | undefined): number | null =>
+  milliseconds === null || milliseconds === undefined ? null : milliseconds / second
+
+export const samplesOf = (reading: StakingReading): readonly Sample[] => {
+  const { hasKey, up, block, epoch, isRegistered, validator, sets } = reading
+  if (!hasKey) return []
+  return [
+    sample('chain_staking_up', up),
+    ...sampleIfKnown('chain_staking_registered', isRegistered),
+    ...sampleIfKnown('chain_staking_block_timestamp_seconds', inSeconds(block?.at)),
+    ...sampleIfKnown('chain_staking_epoch', epoch?.epoch),
+    ...sampleIfKnown('chain_staking_in_epoch_delay', epoch?.isInDelay),
+    ...sampleIfKnown('chain_staking_epoch_progress_ratio', epoch?.progress?.progress),
+    ...sampleIfKnown('chain_staking_boundary_block', epoch?.progress?.boundaryBlock),
+    ...sampleIfKnown('chain_staking_boundary_timestamp_seconds', inSeconds(epoch?.progress?.boundaryAt)),
+    ...sampleIfKnown('chain_staking_next_epoch_timestamp_seconds', inSeconds(epoch?.progress?.nextEpochAt)),
+    ...SET_VIEWS.flatMap((view) => sampleIfKnown('chain_staking_set_members', sets?.[view], { view })),
+    ...sampleIfKnown('chain_staking_set_limit_members', sets?.limit),
+    ...(validator ? validatorSamples(validator) : []),
+    ...reading.withdrawals.flatMap(({ request, amount, isReady }) => [
+      ...sampleIfKnown('chain_staking_withdrawal_tokens', tokens(amount), { request: `${request}` }),
+      ...sampleIfKnown('chain_staking_withdrawal_ready', isReady, { request: `${request}` }),
+    ]),
+  ]
+}
+
+const validatorSamples = (validator: ValidatorReading): readonly Sample[] => {
+  const { id, flags, stake, commission, pending, unclaimed } = validator
+  return [
+    sample('chain_staking_info', 1, { validator_id: id.toString() }),
+    sample('chain_staking_active', validator.isActive),
+    ...sampleIfKnown('chain_staking_active_next', validator.isActiveNext),
+    ...FLAGS.map((flag, bit) => sample('chain_staking_flag', (flags >> BigInt(bit)) & 1n, { flag })),
+    ...SET_VIEWS.flatMap((view) => [
+      ...sampleIfKnown('chain_staking_stake_tokens', tokens(stake[view]), { view }),
+      ...(stake[view] > 0n
+        ? [sample('chain_staking_commission_ratio', Number(commission[view]) / Number(FULL_COMMISSION), { view })]
+        : []),
+    ]),
+    ...sampleIfKnown('chain_staking_self_stake_tokens', tokens(validator.selfStake)),
+    ...sampleIfKnown('chain_staking_self_stake_minimum_tokens', tokens(validator.minimumSelfStake)),
+    ...sampleIfKnown('chain_staking_threshold_tokens', tokens(validator.threshold)),
+    ...sampleIfKnown('chain_staking_margin_ratio', validator.margin),
+    ...sampleIfKnown('chain_staking_rank', validator.rank),
+    ...(['all', 'own'] as const).flatMap((delegator) => [
+      ...sampleIfKnown('chain_staking_pending_tokens', tokens(pending[delegator]), { delegator }),
+      ...sampleIfKnown('chain_staking_unclaimed_reward_tokens', tokens(unclaimed[delegator]), { delegator }),
+    ]),
+  ]
+}

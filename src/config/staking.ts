@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { packageFile } from '../core/package.ts'
+import { parseConfigFile, readText } from './file.ts'
+
+const count = z.int().positive()
+const amount = count.transform(BigInt)
+const limits = z.strictObject({
+  setLimit: count,
+  minimumStake: amount,
+  minimumSelfStake: amount,
+  withdrawalDelay: amount,
+  source: z.string(),
+})
+const chain = z.strictObject({ epochBlocks: amount, delayRounds: amount, source: z.string() })
+const table = z.object({ default: limits }).catchall(chain)
+
+/** Epoch and limits of the staking precompile of a chain; stakes in tokens. */
+export interface StakingConstants {
+  readonly setLimit: number
+  readonly minimumStake: bigint
+  readonly minimumSelfStake: bigint
+  readonly withdrawalDelay: bigint
+  /** Blocks from one boundary block to the next; null if unknown, as `delayRounds`. */
+  readonly epochBlocks: bigint | null
+  readonly delayRounds: bigint | null
+}
+
+/** The constants of a chain by its id. */
+export type StakingNetworks = (chainId: bigint) => StakingConstants
+
+/** Reads the shipped constants. */
+export const readStakingNetworks = (): StakingNetworks => {
+  const name = packageFile('networks/staking.yaml')
+  const file = parseConfigFile(String(name), readText(name, 'the constants of the staking precompile'))
+  const { default: common, ...chains } = table.parse(file.value)
+  const byId = new Map(Object.entries(chains))
+  return (chainId) => ({ epochBlocks: null, delayRounds: null, ...common, ...byId.get(chainId.toString()) })
+}

@@ -1,0 +1,221 @@
+import { ECDH } from 'node:crypto'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
+import { type Argument, directive, type Directive, set, setIn, taking, wholeNumber } from '../scenario/directives.ts'
+import type { Timeline } from '../scenario/timeline.ts'
+
+/** What the staking precompile reports about the validator of the node. */
+export interface Staking {
+  /** The stake of all of its delegators, in tokens. */
+  readonly tokens: bigint
+  /** In percent. */
+  readonly commission: number
+}
+
+export const usualStaking: Staking = { tokens: 11_100_000n, commission: 10 }
+
+const tokens: Argument<bigint> = {
+  expected: 'a number of tokens, such as 9500000',
+  read: (text) => (/^\d{1,9}$/.test(text) ? BigInt(text) : undefined),
+}
+const wholePercent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
+
+/** Directives for the staking precompile. */
+export const stakingDirectives: readonly Directive[] = [
+  directive(
+    'delegations are',
+    'the stake of all delegators of the validator; it counts from the next boundary block on',
+    taking(tokens, (stake) => setIn('staking')({ tokens: stake })),
+  ),
+  directive(
+    'commission is',
+    'the commission of the validator, in percent',
+    taking(wholePercent, (commission) => setIn('staking')({ commission })),
+  ),
+  directive(
+    'epoch ends',
+    'the boundary block of an epoch is proposed: the chain is shifted to that time',
+    (condition, atMs) => set({ epochEndsMs: atMs })(condition, atMs),
+  ),
+]
+
+const WEI = 10n ** 18n
+const MINIMUM = 10_000_000n
+const SELF = 150_000n
+/** For the pool of the validator, in wei per block: its share of the leaders, of a reward of 18, after the commission. */
+const POOL_PER_BLOCK = 777_600_000_000_000_000n
+const SET_LIMIT = 200
+
+const word = (value: bigint | number): string => value.toString(16).padStart(64, '0')
+const padded = (bytes: string): string => bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')
+
+/** The words of a view: stake in wei and commission. */
+interface View {
+  readonly stake: bigint
+  readonly commission: bigint
+}
+
+interface Member extends Readonly<Record<'execution' | 'consensus' | 'snapshot', View>> {
+  readonly id: bigint
+  readonly validator: Validator
+  readonly auth: string
+  readonly flags: bigint
+}
+
+/** Returns the hex digits of a return value, or the message of a revert. */
+type Result = { readonly bytes: string } | { readonly revert: string }
+
+/** The staking precompile at a block: a function of the block and of the scenario of the node. */
+export interface Precompile {
+  call(data: string, block: bigint): Result
+  /** The hex digits of a storage slot. */
+  storageAt(slot: string, block: bigint): string
+}
+
+export const STAKING = '0x0000000000000000000000000000000000001000'
+
+interface PrecompileOptions {
+  readonly chain: Chain
+  readonly timeline: Timeline
+  readonly own: Validator
+}
+
+export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): Precompile => {
+  const conditionAt = (block: bigint) => timeline.conditionAt(chain.block(block)?.timeMs ?? -Infinity)
+
+  const ownMember = (id: bigint, block: bigint): Member => {
+    const boundary = EPOCH.lastBoundary(block)
+    const view = (at: bigint): View => {
+      const { staking } = conditionAt(at)
+      return { stake: staking.tokens * WEI, commission: (BigInt(staking.commission) * WEI) / 100n }
+    }
+    // `stake is 0` takes the validator out of the set at once.
+    const isOut = conditionAt(block).native.stakeBps === 0
+    const frozen = (at: bigint): View => {
+      const frozenView = view(at)
+      return isOut || frozenView.stake < MINIMUM * WEI ? { stake: 0n, commission: 0n } : frozenView
+    }
+    const execution = view(block)
+    return {
+      ...identity(chain, own, id),
+      flags: execution.stake < MINIMUM * WEI ? 1n : 0n,
+      execution,
+      consensus: frozen(boundary),
+      snapshot: frozen(boundary - EPOCH.blocks),
+    }
+  }
+
+  const members = (block: bigint): readonly Member[] =>
+    chain.validators.map((validator, index) => {
+      const id = BigInt(index + 1)
+      if (validator === own) return ownMember(id, block)
+      const view = { stake: (11_000_000n + 65_000n * BigInt(index)) * WEI, commission: WEI / 20n }
+      return { ...identity(chain, validator, id), flags: 0n, execution: view, consensus: view, snapshot: view }
+    })
+
+  const page = (view: 'execution' | 'consensus' | 'snapshot', block: bigint, start: bigint): string => {
+    const ids = members(block)
+      .filter((member) => member[view].stake > 0n)
+      .toSorted((a, b) =>
+        a[view].stake === b[view].stake ? Number(a.id - b.id) : a[view].stake > b[view].stake ? -1 : 1,
+      )
+      .slice(0, view === 'execution' ? undefined : SET_LIMIT)
+      .map(({ id }) => id)
+    const found = ids.slice(Number(start), Number(start) + 100)
+    const next = start + BigInt(found.length)
+    return [next >= BigInt(ids.length) ? 1n : 0n, next, 96n, BigInt(found.length), ...found].map(word).join('')
+  }
+
+  const isInDelay = (block: bigint): boolean => {
+    const found = chain.block(block)
+    return found !== undefined && EPOCH.isInDelay(found)
+  }
+
+  const poolOf = (block: bigint): bigint => block * POOL_PER_BLOCK
+
+  const functions: Readonly<Record<string, (args: readonly bigint[], block: bigint) => string>> = {
+    '757991a8': (_, block) => `${word(chain.block(block)?.epoch ?? 0n)}${word(isInDelay(block) ? 1 : 0)}`,
+    '2b6d639a': ([id = 0n], block) => {
+      const member = members(block).find((one) => one.id === id)
+      return renderValidator(member, poolOf(block))
+    },
+    '573c1ce0': ([id = 0n, address = 0n], block) => {
+      const member = members(block).find((one) => one.id === id)
+      const isAuth = member !== undefined && BigInt(member.auth) === address
+      const claimable = (poolOf(block) / 9n) % (5000n * WEI)
+      return (
+        isAuth ? [SELF * WEI, accumulatorOf(poolOf(block)), claimable, 0n, 0n, 0n, 0n] : [0n, 0n, 0n, 0n, 0n, 0n, 0n]
+      )
+        .map(word)
+        .join('')
+    },
+    '56fa2045': () => word(0n).repeat(3),
+    fb29b729: ([start = 0n], block) => page('consensus', block, start),
+    de66a368: ([start = 0n], block) => page('snapshot', block, start),
+    '7cb074df': ([start = 0n], block) => page('execution', block, start),
+  }
+
+  return {
+    call: (data, block) => {
+      const answer = functions[data.slice(2, 10)]
+      if (!answer) return { revert: 'method not supported' }
+      const args = data.slice(10).match(/.{64}/g) ?? []
+      return {
+        bytes: answer(
+          args.map((text) => BigInt(`0x${text}`)),
+          block,
+        ),
+      }
+    },
+    storageAt: (slot, block) => {
+      const member = members(block).find((one) => slot === `0x06${addressOf(one.validator).slice(2)}${'00'.repeat(11)}`)
+      return word(member?.id ?? 0n)
+        .slice(-16)
+        .padEnd(64, '0')
+    },
+  }
+}
+
+const identity = (chain: Chain, validator: Validator, id: bigint) => ({
+  id,
+  validator,
+  auth: `0x${digest(chain.seed, 'authority', id).slice(0, 40)}`,
+})
+
+const accumulatorOf = (pool: bigint): bigint => (pool * 10n ** 36n) / (usualStaking.tokens * WEI)
+
+const renderValidator = (member: Member | undefined, pool: bigint): string => {
+  const none = { stake: 0n, commission: 0n }
+  const { execution, consensus, snapshot } = member ?? { execution: none, consensus: none, snapshot: none }
+  const secp = member?.validator.publicKey ?? '0'.repeat(66)
+  const bls = member ? digest('bls', member.id).repeat(2).slice(0, 96) : '0'.repeat(96)
+  return [
+    word(BigInt(member?.auth ?? 0)),
+    word(member?.flags ?? 0n),
+    word(execution.stake),
+    word(member ? accumulatorOf(pool) : 0n),
+    word(execution.commission),
+    word(member ? pool % (50_000n * WEI) : 0n),
+    ...[consensus, snapshot].flatMap(({ stake, commission }) => [word(stake), word(commission)]),
+    word(12 * 32),
+    word(15 * 32),
+    word(33),
+    padded(secp),
+    word(48),
+    padded(bls),
+  ].join('')
+}
+
+const addresses = new Map<string, string>()
+
+/** The address of the key of a validator. */
+const addressOf = ({ publicKey }: Validator): string => {
+  const known = addresses.get(publicKey)
+  if (known !== undefined) return known
+  const point = String(ECDH.convertKey(publicKey, 'secp256k1', 'hex', 'hex', 'uncompressed')).slice(2)
+  const address = `0x${Buffer.from(keccak_256(Buffer.from(point, 'hex')))
+    .toString('hex')
+    .slice(-40)}`
+  addresses.set(publicKey, address)
+  return address
+}

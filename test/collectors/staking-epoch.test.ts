@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createBlockPace, membership, progressOf } from '../../src/collectors/staking/epoch.ts'
+import { rewardsBetween } from '../../src/collectors/staking/rewards.ts'
+
+const LENGTH = { epochBlocks: 50n, delayRounds: 5n, blockTime: 400 }
+const at = (number: bigint) => ({ number, at: Number(number) * 400 })
+
+describe('the progress of an epoch', () => {
+  test('over whole epochs, block by block', () => {
+    // Blocks 49, 99, 149 are boundary blocks; the next epoch starts five blocks later.
+    for (let block = 0n; block < 200n; block += 1n) {
+      const sinceBoundary = block < 49n ? null : (block - 49n) % 50n
+      const isInDelay = sinceBoundary !== null && sinceBoundary < 5n
+      const started = 1n + (block >= 54n ? 1n + (block - 54n) / 50n : 0n)
+      const boundary = isInDelay
+        ? block - (sinceBoundary ?? 0n)
+        : block < 49n
+          ? 49n
+          : block - (sinceBoundary ?? 0n) + 50n
+      expect(progressOf({ epoch: started, isInDelay }, at(block), LENGTH)).toEqual({
+        boundaryBlock: boundary,
+        progress: Number(sinceBoundary ?? block + 1n) / 50,
+        boundaryAt: Number(boundary) * 400,
+        nextEpochAt: Number(boundary + 5n) * 400,
+      })
+      for (const other of [started - 1n, started + 1n])
+        expect(progressOf({ epoch: other, isInDelay }, at(block), LENGTH)).toBe(null)
+    }
+  })
+
+  test('published blocks of mainnet', () => {
+    const mainnet = { epochBlocks: 50_000n, delayRounds: 5000n, blockTime: null }
+    expect(progressOf({ epoch: 677n, isInDelay: false }, at(33_808_561n), mainnet)).toMatchObject({
+      boundaryBlock: 33_849_999n,
+      boundaryAt: null,
+    })
+    expect(progressOf({ epoch: 1024n, isInDelay: true }, at(51_203_516n), mainnet)).toMatchObject({
+      boundaryBlock: 51_199_999n,
+    })
+    expect(progressOf({ epoch: 1025n, isInDelay: true }, at(51_203_516n), mainnet)).toBe(null)
+  })
+})
+
+describe('the mean block time', () => {
+  test('is that of the last 1,000 blocks', () => {
+    const pace = createBlockPace()
+    pace.add({ number: 0n, at: 0 })
+    pace.add({ number: 99n, at: 99_000 })
+    expect(pace.blockTime()).toBe(null)
+    pace.add({ number: 100n, at: 100_000 })
+    expect(pace.blockTime()).toBe(1000)
+    pace.add({ number: 1100n, at: 400_000 })
+    // From block 100 on, the newest that is 1,000 blocks below.
+    expect(pace.blockTime()).toBe(300)
+  })
+
+  test('begins again when the chain does', () => {
+    const pace = createBlockPace()
+    pace.add({ number: 1000n, at: 0 })
+    pace.add({ number: 1200n, at: 200_000 })
+    pace.add({ number: 10n, at: 300_000 })
+    expect(pace.blockTime()).toBe(null)
+  })
+})
+
+const view = (stake: bigint) => ({ stake, commission: 0n })
+const validator = (consensus: bigint, snapshot: bigint) => ({
+  authAddress: '0x1',
+  flags: 0n,
+  accumulatedReward: 0n,
+  unclaimedRewards: 0n,
+  secpKey: '',
+  blsKey: '',
+  execution: view(1n),
+  consensus: view(consensus),
+  snapshot: view(snapshot),
+})
+
+test.each([
+  { isInDelay: false, consensus: 1n, snapshot: 0n, isActive: true, isActiveNext: null },
+  { isInDelay: false, consensus: 0n, snapshot: 1n, isActive: false, isActiveNext: null },
+  { isInDelay: true, consensus: 1n, snapshot: 0n, isActive: false, isActiveNext: true },
+  { isInDelay: true, consensus: 0n, snapshot: 1n, isActive: true, isActiveNext: false },
+])(
+  'in the delay: $isInDelay, consensus $consensus, snapshot $snapshot',
+  ({ isInDelay, consensus, snapshot, ...of }) => {
+    expect(membership({ epoch: 1n, isInDelay }, validator(consensus, snapshot))).toEqual(of)
+  },
+)
+
+describe('rewards by the accumulator', () => {
+  const WEI = 10n ** 18n
+  const base = { id: 1n, epoch: 5n, accumulatedReward: 0n, stake: 11_000_003n * WEI, commission: WEI / 10n }
+
+  test('against a model of the node: exact to a wei per poll', () => {
+    fc.assert(
+      fc.property(fc.array(fc.bigInt({ min: 0n, max: 100n * WEI }), { maxLength: 40 }), (blocks) => {
+        let accumulator = 0n
+        let paid = 0n
+        for (const reward of blocks) {
+          const rest = reward - (reward * base.commission) / WEI
+          accumulator += (rest * 10n ** 36n) / base.stake
+          paid += rest
+        }
+        const found = rewardsBetween(base, { ...base, accumulatedReward: accumulator })
+        const difference = paid - (found?.pool ?? 0n)
+        expect(difference >= 0n && difference <= 1n).toBe(true)
+      }),
+    )
+  })
+
+  test.each([
+    ['no earlier reading', null, base],
+    ['an accumulator that decreased', { ...base, accumulatedReward: 2n }, base],
+    ['an epoch that decreased', { ...base, epoch: 6n }, base],
+    ['two new epochs', { ...base, epoch: 3n }, base],
+    ['another validator', { ...base, id: 2n }, base],
+  ])('%s is a new baseline', (_, before, now) => {
+    expect(rewardsBetween(before, now)).toBe(null)
+  })
+
+  test('across one epoch, at the older stake', () => {
+    const before = { ...base, epoch: 4n, stake: 10n * WEI }
+    expect(rewardsBetween(before, { ...base, accumulatedReward: 10n ** 36n })?.pool).toBe(10n * WEI)
+  })
+
+  test('at a commission of 100 % the commission is unknown', () => {
+    expect(rewardsBetween({ ...base, commission: WEI }, base)).toEqual({ pool: 0n, commission: null })
+  })
+})

@@ -1,0 +1,291 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { staking } from '../../src/collectors/staking/collector.ts'
+import type { StakingReading } from '../../src/collectors/staking/reading.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { readStakingNetworks } from '../../src/config/staking.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { createRpcEndpoint } from '../../src/sources/endpoints.ts'
+import { createHttpClient } from '../../src/sources/http.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
+import { chainState, KEY, memoryCheckpoint, shown, stakingPoll, startStakingNode, WEI } from './staking-node.ts'
+
+let state: ReturnType<typeof chainState>
+let node: Awaited<ReturnType<typeof startStakingNode>>
+beforeEach(async () => {
+  state = chainState()
+  node = await startStakingNode(state)
+})
+afterEach(() => node.close())
+
+/** Since the last look. */
+const callsSince = (from: number): readonly string[] => node.seen.slice(from).map(({ call }) => call)
+
+describe('a poll', () => {
+  test('exports what the precompile holds', async () => {
+    const { poll } = stakingPoll(node.url)
+    const metrics = shown(await poll())
+    expect(metrics).toEqual({
+      up: 1,
+      registered: 1,
+      'info 7': 1,
+      block_timestamp_seconds: 1_700_024_000,
+      epoch: 2,
+      in_epoch_delay: 0,
+      // Block 60,000 is the 10,001st after the boundary block 49,999, of 50,000.
+      epoch_progress_ratio: 0.20002,
+      boundary_block: 99_999,
+      // 39,999 blocks of 0.4 s, and 5,000 more.
+      boundary_timestamp_seconds: 1_700_039_999.6,
+      next_epoch_timestamp_seconds: 1_700_041_999.6,
+      active: 1,
+      'flag stake_low': 0,
+      'flag withdrawn': 0,
+      'flag double_sign': 0,
+      'stake_tokens execution': 11_000_000,
+      'stake_tokens consensus': 10_500_000,
+      'stake_tokens snapshot': 10_200_000,
+      'commission_ratio execution': 0.1,
+      'commission_ratio consensus': 0.05,
+      'commission_ratio snapshot': 0.02,
+      self_stake_tokens: 111_000,
+      self_stake_minimum_tokens: 100_000,
+      threshold_tokens: 10_000_000,
+      margin_ratio: 0.1,
+      rank: 2,
+      'set_members execution': 3,
+      'set_members consensus': 2,
+      'set_members snapshot': 1,
+      set_limit_members: 200,
+      'pending_tokens all': 500_000,
+      'pending_tokens own': 21_000,
+      'unclaimed_reward_tokens all': 40,
+      'unclaimed_reward_tokens own': 3,
+    })
+  })
+
+  test('asks four times, one after the other; at the start also for what is kept', async () => {
+    const { poll } = stakingPoll(node.url)
+    await poll()
+    expect(callsSince(0)).toEqual([
+      'eth_getBlockByNumber',
+      'getEpoch',
+      'eth_chainId',
+      'eth_getBlockByNumber',
+      'eth_getStorageAt',
+      'getValidator',
+      'getDelegator',
+      'consensus',
+      'snapshot',
+      'execution',
+    ])
+    const from = node.seen.length
+    state.height += 150n
+    await poll()
+    expect(callsSince(from)).toEqual(['eth_getBlockByNumber', 'getEpoch', 'getValidator', 'getDelegator'])
+  })
+
+  test('asks only for the height while no block is finalized', async () => {
+    const { poll } = stakingPoll(node.url)
+    const first = await poll()
+    const from = node.seen.length
+    expect(await poll()).toEqual(first)
+    expect(callsSince(from)).toEqual(['eth_getBlockByNumber'])
+  })
+
+  test('reads the sets again when the delay begins, and the execution set after ten minutes', async () => {
+    const { poll, clock } = stakingPoll(node.url)
+    await poll()
+    state.height += 1500n
+    clock.set(600_000)
+    let from = node.seen.length
+    await poll()
+    expect(callsSince(from)).toContain('execution')
+    expect(callsSince(from)).not.toContain('consensus')
+    state.height = 99_999n
+    state.isInDelay = true
+    from = node.seen.length
+    await poll()
+    expect(callsSince(from).slice(4)).toEqual(['consensus', 'snapshot', 'execution'])
+  })
+
+  test('in the delay the snapshot view is in force, and the consensus view that of the next epoch', async () => {
+    Object.assign(state, { height: 99_999n, isInDelay: true })
+    Object.assign(state.own, { consensusStake: 0n, consensusCommission: 0n })
+    const metrics = shown(await stakingPoll(node.url).poll())
+    expect(metrics).toMatchObject({
+      active: 1,
+      active_next: 0,
+      in_epoch_delay: 1,
+      boundary_block: 99_999,
+      epoch_progress_ratio: 0,
+      'stake_tokens consensus': 0,
+      'pending_tokens all': 800_000,
+    })
+    expect(metrics).not.toHaveProperty('commission_ratio consensus')
+  })
+
+  test('flags: the margin and the rank say nothing', async () => {
+    state.own.flags = 0b101n
+    const metrics = shown(await stakingPoll(node.url).poll())
+    expect(metrics).toMatchObject({ 'flag stake_low': 1, 'flag withdrawn': 0, 'flag double_sign': 1 })
+    expect(metrics).not.toHaveProperty('margin_ratio')
+    expect(metrics).not.toHaveProperty('rank')
+  })
+
+  test('more candidates than members: the threshold is the stake of the weakest member', async () => {
+    const ids = Array.from({ length: 250 }, (_, index) => BigInt(index + 100))
+    state.sets = { execution: [...ids, 7n], consensus: [7n, ...ids.slice(0, 199)], snapshot: [] }
+    state.stakes.set(ids[198] ?? 0n, 10_800_000n * WEI)
+    const metrics = shown(await stakingPoll(node.url).poll())
+    expect(metrics['margin_ratio']).toBeCloseTo(200 / 10_800, 12)
+    expect(metrics).toMatchObject({
+      threshold_tokens: 10_800_000,
+      'set_members execution': 251,
+      'set_members consensus': 200,
+      rank: 1,
+    })
+  })
+
+  test('a set larger than the limit raises it', async () => {
+    const ids = Array.from({ length: 210 }, (_, index) => BigInt(index + 100))
+    state.sets = { execution: ids, consensus: ids, snapshot: ids }
+    expect(shown(await stakingPoll(node.url).poll())).toMatchObject({
+      set_limit_members: 210,
+      threshold_tokens: 10_000_000,
+    })
+  })
+
+  test('withdrawal requests that are configured and exist', async () => {
+    state.withdrawals.set(3, [(25n * WEI) / 10n, 0n, 1n]).set(4, [WEI, 0n, 2n])
+    const metrics = shown(await stakingPoll(node.url, { withdrawals: [3, 4, 5] }).poll())
+    expect(metrics).toMatchObject({
+      'withdrawal_tokens 3': 2.5,
+      'withdrawal_ready 3': 1,
+      'withdrawal_tokens 4': 1,
+      'withdrawal_ready 4': 0,
+    })
+    expect(metrics).not.toHaveProperty('withdrawal_tokens 5')
+  })
+})
+
+describe('constants of the chain', () => {
+  test('without the length of an epoch there is no progress and no estimate', async () => {
+    state.chainId = 31_337n
+    const metrics = shown(await stakingPoll(node.url).poll())
+    expect(metrics).toMatchObject({ epoch: 2, active: 1, threshold_tokens: 10_000_000 })
+    for (const name of ['epoch_progress_ratio', 'boundary_block', 'next_epoch_timestamp_seconds'])
+      expect(metrics).not.toHaveProperty(name)
+  })
+
+  test('neither if the epoch of the node contradicts it', async () => {
+    state.epoch = 3n
+    expect(shown(await stakingPoll(node.url).poll())).not.toHaveProperty('epoch_progress_ratio')
+  })
+
+  test('the configuration takes precedence', async () => {
+    state.epoch = 7n
+    const metrics = shown(await stakingPoll(node.url, { epochBlocks: 10_000, delayRounds: 100 }).poll())
+    expect(metrics).toMatchObject({ boundary_block: 69_999, epoch_progress_ratio: 0.0001 })
+  })
+})
+
+describe('rewards', () => {
+  test('grow with the accumulator, at the stake and commission in force', async () => {
+    const { poll, total } = stakingPoll(node.url)
+    await poll()
+    expect(total('chain_staking_reward_tokens_total{share=pool}')).toBe(0)
+    state.height += 100n
+    // A millionth of a token per token; 10,500,000 tokens are in force, with 5 percent.
+    state.own.accumulator += 10n ** 30n
+    await poll()
+    expect(total('chain_staking_reward_tokens_total{share=pool}')).toBe(10.5)
+    expect(total('chain_staking_reward_tokens_total{share=commission}')).toBeCloseTo((10.5 * 5) / 95, 12)
+  })
+
+  test('since the last poll of the agent before it was restarted', async () => {
+    const checkpoint = memoryCheckpoint()
+    await stakingPoll(node.url, { checkpoint }).poll()
+    state.height += 100n
+    state.own.accumulator += 10n ** 30n
+    const from = node.seen.length
+    const { poll, total } = stakingPoll(node.url, { checkpoint })
+    await poll()
+    expect(total('chain_staking_reward_tokens_total{share=pool}')).toBe(10.5)
+    // The id is remembered.
+    expect(callsSince(from)).not.toContain('eth_getStorageAt')
+  })
+})
+
+describe('the validator of the key', () => {
+  test('a key that is not registered', async () => {
+    state.id = 0n
+    expect(shown(await stakingPoll(node.url).poll())).toEqual({
+      up: 1,
+      registered: 0,
+      block_timestamp_seconds: 1_700_024_000,
+      epoch: 2,
+      in_epoch_delay: 0,
+      epoch_progress_ratio: 0.20002,
+      boundary_block: 99_999,
+      boundary_timestamp_seconds: 1_700_039_999.6,
+      next_epoch_timestamp_seconds: 1_700_041_999.6,
+    })
+  })
+
+  test('a stored id is proved: another key is not believed', async () => {
+    state.own.secp = `02${'11'.repeat(32)}`
+    await expect(stakingPoll(node.url).poll()).rejects.toThrow('set staking.validatorId')
+  })
+
+  test('a configured id is proved, too', async () => {
+    expect(shown(await stakingPoll(node.url, { validatorId: 7 }).poll())).toHaveProperty('info 7')
+    expect(callsSince(0)).not.toContain('eth_getStorageAt')
+    await expect(stakingPoll(node.url, { validatorId: 8 }).poll()).rejects.toThrow('has another public key')
+  })
+
+  test('a remembered id of another key is not used', async () => {
+    const checkpoint = memoryCheckpoint()
+    await checkpoint.save({ key: `02${'11'.repeat(32)}`, id: '9', baseline: null })
+    expect(shown(await stakingPoll(node.url, { checkpoint }).poll())).toHaveProperty('info 7')
+  })
+
+  test('nothing is requested until the key is known; then at once', async () => {
+    const clock = manualClock(0)
+    const ownKey = createOwnKey(null)
+    const collector = staking({
+      rpc: createRpcEndpoint(createHttpClient(systemClock), node.url, 60_000),
+      recorder: recording().recorder,
+      clock,
+      ownKey,
+      checkpoint: memoryCheckpoint(),
+      networks: readStakingNetworks(),
+      validatorId: null,
+      withdrawals: [],
+      epochBlocks: null,
+      delayRounds: null,
+      timing: { interval: 60_000, timeout: 30_000 },
+    })
+    const stop = new AbortController()
+    let reported: (reading: StakingReading) => void = () => undefined
+    const readings: StakingReading[] = []
+    const running = collector.run({ clock, signal: stop.signal }, (outcome) => {
+      if (!outcome.ok) throw outcome.error
+      readings.push(outcome.value)
+      reported(outcome.value)
+    })
+    await clock.advance(0)
+    await clock.advance(1000)
+    expect(readings).toHaveLength(2)
+    expect(node.seen).toEqual([])
+    expect(readings.flatMap((reading) => collector.samples(reading))).toEqual([])
+    ownKey.set(`0x${KEY}`)
+    const next = new Promise<StakingReading>((resolve) => {
+      reported = resolve
+    })
+    await clock.advance(1000)
+    expect(await next).toMatchObject({ isRegistered: true })
+    stop.abort()
+    await running
+  })
+})
