@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { changedKeys } from '../config/load.ts'
-import { readEpochLengths } from '../config/epochs.ts'
+import { readEpochLengths } from '../config/staking.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Change } from '../core/board.ts'

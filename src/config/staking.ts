@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { EpochLengths } from '../core/epoch.ts'
 import { packageFile } from '../core/package.ts'
 import { parseConfigFile, readText } from './file.ts'
 
@@ -28,11 +29,25 @@ export interface StakingConstants {
 /** The constants of a chain by its id. */
 export type StakingNetworks = (chainId: bigint) => StakingConstants
 
+const readTable = () => {
+  const file = packageFile('networks/staking.yaml')
+  return table.parse(parseConfigFile(file, readText(file, 'the constants of the staking precompile')).value)
+}
+
 /** Reads the shipped constants. */
 export const readStakingNetworks = (): StakingNetworks => {
-  const name = packageFile('networks/staking.yaml')
-  const file = parseConfigFile(String(name), readText(name, 'the constants of the staking precompile'))
-  const { default: common, ...chains } = table.parse(file.value)
+  const { default: common, ...chains } = readTable()
   const byId = new Map(Object.entries(chains))
   return (chainId) => ({ epochBlocks: null, delayRounds: null, ...common, ...byId.get(chainId.toString()) })
+}
+
+/** Reads the length of the epochs of each network that the package knows. */
+export const readEpochLengths = (): EpochLengths => {
+  const { default: _, ...chains } = readTable()
+  return new Map(
+    Object.entries(chains).map(([id, { epochBlocks, delayRounds }]) => [
+      id,
+      { blocks: Number(epochBlocks), delayRounds: Number(delayRounds) },
+    ]),
+  )
 }

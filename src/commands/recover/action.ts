@@ -1,6 +1,6 @@
 import { toJson } from '../../core/json.ts'
 import { sanitize } from '../../core/redact.ts'
-import { readEpochLengths } from '../../config/epochs.ts'
+import { readEpochLengths } from '../../config/staking.ts'
 import { shortDuration } from '../../core/format.ts'
 import { RESTART_MS, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
 import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'

@@ -1,7 +1,7 @@
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { type ActionContext, unlessInterrupted } from '../../cli/io.ts'
 import { createStyle, pairs, type Style, wrap } from '../../cli/terminal/style.ts'
-import { readEpochLengths } from '../../config/epochs.ts'
+import { readEpochLengths } from '../../config/staking.ts'
 import type { Tone } from '../../core/health.ts'
 import { toJson } from '../../core/json.ts'
 import { sanitize } from '../../core/redact.ts'
