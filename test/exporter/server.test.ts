@@ -32,7 +32,11 @@ test.each([
   ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
   ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
   ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has run once.\n'],
-  ['/api/v1/status', 'application/json; charset=utf-8', '{\n  "agent": {\n    "version": "1.2.3"\n  }\n}'],
+  [
+    '/api/v1/runbooks/ChainBehind/',
+    'application/json; charset=utf-8',
+    'X',
+  ],
 ])('GET and HEAD %s', async (path, type, body) => {
   const ask = await start()
   const got = await ask(path)

@@ -4,6 +4,7 @@ import { STREAMING } from '../connections.ts'
 import { SECURITY_HEADERS } from '../web.ts'
 import { pageAssets } from './assets.ts'
 import { renderOverview } from './api.ts'
+import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
 import { PAGE_POLICY } from './layout.ts'
 import { bodyOf, type Body, type StatusPage } from './page.ts'
 import { metricsHelp, readSeverity, renderEventsPage, renderMetricsHelp } from './pages.ts'
@@ -48,7 +49,7 @@ export const addPages = (add: Add, view: PagesView): void => {
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
     else sendPage(request, response, await bodyOf(text))
   })
-  const { style, script } = pageAssets()
+  const { style, script, openApi } = pageAssets()
   for (const { path, type, body, compressed } of [style, script]) {
     add(path, (request, response) => {
       response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
@@ -56,6 +57,9 @@ export const addPages = (add: Add, view: PagesView): void => {
     })
   }
 
+  add(openApi.path, (request, response) => {
+    sendBody(request, response, { type: openApi.type, plain: openApi.body, compressed: openApi.compressed })
+  })
   add('/api/v1/overview', async (_request, response) => {
     response.json(renderOverview(await page.overview()))
   })
@@ -73,13 +77,13 @@ export const addPages = (add: Add, view: PagesView): void => {
     response.json(metricsHelp())
   })
   add('/api/v1/runbooks', async (_request, response) => {
-    response.json({ runbooks: await runbooks.names() })
+    response.json({ runbooks: await runbooks.names() } satisfies RunbooksResponse)
   })
   add('/api/v1/runbooks/:name', async (request, response) => {
     const name = nameIn(request)
     const text = await runbooks.text(name)
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
-    else response.json({ name, markdown: text })
+    else response.json({ name, markdown: text } satisfies RunbookResponse)
   })
 }
 
