@@ -236,10 +236,10 @@ curl -s http://127.0.0.1:9843/api/v1/health | jq -r '.state, .findings[].alert'
 \`\`\`
 
 - \`time\` is RFC 3339 in UTC with milliseconds. Durations are in seconds; a field with another unit has it in its meaning.
-- Unknown is \`null\`. 64-bit integers in readings and values are decimal strings.
+- Unknown is \`null\`. 64-bit integers and amounts in readings and values are decimal strings.
 - Every field is present. Fields may be added: ignore those that you do not know. Names may change until 0.2.0; CHANGELOG.md lists each change.
-- The fields of \`reading\` and the names of facts are for people and for the commands of the same version. Programs that need a single value read
-  [/metrics](metrics.md), which documents each name, unit and meaning.
+- The fields of a \`reading\` are not listed here. Their units are in their names: \`…At\` is a time, \`…Seconds\`, \`…Bytes\`; the \`samples\` of \`host\` have
+  the names and units of \`/metrics\`. Programs that need single values read [/metrics](metrics.md), where each is documented.
 - A text may quote a log line. It has no secrets and no control characters, but it is not HTML: escape it.
 
 ## Endpoints

@@ -21,7 +21,9 @@ export const collectorResponse = z
     up: z
       .boolean()
       .nullable()
-      .describe('Whether the last attempt succeeded and is not overdue; null until the first attempt has ended or is overdue.'),
+      .describe(
+        'Whether the last attempt succeeded and is not overdue; null until the first attempt has ended or is overdue.',
+      ),
     lastSuccessAt: time.nullable().describe('When the last reading was taken; null without one.'),
     error: textOrNull.describe('The error of the last attempt; null if it succeeded.'),
     errorCode: textOrNull.describe('The code of the error, for programs; null if it has none.'),

@@ -33,9 +33,16 @@ test.each([
   ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
   ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has run once.\n'],
   [
-    '/api/v1/runbooks/ChainBehind/',
+    '/api/v1/status',
     'application/json; charset=utf-8',
-    'X',
+    `{
+  "agent": {
+    "version": "1.2.3",
+    "prefix": "acme",
+    "startedAt": "2026-03-01T11:00:00.000Z"
+  },
+  "collectors": {}
+}`,
   ],
 ])('GET and HEAD %s', async (path, type, body) => {
   const ask = await start()
