@@ -7,7 +7,7 @@ import { ParseError } from '../../core/errors.ts'
 import type { Health } from '../../core/health.ts'
 import { createSampleIndex, type Sample, type SampleIndex } from '../../core/metric.ts'
 import { metrics as catalogue } from '../../metrics.ts'
-import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from '../../parsers/agent-api.ts'
+import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from '../../parsers/agent-status.ts'
 import { parsePrometheusText, type PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { createHttpClient } from '../../sources/http.ts'
@@ -24,6 +24,7 @@ export interface FetchSnapshotOptions extends SourceOverrides {
 }
 
 const statusSchema = statusResponse.extend({
+  agent: statusResponse.shape.agent.omit({ startedAt: true }),
   collectors: z.record(
     z.string(),
     // Not in responses of agents before these fields.
