@@ -240,7 +240,7 @@ curl -s http://127.0.0.1:9843/api/v1/health | jq -r '.state, .findings[].alert'
 - Every field is present. Fields may be added: ignore those that you do not know. Names may change until 0.2.0; CHANGELOG.md lists each change.
 - The fields of a \`reading\` are not listed here. Their units are in their names: \`…At\` is a time, \`…Seconds\`, \`…Bytes\`; the \`samples\` of \`host\` have
   the names and units of \`/metrics\`. Programs that need single values read [/metrics](metrics.md), where each is documented.
-- A text may quote a log line. It has no secrets and no control characters, but it is not HTML: escape it.
+- A text may quote a log line. Secrets in it are redacted by [patterns](keys.md#redaction). It is not HTML: escape it.
 
 ## Endpoints
 `
