@@ -6,7 +6,7 @@ import { asError } from '../core/errors.ts'
 import { MAX_HEADER_BYTES, type Address, listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
 import { type Handler, limitConnections, oneAtATime } from './connections.ts'
-import { addPages, type PagesView } from './page/routes.ts'
+import { addPage, addPages, type PagesView } from './page/routes.ts'
 import type { Reject, Web, WebServer } from './web.ts'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 import { LIMITS } from '../core/limits.ts'
@@ -171,13 +171,20 @@ export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
   })
 }
 
-/** Serves a service's monitoring endpoints, on a separate address. */
-export const serveOperations = (view: MonitoringView, address: Address, web: Web): Promise<ListeningServer> => {
+/** What the server of a service exports. */
+interface ServiceView extends MonitoringView {
+  /** The document at /. */
+  page(): Promise<string>
+}
+
+/** Serves a service's page and monitoring endpoints, on a separate address. */
+export const serveOperations = (view: ServiceView, address: Address, web: Web): Promise<ListeningServer> => {
   const routes = createRoutes(view, {
     healthy: 'The service is alive.',
     ready: 'The service is ready.',
-    unknown: 'No such page; available: /metrics, /-/healthy and /-/ready.',
+    unknown: 'No such page; available: /, /metrics, /-/healthy and /-/ready.',
   })
+  addPage(routes.add, shared(view.page))
   return listenOn(
     limited(web.createServer({ options: OPTIONS, address, handler: routes.handler(), reject: rejectAsText })),
     address,

@@ -23,6 +23,24 @@ export interface PagesView {
 
 type Add = (path: string, handler: RequestHandler) => void
 
+/** Adds a page at / without parts that change by themselves. */
+export const addPage = (add: Add, render: () => Promise<string>): void => {
+  add('/', async (request, response) => {
+    sendPage(request, response, await bodyOf(await render()))
+  })
+  addAssets(add)
+}
+
+const addAssets = (add: Add): void => {
+  const { style, script } = pageAssets()
+  for (const { path, type, body, compressed } of [style, script]) {
+    add(path, (request, response) => {
+      response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
+      sendBody(request, response, { type, plain: body, compressed })
+    })
+  }
+}
+
 /** Adds the pages for people, and their data. */
 export const addPages = (add: Add, view: PagesView): void => {
   const { version, page } = view
@@ -49,14 +67,9 @@ export const addPages = (add: Add, view: PagesView): void => {
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
     else sendPage(request, response, await bodyOf(text))
   })
-  const { style, script, openApi } = pageAssets()
-  for (const { path, type, body, compressed } of [style, script]) {
-    add(path, (request, response) => {
-      response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
-      sendBody(request, response, { type, plain: body, compressed })
-    })
-  }
+  addAssets(add)
 
+  const { openApi } = pageAssets()
   add(openApi.path, (request, response) => {
     sendBody(request, response, { type: openApi.type, plain: openApi.body, compressed: openApi.compressed })
   })
