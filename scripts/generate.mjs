@@ -7,6 +7,7 @@ import { RULE_FILES } from '../.cache/modules/health/rules/index.js'
 import { renderAlertmanager } from '../.cache/modules/health/rules/inhibitions.js'
 import { renderRuleFile } from '../.cache/modules/health/rules/render.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
+import { renderApiPage, renderOpenApi } from './pages/api.mjs'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
 import { renderFormatsPage } from './pages/formats.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
@@ -22,6 +23,7 @@ const alertRows = RULE_FILES.flatMap(({ groups }) =>
 )
 
 const GENERATED = {
+  'docs/api.md': renderApiPage,
   'docs/chain-agent.1': renderManualPage,
   'docs/cli.md': renderCliPage,
   'docs/formats.md': renderFormatsPage,
@@ -32,6 +34,7 @@ const GENERATED = {
   'docs/runbooks/index.md': renderRunbookIndex,
   'docs/scenarios.md': renderScenarioPage,
   'docs/terminal.svg': renderTerminal,
+  'page/openapi.json': renderOpenApi,
   'config.example.yaml': renderExampleConfig,
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),

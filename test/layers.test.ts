@@ -16,9 +16,9 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/sources': 'src/core execa modern-tar p-limit systeminformation node',
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core src/health/role.ts src/health/rules node yaml zod',
-  'src/exporter': 'src/config/web-config.ts src/core src/metrics.ts node express type src/health',
+  'src/exporter': 'src/config/web-config.ts src/core src/metrics.ts node express type src/health type src/parsers',
   'src/exporter/page':
-    'src/exporter/web.ts src/exporter/connections.ts src/core src/health src/metrics.ts node type express marked',
+    'src/exporter/web.ts src/exporter/connections.ts src/core src/health src/metrics.ts node type express marked type src/parsers',
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':

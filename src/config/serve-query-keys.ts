@@ -37,7 +37,7 @@ export const serveQuery = z
     listen: listenAt('127.0.0.1:8181', 'the address on which `chain-agent serve-query` serves queries'),
     metricsListen: listenAt(
       '127.0.0.1:9144',
-      'the address of its /metrics, /-/healthy and /-/ready; not for public access',
+      'the address of its page, /metrics, /-/healthy and /-/ready; not for public access',
     ),
     store: store.default('/var/lib/chain-agent-serve-query'),
     storePasswordFile: file('the file with the password of the ClickHouse user').nullable().default(null),

@@ -42,4 +42,5 @@ export interface Health {
 }
 
 /** The severity or emphasis of a text. */
-export type Tone = 'good' | 'notice' | 'bad' | 'unknown' | 'quiet' | 'strong'
+export const TONES = ['good', 'notice', 'bad', 'unknown', 'quiet', 'strong'] as const
+export type Tone = (typeof TONES)[number]

@@ -4,15 +4,13 @@ import { redact, redactAll } from '../core/redact.ts'
 import { second } from '../core/units.ts'
 import type { Health } from '../core/health.ts'
 import { type Event, eventAsJson } from '../core/event.ts'
+import type { EventsResponse, HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 
-/**
- * The body of /api/v1/status. Timestamps are RFC 3339, durations are in seconds, 64-bit values are decimal strings,
- * unknown is null.
- */
+/** The body of /api/v1/status. */
 export const renderStatus = (
   agent: { readonly version: string; readonly startedAt: number; readonly prefix: string | null },
   statuses: Iterable<CollectorStatus>,
-) => ({
+): StatusResponse => ({
   agent: {
     version: agent.version,
     prefix: agent.prefix,
@@ -72,10 +70,9 @@ const numberOf = (text: string | null): number | undefined =>
   text === null ? undefined : /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
 
 /** The body of /api/v1/events: the newest matching events, oldest first. */
-export const renderEvents = (events: readonly Event[], { since, after, limit }: EventsQuery) => {
+export const renderEvents = (events: readonly Event[], { since, after, limit }: EventsQuery): EventsResponse => {
   const oldest = events[0]
   return {
-    /** The number of stored events and the time of the oldest. */
     total: events.length,
     oldestAt: oldest ? new Date(oldest.at).toISOString() : null,
     newestId: events.at(-1)?.id ?? null,
@@ -87,7 +84,7 @@ export const renderEvents = (events: readonly Event[], { since, after, limit }: 
 }
 
 /** The body of /api/v1/health. */
-export const renderHealth = ({ state, since, unknownBecause, findings, failures }: Health) => ({
+export const renderHealth = ({ state, since, unknownBecause, findings, failures }: Health): HealthResponse => ({
   state,
   since: new Date(since).toISOString(),
   unknownBecause,

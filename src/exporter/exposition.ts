@@ -12,7 +12,7 @@ export interface Exposition {
   values(samples: Iterable<Sample>): Promise<readonly ExposedValue[]>
 }
 
-interface ExposedValue {
+export interface ExposedValue {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number

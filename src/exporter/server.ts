@@ -6,8 +6,9 @@ import { asError } from '../core/errors.ts'
 import { MAX_HEADER_BYTES, type Address, listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
 import { type Handler, limitConnections, oneAtATime } from './connections.ts'
-import { addPages, type PagesView } from './page/routes.ts'
+import { addPage, addPages, type PagesView } from './page/routes.ts'
 import type { Reject, Web, WebServer } from './web.ts'
+import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 import { LIMITS } from '../core/limits.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
@@ -119,10 +120,8 @@ const shared = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 
 /** What the agent's server exports. */
 export interface AgentView extends MonitoringView, PagesView {
-  /** The body of /api/v1/status, to be sent as JSON. */
-  status(): unknown
-  /** The body of /api/v1/health. */
-  health(): Promise<unknown>
+  status(): StatusResponse
+  health(): Promise<HealthResponse>
 }
 
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
@@ -152,28 +151,40 @@ const handlerOf = (view: AgentView): Handler => {
     ready: 'Every collector has run once.',
     unknown: 'No such page; / lists the pages.',
   })
-  addPages(routes.add, view)
-  routes.add('/api/v1/status', (_request, response) => {
+  addAgentRoutes(routes.add, view)
+  return routes.handler()
+}
+
+/** Adds every page and endpoint of the agent. page/openapi.json describes those under /api/v1/. */
+export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
+  addPages(add, view)
+  add('/api/v1/status', (_request, response) => {
     response.json(view.status())
   })
-  routes.add('/api/v1/health', async (_request, response) => {
+  add('/api/v1/health', async (_request, response) => {
     response.json(await view.health())
   })
-  routes.add('/api/v1/events', async (request, response) => {
+  add('/api/v1/events', async (request, response) => {
     const query = readEventsQuery(new URL(request.url, 'http://agent').searchParams)
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
     else response.json(renderEvents(await view.events(), query))
   })
-  return routes.handler()
 }
 
-/** Serves a service's monitoring endpoints, on a separate address. */
-export const serveOperations = (view: MonitoringView, address: Address, web: Web): Promise<ListeningServer> => {
+/** What the server of a service exports. */
+interface ServiceView extends MonitoringView {
+  /** The document at /. */
+  page(): Promise<string>
+}
+
+/** Serves a service's page and monitoring endpoints, on a separate address. */
+export const serveOperations = (view: ServiceView, address: Address, web: Web): Promise<ListeningServer> => {
   const routes = createRoutes(view, {
     healthy: 'The service is alive.',
     ready: 'The service is ready.',
-    unknown: 'No such page; available: /metrics, /-/healthy and /-/ready.',
+    unknown: 'No such page; available: /, /metrics, /-/healthy and /-/ready.',
   })
+  addPage(routes.add, shared(view.page))
   return listenOn(
     limited(web.createServer({ options: OPTIONS, address, handler: routes.handler(), reject: rejectAsText })),
     address,

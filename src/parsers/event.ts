@@ -1,23 +1,41 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
+import { FINDING_SEVERITIES } from '../core/health.ts'
 import { tryJson, withoutMinus } from '../core/json.ts'
 
 const integer = z.int().overwrite(withoutMinus)
 
-const schema = z.object({
-  id: integer.min(0),
+const severity = z.enum(FINDING_SEVERITIES)
+
+export const eventResponse = z
+  .object({
+    id: integer.min(0).describe('Increasing, also over restarts of the agent.'),
+    at: z.iso.datetime().describe('When the agent detected the change.'),
+    collector: z.string().describe('The collector that detected it.'),
+    subject: z.string().nullable().describe('What changed within the collector; null for the collector itself.'),
+    from: z.string().nullable().describe('The previous state; null if there was none.'),
+    to: z.string().describe('The new state.'),
+    severity: severity.describe('The severity of the new state.'),
+  })
+  .describe('A state change that the agent detected.')
+
+export const eventsResponse = z
+  .object({
+    total: integer.describe('The number of stored events.'),
+    oldestAt: z.iso.datetime().nullable().describe('The time of the oldest stored event.'),
+    newestId: integer.nullable().describe('The id of the newest stored event: the next `after`.'),
+    events: z.array(eventResponse).describe('The newest events that match, oldest first.'),
+  })
+  .describe('Stored state changes.')
+
+const schema = eventResponse.extend({
   at: z.iso.datetime().transform((text) => Date.parse(text)),
-  collector: z.string(),
-  subject: z.string().nullable(),
-  from: z.string().nullable(),
-  to: z.string(),
-  /** Earlier versions did not write it. */
-  severity: z.enum(['critical', 'warning', 'info']).default('info'),
+  // Earlier versions did not write it.
+  severity: severity.default('info'),
 })
 
-const pageSchema = z.object({
-  total: integer,
-  oldestAt: z.iso.datetime().nullable(),
+const pageSchema = eventsResponse.extend({
+  // Not in responses of agents before this field.
   newestId: integer.nullable().optional(),
   events: z.array(schema),
 })

@@ -32,7 +32,18 @@ test.each([
   ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
   ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
   ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has run once.\n'],
-  ['/api/v1/status', 'application/json; charset=utf-8', '{\n  "agent": {\n    "version": "1.2.3"\n  }\n}'],
+  [
+    '/api/v1/status',
+    'application/json; charset=utf-8',
+    `{
+  "agent": {
+    "version": "1.2.3",
+    "prefix": "acme",
+    "startedAt": "2026-03-01T11:00:00.000Z"
+  },
+  "collectors": {}
+}`,
+  ],
 ])('GET and HEAD %s', async (path, type, body) => {
   const ask = await start()
   const got = await ask(path)

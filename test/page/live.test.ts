@@ -8,6 +8,9 @@ import { serve } from '../../src/exporter/server.ts'
 import { createWeb } from '../../src/exporter/web.ts'
 import { agentView, overviewInput, statusPageOf } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
+import { memoryStore } from '../support/memory-store.ts'
+import { startQueryService } from '../support/query-service.ts'
+import { startRpcNode } from '../support/rpc-node.ts'
 import { freePort } from '../support/free-port.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { complaintsOf, openBrowser, overflowOf, probeChromium, violationsIn } from './browser.ts'
@@ -176,6 +179,29 @@ describe('the status page in a browser', () => {
       }
     },
   )
+
+  it('the page of the query service is accessible, fits and is silent', async ({ onTestFinished }) => {
+    const node = await startRpcNode({ height: 50 })
+    onTestFinished(node.close)
+    const service = await startQueryService({
+      rpcUrl: node.url,
+      store: memoryStore(),
+      settings: { unbounded: true },
+    })
+    onTestFinished(service.stop)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await browser.newPage({ colorScheme })
+      onTestFinished(async () => page.close())
+      const complaints = complaintsOf(page)
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.goto(service.operations)
+        expect([width, await overflowOf(page)]).toEqual([width, 0])
+        expect([width, await violationsIn(page)]).toEqual([width, []])
+      }
+      expect(complaints).toEqual([])
+    }
+  })
 
   it('a runbook has the real names of units', async () => {
     const agent = await createAgent()

@@ -1,6 +1,8 @@
 import { createSampleIndex } from '../../src/core/metric.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import type { Health } from '../../src/core/health.ts'
+import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'
 import { createStatusPage } from '../../src/exporter/page/page.ts'
@@ -10,6 +12,13 @@ import { DEFAULT_TUNING } from '../../src/health/rules/tuning.ts'
 import type { NodeSnapshot } from '../../src/health/snapshot.ts'
 import { createRunbooks } from '../../src/sources/runbooks.ts'
 
+const HEALTHY: Health = {
+  state: 'healthy',
+  since: Date.UTC(2026, 2, 1, 11),
+  unknownBecause: null,
+  findings: [],
+  failures: [],
+}
 const limitOf = limitsOf(DEFAULT_TUNING)
 
 /** What the status page is rendered from: nothing is known, unless it is in the snapshot. */
@@ -25,7 +34,7 @@ export const overviewInput = (
     collectors: [],
     readings: {},
     known: createSampleIndex([]),
-    health: { state: 'healthy', since: Date.UTC(2026, 2, 1, 11), unknownBecause: null, findings: [], failures: [] },
+    health: HEALTHY,
     export: () => Promise.resolve({ metrics: '', readings: {} }),
     ...snapshot,
   },
@@ -59,8 +68,8 @@ export const agentView = (own: Partial<AgentView> = {}): AgentView => ({
   version: '1.2.3',
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
-  health: () => Promise.resolve({ state: 'healthy' }),
-  status: () => ({ agent: { version: '1.2.3' } }),
+  health: () => Promise.resolve(renderHealth(HEALTHY)),
+  status: () => renderStatus({ version: '1.2.3', startedAt: HEALTHY.since, prefix: 'acme' }, []),
   events: () => Promise.resolve([]),
   page: statusPageOf(),
   runbooks: createRunbooks(),

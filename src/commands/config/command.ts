@@ -18,14 +18,15 @@ The configuration file is the one of --config, else of CHAIN_AGENT_CONFIG, else
 Environment variables override the file, flags override both. URLs are shortened
 to their host: the rest may contain a key.
 
+--ip-rules writes a drop-in: ip.conf in
+/etc/systemd/system/chain-agent.service.d. It resolves host names once: write it
+again when an address changes.
+
 Examples:
   chain-agent config
   chain-agent config --config new.yaml     # validate a file before it is installed
   chain-agent config --example > config.yaml
-  chain-agent config --ip-rules --client 10.0.0.5
-      > /etc/systemd/system/chain-agent.service.d/ip.conf   # then daemon-reload, restart
-
---ip-rules resolves host names once: run it again when an address changes.`,
+  chain-agent config --ip-rules --client 10.0.0.5 > ip.conf`,
     )
     .action(async (options: Options) => {
       const { printConfig } = await import('./action.ts')

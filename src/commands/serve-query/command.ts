@@ -85,7 +85,7 @@ export const serveQueryOptions = (command: Command): Command =>
         .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
         .option(
           '--metrics-listen <host:port>',
-          'address of /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
+          'address of the page, /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
         ),
     )
       .option('--store <place>', 'store: a directory, or clickhouse://USER@HOST:8123/DATABASE')

@@ -2,6 +2,7 @@ import { changedKeys } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Clock, endsWithin, waitForAbort } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
+import { version } from '../../core/package.ts'
 import { createMemoizeLast, createReloader, type Reloaded } from '../../core/reload.ts'
 import { Secret } from '../../core/secret.ts'
 import { second } from '../../core/units.ts'
@@ -14,6 +15,7 @@ import { serviceMetrics } from '../../metrics.ts'
 import { type Access, API_MAX_CONNECTIONS, apiServerOptions } from '../../query/service/api/limits.ts'
 import { readSecretLines } from '../../sources/credential-file.ts'
 import { checkStore, createOpenStore, describePlan, type OpenStore, planOf } from './open-store.ts'
+import { renderServicePage } from './page.ts'
 import { createService } from './service.ts'
 import type { Log } from './status.ts'
 
@@ -92,6 +94,14 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
       contentType: exposition.contentType,
       metrics: () => exposition.render([...service.samples(), ...reloader.samples()]),
       waitingFor: service.waitingFor,
+      page: async () =>
+        renderServicePage({
+          version,
+          now: clock.now(),
+          values: await exposition.values(service.samples()),
+          waitingFor: service.waitingFor(),
+          backfillEndsAt: service.backfillEndsAt(),
+        }),
       complain: (error) => {
         log.error(error.stack ?? error.message)
       },

@@ -12,6 +12,7 @@ import { createIngest, type Ingest } from '../../query/service/ingest/ingest.ts'
 import type { LogStore, StoreRange, StoreSize } from '../../query/store/store.ts'
 import { openStore, type OpenStore, type StoragePlan } from './open-store.ts'
 import {
+  createBackfillEstimate,
   createErrorLog,
   createProgressLog,
   createRequestMetrics,
@@ -52,6 +53,7 @@ export const createService = (dependencies: ServiceDependencies) => {
   const { config, plan, recorder, clock, log } = dependencies
   const { rpc, serveQuery } = config
   const observer = createRequestMetrics(recorder)
+  const estimate = createBackfillEstimate(clock)
   let { settings } = dependencies
   let api: QueryApi | null = null
   let store: LogStore | null = null
@@ -113,7 +115,11 @@ export const createService = (dependencies: ServiceDependencies) => {
         await clock.sleep(CHECK_EVERY_MS, signal)
       }
     }
-    await Promise.all([everySecond(() => logProgress(ingest.state())), everySecond(() => measure(of))])
+    const followProgress = (): void => {
+      logProgress(ingest.state())
+      estimate.record(ingest.state())
+    }
+    await Promise.all([everySecond(followProgress), everySecond(() => measure(of))])
   }
 
   const follow = async (ingest: Ingest, signal: AbortSignal): Promise<void> => {
@@ -149,6 +155,7 @@ export const createService = (dependencies: ServiceDependencies) => {
         },
         clock.now(),
       ),
+    backfillEndsAt: estimate.endsAt,
     waitingFor: (): readonly string[] =>
       waitingFor({
         phase: running?.ingest.state().phase ?? null,

@@ -165,6 +165,33 @@ const progressText = ({ indexed, nodeHeight }: IngestState, from: ProgressPoint,
   ].join(', ')
 }
 
+const ESTIMATE_OVER_MS = minute
+const ESTIMATE_AFTER_MS = 10 * second
+
+/**
+ * Estimates the end of a backfill from the last minute: at the pace at which the distance to the node decreases, which
+ * new blocks of the chain slow down.
+ */
+export const createBackfillEstimate = (clock: Clock) => {
+  let points: readonly { readonly at: number; readonly left: number }[] = []
+  return {
+    /** Called with the state about once a second. */
+    record: ({ phase, indexed, nodeHeight }: IngestState): void => {
+      const at = clock.elapsed()
+      points =
+        phase !== 'back-fill' || indexed === null || nodeHeight === null
+          ? []
+          : [...points.filter((one) => at - one.at < ESTIMATE_OVER_MS), { at, left: nodeHeight - indexed }]
+    },
+    /** In milliseconds since the epoch; null is unknown. */
+    endsAt: (): number | null => {
+      const [from, to] = [points[0], points.at(-1)]
+      if (!from || !to || to.at - from.at < ESTIMATE_AFTER_MS || to.left >= from.left) return null
+      return clock.now() + (to.left * (to.at - from.at)) / (from.left - to.left)
+    },
+  }
+}
+
 /** After this time without the error, in milliseconds, it is logged again. */
 const REPEAT_AFTER_MS = minute
 

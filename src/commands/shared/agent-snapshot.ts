@@ -4,9 +4,10 @@ import { textOrNull, timeOrNull } from '../../collectors/shared/reading-schema.t
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
-import { FINDING_SEVERITIES, HEALTH_STATES, type Health } from '../../core/health.ts'
+import type { Health } from '../../core/health.ts'
 import { createSampleIndex, type Sample, type SampleIndex } from '../../core/metric.ts'
 import { metrics as catalogue } from '../../metrics.ts'
+import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from '../../parsers/agent-status.ts'
 import { parsePrometheusText, type PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { createHttpClient } from '../../sources/http.ts'
@@ -22,21 +23,12 @@ export interface FetchSnapshotOptions extends SourceOverrides {
   readonly signal: AbortSignal
 }
 
-const statusSchema = z.object({
-  agent: z.object({ version: z.string(), prefix: z.string().nullable() }),
+const statusSchema = statusResponse.extend({
+  agent: statusResponse.shape.agent.omit({ startedAt: true }),
   collectors: z.record(
     z.string(),
-    z.object({
-      help: z.string(),
-      enabled: z.boolean(),
-      up: z.boolean().nullable(),
-      lastSuccessAt: timeOrNull,
-      error: z.string().nullable(),
-      // Not in responses of agents before these fields.
-      errorCode: textOrNull,
-      advice: textOrNull,
-      reading: z.unknown(),
-    }),
+    // Not in responses of agents before these fields.
+    collectorResponse.extend({ lastSuccessAt: timeOrNull, errorCode: textOrNull, advice: textOrNull }),
   ),
 })
 
@@ -79,28 +71,9 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Node
 }
 
 const time = z.iso.datetime().transform((text) => Date.parse(text))
-const severity = z.enum(FINDING_SEVERITIES)
-const healthSchema = z.object({
-  state: z.enum(HEALTH_STATES),
+const healthSchema = healthResponse.extend({
   since: time,
-  unknownBecause: z.enum(['no evaluation', 'no node', 'no block']).nullable(),
-  failures: z.array(z.string()),
-  findings: z.array(
-    z.object({
-      alert: z.string(),
-      severity,
-      component: z.string(),
-      state: z.enum(['pending', 'firing']),
-      countsAs: severity.nullable(),
-      since: time,
-      forSeconds: z.number(),
-      summary: z.string(),
-      description: z.string(),
-      advice: z.array(z.string()),
-      explainedBy: z.array(z.string()),
-      labels: z.record(z.string(), z.string()),
-    }),
-  ),
+  findings: z.array(ruleFindingResponse.extend({ since: time })),
 })
 
 const parseStatus = (text: string): z.output<typeof statusSchema> => {

@@ -1,11 +1,21 @@
 import { eventAsJson } from '../../core/event.ts'
 import { toApiJson } from '../../core/json.ts'
+import type { OverviewResponse } from '../../parsers/agent-api.ts'
 import type { Overview } from './overview.ts'
 
 const iso = (at: number): string => new Date(at).toISOString()
 
 /** The body of /api/v1/overview: what the page at / shows. */
-export const renderOverview = ({ at, hostName, version, verdict, since, figures, sections, events }: Overview) => ({
+export const renderOverview = ({
+  at,
+  hostName,
+  version,
+  verdict,
+  since,
+  figures,
+  sections,
+  events,
+}: Overview): OverviewResponse => ({
   at: iso(at),
   version,
   hostName,

@@ -14,26 +14,62 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const PAGES = [
-  ['/', 'Status'],
-  ['/events', 'Events'],
-  ['/runbooks/', 'Runbooks'],
-  ['/metrics-help', 'Metrics'],
-] as const
+type Link = readonly [href: string, name: string]
+
+/** What the pages of one process have in common. */
+interface Site {
+  readonly pages: readonly Link[]
+  /** What the pages show, after the name and the version. */
+  readonly note: string
+  readonly data: readonly Link[]
+}
+
+const PROBES: readonly Link[] = [
+  ['/-/healthy', 'Liveness'],
+  ['/-/ready', 'Readiness'],
+]
+
+const AGENT: Site = {
+  pages: [
+    ['/', 'Status'],
+    ['/events', 'Events'],
+    ['/runbooks/', 'Runbooks'],
+    ['/metrics-help', 'Metrics'],
+  ],
+  note: 'Pages show what the agent has read already: a request causes no load on the node.',
+  data: [
+    ['/metrics', 'Prometheus metrics'],
+    ['/api/v1/overview', 'This status as JSON'],
+    ['/api/v1/status', 'Readings as JSON'],
+    ['/api/v1/health', 'Alert rules as JSON'],
+    ...PROBES,
+  ],
+}
+
+export const QUERY_SERVICE: Site = {
+  pages: [['/', 'Query service']],
+  note: 'This page shows the values of /metrics: a request causes no load on the node or the store.',
+  data: [['/metrics', 'Prometheus metrics'], ...PROBES],
+}
 
 interface PageOptions {
   readonly title: string
   /** The path of the page, which the navigation marks. */
-  readonly path: (typeof PAGES)[number][0]
+  readonly path: string
   readonly version: string
   readonly icon?: HealthStatus
   /** What the script needs to follow changes, if the page has any. */
   readonly live?: Html
+  /** By default, the agent. */
+  readonly site?: Site
+  /** Whether the sections are in columns on a wide screen. */
+  readonly hasColumns?: boolean
   readonly main: Html
 }
 
 /** A complete document. */
-export const renderDocument = ({ title, path, version, icon, live, main }: PageOptions): string => {
+export const renderDocument = (options: PageOptions): string => {
+  const { title, path, version, icon, live, site = AGENT, hasColumns = false, main } = options
   const { style, script } = pageAssets()
   return html`<!doctype html>
     <html lang="en">
@@ -52,26 +88,19 @@ export const renderDocument = ({ title, path, version, icon, live, main }: PageO
           <p class="product">chain-agent</p>
           <nav aria-label="Pages">
             <ul>
-              ${PAGES.map(
+              ${site.pages.map(
                 ([href, name]) => html`<li><a href="${href}" ${href === path ? CURRENT : null}>${name}</a></li>`,
               )}
             </ul>
           </nav>
         </header>
         ${live}
-        <main id="main" tabindex="-1" ${live === undefined ? null : STATUS}>${main}</main>
+        <main id="main" tabindex="-1" ${hasColumns ? COLUMNS : null}>${main}</main>
         <footer>
-          <p>
-            chain-agent ${version}. Pages show what the agent has read already: a request causes no load on the node.
-          </p>
+          <p>chain-agent ${version}. ${site.note}</p>
           <nav aria-label="Data">
             <ul>
-              <li><a href="/metrics">Prometheus metrics</a></li>
-              <li><a href="/api/v1/overview">This status as JSON</a></li>
-              <li><a href="/api/v1/status">Readings as JSON</a></li>
-              <li><a href="/api/v1/health">Alert rules as JSON</a></li>
-              <li><a href="/-/healthy">Liveness</a></li>
-              <li><a href="/-/ready">Readiness</a></li>
+              ${site.data.map(([href, name]) => html`<li><a href="${href}">${name}</a></li>`)}
             </ul>
           </nav>
         </footer>
@@ -80,7 +109,7 @@ export const renderDocument = ({ title, path, version, icon, live, main }: PageO
 }
 
 const CURRENT = html` aria-current="page"`
-const STATUS = html` class="status"`
+const COLUMNS = html` class="status"`
 
 const SHAPES: Readonly<Record<HealthStatus, readonly [colour: string, path: string]>> = {
   OK: ['1a7f37', 'M4 8.5l3 3 5.5-7'],

@@ -91,6 +91,7 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
           As of <time id="as-of" datetime="${new Date(state.at).toISOString()}">${timeText(state.at)}</time
           ><span id="connection" role="status">. Reload the page for newer values.</span>
         </p>`,
+        hasColumns: true,
         main: renderMain(renderParts(overview)),
       }),
     )

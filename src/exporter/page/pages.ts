@@ -1,5 +1,6 @@
 import { isAtLeast, SEVERITIES, type Event, type Severity } from '../../core/event.ts'
 import { chapters } from '../../metrics.ts'
+import type { MetricHelpResponse, MetricsHelpResponse } from '../../parsers/agent-api.ts'
 import type { MetricDefinition } from '../../core/metric.ts'
 import { html, type Html } from './html.ts'
 import { renderDocument } from './layout.ts'
@@ -49,15 +50,14 @@ export const readSeverity = (query: URLSearchParams): { readonly severity: Sever
 }
 
 /** The catalogue of metrics, as in docs/metrics.md. */
-export const metricsHelp = () => ({
+export const metricsHelp = (): MetricsHelpResponse => ({
   chapters: Object.entries(chapters).map(([name, { introduction, metrics }]) => ({
     name,
     introduction,
     metrics: Object.entries<MetricDefinition>(metrics).map(([metric, { type, help, labels, buckets }]) => ({
       name: metric,
-      type: type === 'external counter' ? ('counter' as const) : type,
+      type: type === 'external counter' ? 'counter' : type,
       help,
-      /** The values of each label; null if they are not known in advance. */
       labels: Object.fromEntries(
         Object.entries(labels ?? {}).map(([label, values]) => [label, typeof values === 'string' ? null : values]),
       ),
@@ -65,8 +65,6 @@ export const metricsHelp = () => ({
     })),
   })),
 })
-
-type MetricHelp = ReturnType<typeof metricsHelp>['chapters'][number]['metrics'][number]
 
 /** The page at /metrics-help. */
 export const renderMetricsHelp = (version: string): string => {
@@ -96,7 +94,7 @@ export const renderMetricsHelp = (version: string): string => {
   })
 }
 
-const renderMetric = ({ name, type, help, labels, buckets }: MetricHelp): Html => {
+const renderMetric = ({ name, type, help, labels, buckets }: MetricHelpResponse): Html => {
   const names = Object.entries(labels).map(([label, values]) =>
     values === null ? label : `${label} (${values.join(', ')})`,
   )

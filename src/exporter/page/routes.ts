@@ -4,6 +4,7 @@ import { STREAMING } from '../connections.ts'
 import { SECURITY_HEADERS } from '../web.ts'
 import { pageAssets } from './assets.ts'
 import { renderOverview } from './api.ts'
+import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
 import { PAGE_POLICY } from './layout.ts'
 import { bodyOf, type Body, type StatusPage } from './page.ts'
 import { metricsHelp, readSeverity, renderEventsPage, renderMetricsHelp } from './pages.ts'
@@ -21,6 +22,24 @@ export interface PagesView {
 }
 
 type Add = (path: string, handler: RequestHandler) => void
+
+/** Adds a page at / without parts that change by themselves. */
+export const addPage = (add: Add, render: () => Promise<string>): void => {
+  add('/', async (request, response) => {
+    sendPage(request, response, await bodyOf(await render()))
+  })
+  addAssets(add)
+}
+
+const addAssets = (add: Add): void => {
+  const { style, script } = pageAssets()
+  for (const { path, type, body, compressed } of [style, script]) {
+    add(path, (request, response) => {
+      response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
+      sendBody(request, response, { type, plain: body, compressed })
+    })
+  }
+}
 
 /** Adds the pages for people, and their data. */
 export const addPages = (add: Add, view: PagesView): void => {
@@ -48,14 +67,12 @@ export const addPages = (add: Add, view: PagesView): void => {
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
     else sendPage(request, response, await bodyOf(text))
   })
-  const { style, script } = pageAssets()
-  for (const { path, type, body, compressed } of [style, script]) {
-    add(path, (request, response) => {
-      response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
-      sendBody(request, response, { type, plain: body, compressed })
-    })
-  }
+  addAssets(add)
 
+  const { openApi } = pageAssets()
+  add(openApi.path, (request, response) => {
+    sendBody(request, response, { type: openApi.type, plain: openApi.body, compressed: openApi.compressed })
+  })
   add('/api/v1/overview', async (_request, response) => {
     response.json(renderOverview(await page.overview()))
   })
@@ -73,13 +90,13 @@ export const addPages = (add: Add, view: PagesView): void => {
     response.json(metricsHelp())
   })
   add('/api/v1/runbooks', async (_request, response) => {
-    response.json({ runbooks: await runbooks.names() })
+    response.json({ runbooks: await runbooks.names() } satisfies RunbooksResponse)
   })
   add('/api/v1/runbooks/:name', async (request, response) => {
     const name = nameIn(request)
     const text = await runbooks.text(name)
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
-    else response.json({ name, markdown: text })
+    else response.json({ name, markdown: text } satisfies RunbookResponse)
   })
 }
 

@@ -73,15 +73,19 @@ const sign = (tone: Tone | undefined): Html | null =>
     : null
 
 const renderState = ({ verdict: { word, sentence }, since, at }: Overview): Html =>
-  html`<div role="status">
-      <h1 class="state ${STATE_TONES[word]}">
-        <span class="word"><span aria-hidden="true">${SIGNS[STATE_TONES[word]]}</span> ${word}:</span>
-        <span id="sentence">${sentence}</span>
-      </h1>
-    </div>
+  html`${renderHeadline(STATE_TONES[word], word, sentence)}
     <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>`
 
-const time = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${timeText(at)}</time>`
+/** The state in one sentence. */
+export const renderHeadline = (tone: Tone, word: string, sentence: string): Html =>
+  html`<div role="status">
+    <h1 class="state ${tone}">
+      <span class="word"><span aria-hidden="true">${SIGNS[tone]}</span> ${word}:</span>
+      <span id="sentence">${sentence}</span>
+    </h1>
+  </div>`
+
+export const time = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${timeText(at)}</time>`
 
 const renderFindings = (findings: readonly Finding[]): Html =>
   html`<h2>Findings</h2>
@@ -122,7 +126,7 @@ const withCommands = (step: string): readonly Html[] =>
             ><button type="button" class="copy" aria-label="Copy the command ${part}">Copy</button>`,
     )
 
-const renderFigure = ({ label, value, unknownBecause, limit, tone, history }: KeyFigure): Html =>
+export const renderFigure = ({ label, value, unknownBecause, limit, tone, history }: Omit<KeyFigure, 'name'>): Html =>
   html`<li class="figure ${tone}">
     <span class="label">${label}</span>
     <span class="value">${sign(tone)}${value ?? 'unknown'}</span>
@@ -212,7 +216,7 @@ const TITLES: Readonly<Record<string, string>> = {
   agent: 'Collectors of the agent',
 }
 
-const renderFact = ({ label, text, tone }: Fact): Html =>
+export const renderFact = ({ label, text, tone }: Pick<Fact, 'label' | 'text' | 'tone'>): Html =>
   html`<div>
     <dt>${label}</dt>
     <dd class="${tone}">${sign(tone)}${text}</dd>

@@ -4,6 +4,7 @@ import { constants, deflateRaw } from 'node:zlib'
 import type { Clock } from '../../core/clock.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { second } from '../../core/units.ts'
+import type { StreamAliveMessage, StreamChangeMessage } from '../../parsers/agent-api.ts'
 
 /** A state of the page. Its parts have the number of the version in which they changed last. */
 export interface PageState {
@@ -85,7 +86,8 @@ export const createStream = ({ clock, epoch, read, complain }: StreamOptions): S
     if (messages.size > 0) aliveAt = clock.elapsed()
     else if (clock.elapsed() - aliveAt >= ALIVE_MS) {
       aliveAt = clock.elapsed()
-      const message = await messageOf(`event: alive\ndata: ${JSON.stringify({ at: state.at })}\n\n`)
+      const alive: StreamAliveMessage = { at: state.at }
+      const message = await messageOf(`event: alive\ndata: ${JSON.stringify(alive)}\n\n`)
       for (const viewer of viewers) send(viewer, message)
     }
   }
@@ -157,7 +159,12 @@ const versionOf = (id: string | undefined, epoch: string): number => {
 const changesSince = (version: number, state: PageState, epoch: string): string => {
   // A later version than the current one is not of this process.
   const since = version > state.version ? 0 : version
-  const parts = [...state.parts].flatMap(([id, { html, changedIn }]) => (changedIn > since ? [[id, html]] : []))
   const { at, title, icon } = state
-  return `id: ${epoch}-${state.version}\ndata: ${JSON.stringify({ at, title, icon, parts })}\n\n`
+  const change: StreamChangeMessage = {
+    at,
+    title,
+    icon,
+    parts: [...state.parts].flatMap(([id, { html, changedIn }]) => (changedIn > since ? [[id, html]] : [])),
+  }
+  return `id: ${epoch}-${state.version}\ndata: ${JSON.stringify(change)}\n\n`
 }

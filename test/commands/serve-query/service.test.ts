@@ -114,6 +114,24 @@ it('every metric of the catalogue exists and changes, in few series, and none of
   expect(series.length).toBeLessThan(120)
 })
 
+it('shows a page of the same values, with the headers of the agent', async ({ start }) => {
+  const { service } = await start({ unbounded: true })
+  await reaches(service, 50)
+  const page = await eventually(
+    async () => {
+      const response = await fetch(`${service.operations}/`)
+      return { headers: response.headers, text: await response.text() }
+    },
+    ({ text }) => text.includes('>FOLLOWING:<') || text.includes(' FOLLOWING:'),
+  )
+  expect(page.text).toContain('51 of 51 blocks')
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page.headers.get('cache-control')).toBe('no-store')
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; style-src 'self'")
+  for (const [, path = ''] of page.text.matchAll(/(?:href|src)="(\/[^"]*)"/g))
+    expect([path, (await fetch(service.operations + path)).status]).toEqual([path, 200])
+})
+
 it('reloads API keys and limits while it runs, and names what needs a restart', async ({ start, directory }) => {
   const apiKeysFile = join(directory, 'keys')
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)]

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { withShutdownTimeout } from '../../../src/commands/serve-query/serve-query.ts'
 import {
+  createBackfillEstimate,
   createErrorLog,
   createProgressLog,
   recentNodeHeight,
@@ -70,6 +71,28 @@ it('a backfill logs its progress every ten seconds, with rates and the remaining
   expect(await tell(30, { phase: 'tail', indexed: 11_000 })).toEqual(['info Following the node at block 11,000'])
   expect(await tell(3, { phase: 'waiting' })).toEqual([])
   expect(await tell(3, { phase: 'tail', indexed: 11_001 })).toEqual([])
+})
+
+it('the end of a backfill is estimated from the last minute, at the pace at which the distance decreases', async () => {
+  const clock = manualClock()
+  const estimate = createBackfillEstimate(clock)
+  const after = async (ms: number, indexed: number, nodeHeight: number): Promise<number | null> => {
+    await clock.advance(ms)
+    estimate.record({ ...NOTHING, phase: 'back-fill', indexed, nodeHeight })
+    const endsAt = estimate.endsAt()
+    return endsAt === null ? null : endsAt - clock.now()
+  }
+  expect(await after(0, 0, 1000)).toBe(null)
+  expect(await after(9000, 400, 1000)).toBe(null)
+  // 500 indexed and 100 new blocks in 20 s: 400 fewer, and 600 left.
+  expect(await after(11_000, 500, 1100)).toBe(30_000)
+  // No longer from the first record, but from the one with 600 left: 10 fewer in 51 s, and 590 left.
+  expect(await after(40_000, 510, 1100)).toBe(3_009_000)
+  // Nothing decreased in the last minute.
+  expect(await after(61_000, 510, 1100)).toBe(null)
+  expect(await after(61_000, 510, 1200)).toBe(null)
+  estimate.record({ ...NOTHING, phase: 'tail', indexed: 1200, nodeHeight: 1200 })
+  expect(estimate.endsAt()).toBe(null)
 })
 
 it('a problem is logged when it starts, when it changes, and when it is resolved', async () => {

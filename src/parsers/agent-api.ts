@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import { TONES } from '../core/health.ts'
+import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from './agent-status.ts'
+import { eventResponse, eventsResponse } from './event.ts'
+
+/**
+ * The JSON of the agent's API. Renderers have these types, and docs/api.md and page/openapi.json are generated from the
+ * schemas. Commands load only those with which they read: agent-status.ts and event.ts.
+ */
+
+const time = z.iso.datetime()
+const text = z.string()
+const textOrNull = text.nullable()
+const texts = z.array(text).readonly()
+const tone = z.enum(TONES).nullable()
+
+const findingResponse = z
+  .object({
+    name: text.describe('The name of the alert; without one, words that begin with a small letter.'),
+    severity: z.enum(['critical', 'unknown', 'warning', 'info']).describe('How severe it is.'),
+    summary: text.describe('One sentence without its full stop.'),
+    evidence: texts.describe('The evidence, one fact each.'),
+    advice: texts.describe('What to do, one step each; commands are between backticks.'),
+    runbook: textOrNull.describe('The path of the runbook; null if there is none.'),
+  })
+  .describe('A problem or notable state of the node or its host: all subjects of one alert.')
+
+const figureResponse = z
+  .object({
+    name: text.describe('The name, for programs.'),
+    label: text.describe('The label on the page.'),
+    value: textOrNull.describe('The value with its unit, as on the page; null is unknown.'),
+    unknownBecause: textOrNull.describe('Why it is unknown; null if it is known.'),
+    limit: textOrNull.describe('The limits of its alert in words; null without any.'),
+    tone: tone.describe('The severity or emphasis; null for none.'),
+    history: z
+      .array(z.number().nullable())
+      .readonly()
+      .nullable()
+      .describe(
+        'The last hour, one number for each 15 s, oldest first: blocks, blocks per second, seconds, services, or a ratio; null where it was unknown. Null if it has no history.',
+      ),
+  })
+  .describe('A number that decides about the state, next to the limit of its alert.')
+
+const factResponse = z
+  .object({
+    label: text.describe('What the value is.'),
+    text: text.describe('The value as text, or why it is unknown.'),
+    value: z.unknown().describe('The value as JSON; null is unknown.'),
+    tone: tone.describe('The severity or emphasis; null for none.'),
+  })
+  .describe('One value of the node.')
+
+const sectionResponse = z
+  .object({
+    name: text.describe('The name, as in `chain-agent status NAME`.'),
+    summary: textOrNull.describe('The section in one line; null is unknown, or the section has none.'),
+    tone: tone.describe('The severity or emphasis of the summary; null for none.'),
+    unknownBecause: texts.describe('Why parts of it are unknown.'),
+    groups: z
+      .array(
+        z.object({
+          source: text.describe('The source of the values.'),
+          readAt: time.nullable().describe('When they were read; null if there is no reading.'),
+          facts: z.array(factResponse).readonly().describe('The values.'),
+        }),
+      )
+      .readonly()
+      .describe('The values by source: those of one group have one age.'),
+  })
+  .describe('The values of one subject.')
+
+const overviewResponse = z
+  .object({
+    at: time.describe('The time of the values, at most a second ago.'),
+    version: text.describe('The version of the agent.'),
+    hostName: textOrNull.describe('The name of the host.'),
+    verdict: z.object({
+      word: z.enum(['OK', 'WARNING', 'CRITICAL', 'UNKNOWN', 'MAINTENANCE']).describe('The state in a word.'),
+      sentence: text.describe('The reason for the state.'),
+      exitCode: z
+        .literal([0, 1, 2])
+        .describe('As of `chain-agent check`: 0 healthy, 1 needs attention, 2 does not work or is unknown.'),
+      since: time.describe('When the state began.'),
+    }),
+    findings: z
+      .array(findingResponse)
+      .readonly()
+      .describe('The findings behind the state, most severe first, causes before consequences.'),
+    figures: z.array(figureResponse).readonly().describe('The key figures, in the order of the page.'),
+    sections: z.array(sectionResponse).readonly().describe('The sections, in the order of the page.'),
+    events: z.array(eventResponse).readonly().describe('The newest 50 state changes, newest first.'),
+  })
+  .describe('Everything on the status page.')
+
+const runbooksResponse = z
+  .object({ runbooks: texts.describe('The names, which are those of the alerts.') })
+  .describe('The runbooks of the package.')
+
+const runbookResponse = z
+  .object({
+    name: text.describe('The name of the alert.'),
+    markdown: text.describe('The text in Markdown, with the real names of units and tools.'),
+  })
+  .describe('A runbook.')
+
+const metricHelpResponse = z
+  .object({
+    name: text.describe('The name of the metric.'),
+    type: z.enum(['gauge', 'counter', 'histogram']).describe('The type of the metric.'),
+    help: text.describe('What it means.'),
+    labels: z
+      .record(text, texts.nullable())
+      .describe('The values of each label; null if they are not known in advance.'),
+    buckets: z.array(z.number()).readonly().nullable().describe('The upper bounds of a histogram, in seconds.'),
+  })
+  .describe('A metric of the agent or of the query service.')
+
+const metricsHelpResponse = z
+  .object({
+    chapters: z
+      .array(
+        z.object({
+          name: text.describe('The collector, or another part that exports the metrics.'),
+          introduction: text.describe('What the metrics are about, in Markdown.'),
+          metrics: z.array(metricHelpResponse).readonly().describe('The metrics of the chapter.'),
+        }),
+      )
+      .readonly()
+      .describe('The metrics by the part that exports them.'),
+  })
+  .describe('The catalogue of metrics, as in docs/metrics.md.')
+
+const milliseconds = z.number().describe('The time of the values, in milliseconds since the epoch.')
+
+const streamChangeMessage = z
+  .object({
+    at: milliseconds,
+    title: text.describe('The title of the document.'),
+    icon: text.describe('The icon of the document, a `data:` URL.'),
+    parts: z
+      .array(z.tuple([text, text]))
+      .readonly()
+      .describe('The id and the new HTML of each part that changed.'),
+  })
+  .describe('The `data` of a message without an event name: what changed on the status page.')
+
+const streamAliveMessage = z
+  .object({ at: milliseconds })
+  .describe('The `data` of the event `alive`, after 5 s without a change.')
+
+/** All of them, by their names in the documentation. */
+export const API_SCHEMAS = {
+  Overview: overviewResponse,
+  Finding: findingResponse,
+  KeyFigure: figureResponse,
+  Section: sectionResponse,
+  Fact: factResponse,
+  Status: statusResponse,
+  Collector: collectorResponse,
+  Health: healthResponse,
+  RuleFinding: ruleFindingResponse,
+  Events: eventsResponse,
+  Event: eventResponse,
+  StreamChange: streamChangeMessage,
+  StreamAlive: streamAliveMessage,
+  Runbooks: runbooksResponse,
+  Runbook: runbookResponse,
+  MetricsHelp: metricsHelpResponse,
+  MetricHelp: metricHelpResponse,
+}
+
+type Responses = { [Name in keyof typeof API_SCHEMAS]: z.output<(typeof API_SCHEMAS)[Name]> }
+
+export type OverviewResponse = Responses['Overview']
+export type StatusResponse = Responses['Status']
+export type HealthResponse = Responses['Health']
+export type EventsResponse = Responses['Events']
+export type RunbooksResponse = Responses['Runbooks']
+export type RunbookResponse = Responses['Runbook']
+export type MetricsHelpResponse = Responses['MetricsHelp']
+export type MetricHelpResponse = Responses['MetricHelp']
+export type StreamChangeMessage = Responses['StreamChange']
+export type StreamAliveMessage = Responses['StreamAlive']

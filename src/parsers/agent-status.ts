@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { FINDING_SEVERITIES, HEALTH_STATES } from '../core/health.ts'
+
+const time = z.iso.datetime()
+const text = z.string()
+const textOrNull = text.nullable()
+const texts = z.array(text).readonly()
+const severity = z.enum(FINDING_SEVERITIES)
+
+export const collectorResponse = z
+  .object({
+    help: text.describe('What the collector reads, in one sentence.'),
+    enabled: z.boolean().describe('False if it is disabled in the configuration, or has nothing to read.'),
+    up: z
+      .boolean()
+      .nullable()
+      .describe(
+        'Whether the last attempt succeeded and is not overdue; null until the first attempt has ended or is overdue.',
+      ),
+    lastSuccessAt: time.nullable().describe('When the last reading was taken; null without one.'),
+    error: textOrNull.describe('The error of the last attempt; null if it succeeded.'),
+    errorCode: textOrNull.describe('The code of the error, for programs; null if it has none.'),
+    advice: textOrNull.describe('What to do about the error.'),
+    reading: z
+      .unknown()
+      .describe('The last reading; null if there is none or it is stale. Its fields may change with any version.'),
+  })
+  .describe('A collector and its last reading.')
+
+export const statusResponse = z
+  .object({
+    agent: z.object({
+      version: text.describe('The version of the agent.'),
+      prefix: textOrNull.describe('The name prefix of units and tools; null while it is not known.'),
+      startedAt: time.describe('When the agent started.'),
+    }),
+    collectors: z.record(text, collectorResponse).describe('By the name of the collector.'),
+  })
+  .describe('The last reading of each collector, with the reason if it is unknown.')
+
+export const ruleFindingResponse = z
+  .object({
+    alert: text.describe('The name of the alert; `/runbooks/NAME` is its runbook.'),
+    severity: severity.describe('The severity of the alert.'),
+    component: text.describe('The part of the node that the alert is about.'),
+    state: z.enum(['pending', 'firing']).describe('`pending` until the condition has held for `forSeconds`.'),
+    countsAs: severity
+      .nullable()
+      .describe('What it counts for in the state of the node; null if it may end by itself while it is pending.'),
+    since: time.describe('When the condition became true.'),
+    forSeconds: z.number().describe('How long the condition must hold before the alert fires, in seconds.'),
+    summary: text.describe('The summary of the alert.'),
+    description: text.describe('The description of the alert, with its values.'),
+    advice: texts.describe('What to do, one step each; commands are between backticks.'),
+    explainedBy: texts.describe('The alerts of which it is a consequence.'),
+    labels: z.record(text, text).describe('What it is about: service, device, fork and others.'),
+  })
+  .describe('An alert rule whose condition is true, for one set of labels.')
+
+export const healthResponse = z
+  .object({
+    state: z.enum(HEALTH_STATES).describe('`unknown` without a node or a block, or if no evaluation succeeded.'),
+    since: time.describe('When the state began.'),
+    unknownBecause: z
+      .enum(['no evaluation', 'no node', 'no block'])
+      .nullable()
+      .describe('Why the state is unknown; null if it is known.'),
+    findings: z
+      .array(ruleFindingResponse)
+      .readonly()
+      .describe('Those that count for most first, causes before consequences, then the oldest first.'),
+    failures: texts.describe('Rules that could not be evaluated, with the reason: their conditions are unknown.'),
+  })
+  .describe('The health of the node by all alert rules, evaluated every 15 s.')

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
+import type { Event } from '../../src/core/event.ts'
+import { addAgentRoutes, type AgentView, serve } from '../../src/exporter/server.ts'
+import { createWeb } from '../../src/exporter/web.ts'
+import { API_SCHEMAS } from '../../src/parsers/agent-api.ts'
+import { agentView, statusPageOf } from '../support/agent-view.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHost } from '../support/host.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+type SchemaName = keyof typeof API_SCHEMAS
+
+/** Expects JSON with exactly the fields of a schema: parsing removes all others. */
+const expectOnly = (name: SchemaName, text: string): void => {
+  const body: unknown = JSON.parse(text)
+  expect(API_SCHEMAS[name].parse(body)).toStrictEqual(body)
+}
+
+const DOCUMENT = readFileSync('page/openapi.json', 'utf8')
+const openApi = z
+  .object({
+    paths: z.record(
+      z.string(),
+      z.object({
+        get: z.object({
+          operationId: z.string(),
+          parameters: z.array(z.object({ name: z.string(), schema: z.record(z.string(), z.unknown()) })).default([]),
+          responses: z.object({
+            200: z.object({
+              content: z.record(z.string(), z.object({ schema: z.object({ $ref: z.string().optional() }) })),
+            }),
+          }),
+        }),
+      }),
+    ),
+  })
+  .parse(JSON.parse(DOCUMENT))
+
+/** The schema of the body at a path, and its media type, by the document. */
+const documented = Object.entries(openApi.paths).map(([path, { get }]) => {
+  const [[type, media] = ['', undefined]] = Object.entries(get.responses[200].content)
+  const ref = media?.schema.$ref?.replace('#/components/schemas/', '')
+  return { path, type, schema: Object.keys(API_SCHEMAS).find((name): name is SchemaName => name === ref) }
+})
+
+const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+const start = async (changed: Partial<AgentView> = {}) => {
+  const server = await serve(agentView(changed), { host: '127.0.0.1', port: 0 }, web)
+  closing.push(server.close)
+  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
+}
+
+test('the OpenAPI document is valid', async () => {
+  expect(await new Validator().validate(DOCUMENT)).toEqual({ valid: true })
+})
+
+test('the document has every path under /api/v1/ that the agent serves, and no other', () => {
+  const served: string[] = []
+  addAgentRoutes((path) => served.push(path.replaceAll(/:(\w+)/g, '{$1}')), agentView())
+  const expected = served.filter((path) => path.startsWith('/api/')).toSorted()
+  expect(Object.keys(openApi.paths).toSorted()).toEqual(expected)
+})
+
+test('the agent serves the document as it is in the package', async () => {
+  const response = await (await start())('/api/v1/openapi.json')
+  expect([response.headers.get('content-type'), await response.text()]).toEqual([
+    'application/json; charset=utf-8',
+    DOCUMENT,
+  ])
+})
+
+test.each(documented)('$path returns what is documented', async ({ path, type, schema }) => {
+  const response = await (
+    await start()
+  )(path.replace('{name}', 'ChainBehind'), {
+    method: type === 'text/event-stream' ? 'HEAD' : 'GET',
+  })
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`])
+  if (schema) expectOnly(schema, await response.text())
+  else expect(path).toMatch(/stream$|openapi/)
+})
+
+test('the limits of the parameter limit are those of the document', async () => {
+  const events = Array.from({ length: 1001 }, (_, id): Event => {
+    return { id, at: 0, collector: 'rpc', subject: null, from: null, to: 'working', severity: 'info' }
+  })
+  const ask = await start({ events: () => Promise.resolve(events) })
+  const { parameters = [] } = openApi.paths['/api/v1/events']?.get ?? {}
+  const { minimum, maximum, default: usual } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}
+  expect([minimum, maximum, usual]).toEqual([1, 100_000, 1000])
+  const statusOf = async (limit: number) => (await ask(`/api/v1/events?limit=${limit}`)).status
+  expect([await statusOf(0), await statusOf(1)]).toEqual([400, 200])
+  expect([await statusOf(100_000), await statusOf(100_001)]).toEqual([200, 400])
+  const body = API_SCHEMAS.Events.parse(await (await ask('/api/v1/events')).json())
+  expect(body.events.length).toBe(1000)
+})
+
+test('the messages of the stream are as documented', async () => {
+  const clock = manualClock(Date.UTC(2026, 2, 1, 12))
+  const page = statusPageOf({ clock })
+  const ask = await start({ page })
+  closing.push(page.stream.close)
+  const { body } = await ask('/api/v1/stream', { headers: { 'Accept-Encoding': 'identity' } })
+  let text = ''
+  const reading = (async () => {
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk
+  })().catch(() => undefined)
+  closing.unshift(async () => reading)
+  await eventually(
+    () => text,
+    (all) => all.includes('\n\n'),
+  )
+  for (let seconds = 0; seconds < 6; seconds += 1) await clock.advance(1000)
+  await eventually(
+    () => text,
+    (all) => all.split('\n\n').length > 2,
+  )
+  const [change = '', alive = ''] = text.split('\n\n')
+  expect(change).toMatch(/^id: \w+-1\ndata: /)
+  expectOnly('StreamChange', change.replace(/^id: .*\ndata: /, ''))
+  expectOnly('StreamAlive', alive.replace(/^event: alive\ndata: /, ''))
+})
+
+test.each([
+  { scenario: 'service-crash', second: 150 },
+  { scenario: 'statesync', second: 60 },
+  { scenario: 'no-journal-permission', second: 60 },
+])('the responses of an agent in the scenario $scenario are as documented', async (options) => {
+  const host = await openHost(options)
+  for (const { path, schema } of documented) {
+    if (schema) expectOnly(schema, await host.page(path.replace('{name}', 'ChainBehind')))
+  }
+  // The lists have elements, so that these are compared, too.
+  const overview = API_SCHEMAS.Overview.parse(JSON.parse(await host.page('/api/v1/overview')))
+  expect(overview.findings).not.toEqual([])
+  expect(overview.events).not.toEqual([])
+  const status = API_SCHEMAS.Status.parse(JSON.parse(await host.page('/api/v1/status')))
+  expect(Object.keys(status.collectors)).toContain('rpc')
+  const health = API_SCHEMAS.Health.parse(JSON.parse(await host.page('/api/v1/health')))
+  expect(health.findings).not.toEqual([])
+})
