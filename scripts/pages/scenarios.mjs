@@ -5,10 +5,10 @@ import { directives, listScenarios } from '../../.cache/modules/simulator/scenar
 export const renderScenarioPage = async () =>
   [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join('\n')
 
-const scenarioRow = ({ name, description, failures, signal }) =>
+const scenarioRow = ({ name, description, failures, signal, restart }) =>
   `| [${name}](../scenarios/${name}.scenario) | ${failures.join(', ')} | ${description} | ${
     signal === undefined ? '' : `\`${signal}\``
-  } |`
+  } | ${restart.length === 0 ? 'safe' : `no: ${restart.join(', ')}`} |`
 
 const row = ({ subject, verb, argument, meaning }) =>
   `| ${subject} | ${argument === undefined ? verb : `${verb} (${argument})`} | ${meaning} |`
@@ -20,10 +20,11 @@ Generated from \`scenarios/\` and the directives in \`src/simulator/\` by \`npm 
 A scenario describes what happens to the simulated node. It changes only the outputs of the node and its host: RPC, tools,
 units, journal, metrics and files. The agent cannot detect that it is a simulation.
 \`npm run demo -- --scenario NAME\` runs one. The numbers are those of [failures](failures.md); the signal is a PromQL expression
-that has no result until the failure can first be detected.
+that has no result until the failure can first be detected. The last column is the answer of \`restart-window\` in the 60th
+second, with the conditions that prevent a restart; a test compares it.
 
-| scenario | failure | what happens | signal |
-|---|---|---|---|`
+| scenario | failure | what happens | signal | restart |
+|---|---|---|---|---|`
 
 const NOTATION = `
 ## File format
@@ -33,6 +34,7 @@ const NOTATION = `
 #
 # Failure: F1
 # Signal: time() - chain_ledger_block_timestamp_seconds{event="proposed"} > 5
+# Restart: sync, findings
 
 20s  consensus  stops
 60s  consensus  resumes
@@ -73,6 +75,6 @@ balances by hand:
 
 FIRST is \`0x\` and 20 times \`a1\`, SECOND is \`0x\` and 20 times \`b2\`. Of any 100 blocks in a row, FIRST gains 120 ERC-20 tokens and SECOND
 60. No event moves what was not minted in the same block, so \`balances --created-in N\` is exact for any N.
-[Query service](query-service.md#try-it-on-the-demo) has the commands. The simulated node does not answer \`eth_call\`, so
-\`balances --verify\` does not work in the demo.
+[Query service](query-service.md#try-it-on-the-demo) has the commands. The simulated node answers \`eth_call\` for the staking precompile
+only, so \`balances --verify\` does not work in the demo.
 `

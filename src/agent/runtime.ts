@@ -4,6 +4,7 @@ import { COLLECTORS } from '../collectors/index.ts'
 import { createSavedCounts, type SavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
 import {
+  createChainSets,
   createMainPids,
   createOwnKey,
   createUnitNames,
@@ -75,6 +76,7 @@ const createCollectors = (
   const mainPids = createMainPids()
   const roundCounter = createRoundCounter()
   const roundFeed = createRoundFeed()
+  const chainSets = createChainSets()
   const duties = createDuties()
 
   return (dependencies) => {
@@ -89,6 +91,7 @@ const createCollectors = (
       mainPids,
       roundCounter,
       roundFeed,
+      chainSets,
       duties,
       journalFor: (name) => ({
         journal,
@@ -164,7 +167,6 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     }
   }
   const readPrefixFor = createMemoizeLast<ReadPrefix>()
-  const epochs = readEpochLengths()
   const stakingNetworks = readStakingNetworks()
   const collectorsFor = createCollectors(await loadCollectors())
   return {
@@ -199,7 +201,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
         readStatus: createStatusTool({ exec, command: tool('status') }),
         host: createHostSources(config.host),
         nodeFiles: createFileTree('/'),
-        epochs,
+        epochs: readEpochLengths(config.staking),
         forks,
         stakingNetworks,
         keyFiles,

@@ -4,7 +4,7 @@ import type { Collector, Timing } from '../core/collector.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { MainPids, OwnKey, UnitNames } from './shared/node-state.ts'
+import type { ChainSets, MainPids, OwnKey, UnitNames } from './shared/node-state.ts'
 import type { RoundFeed } from './schedule/predictions.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
@@ -70,6 +70,7 @@ export interface Shared {
   readonly mainPids: MainPids
   readonly roundCounter: RoundCounter
   readonly roundFeed: RoundFeed
+  readonly chainSets: ChainSets
   readonly duties: Duties
 }
 

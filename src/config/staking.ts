@@ -41,13 +41,23 @@ export const readStakingNetworks = (): StakingNetworks => {
   return (chainId) => ({ epochBlocks: null, delayRounds: null, ...common, ...byId.get(chainId.toString()) })
 }
 
-/** Reads the length of the epochs of each network that the package knows. */
-export const readEpochLengths = (): EpochLengths => {
+/** The lengths of the configuration; null: that of the network. */
+interface ConfiguredLength {
+  readonly epochBlocks: number | null
+  readonly delayRounds: number | null
+}
+
+/** Reads the length of the epochs of each network that the package knows. That of the configuration takes precedence. */
+export const readEpochLengths = ({ epochBlocks, delayRounds }: ConfiguredLength): EpochLengths => {
   const { default: _, ...chains } = readTable()
-  return new Map(
-    Object.entries(chains).map(([id, { epochBlocks, delayRounds }]) => [
-      id,
-      { blocks: Number(epochBlocks), delayRounds: Number(delayRounds) },
-    ]),
-  )
+  const byId = new Map(Object.entries(chains))
+  return {
+    get: (chainId) => {
+      const known = byId.get(chainId)
+      const blocks = epochBlocks ?? known?.epochBlocks
+      const rounds = delayRounds ?? known?.delayRounds
+      if (blocks === undefined || rounds === undefined) return undefined
+      return { blocks: Number(blocks), delayRounds: Number(rounds) }
+    },
+  }
 }

@@ -6,7 +6,7 @@ export interface EpochLength {
 }
 
 /** By chain id, in decimal digits. */
-export type EpochLengths = ReadonlyMap<string, EpochLength>
+export type EpochLengths = Pick<ReadonlyMap<string, EpochLength>, 'get'>
 
 export interface EpochPosition {
   /** `delay`: the boundary block has been proposed, and the next epoch has not started. */

@@ -153,7 +153,7 @@ export const epochEnd = ({
   const chainId = chainIdOf(known)
   if (chainId === null) return unknown('the chain id is not known, and so the length of an epoch is not')
   const length = epochs.get(chainId)
-  if (!length) return unknown(`the length of an epoch of chain ${chainId} is not known`)
+  if (!length) return unknown(`the length of an epoch of chain ${chainId} is not known (staking.epochBlocks)`)
   const position = epochPosition(newest, length)
   const name = `epoch ${figure(newest.epoch)}`
   if (!position) return unknown(`block ${figure(newest.height)} does not fit ${name} of chain ${chainId}`)
@@ -207,9 +207,7 @@ interface UnknownRounds extends Pick<RestartInput, 'known' | 'span'> {
 /** Many hosts cannot know them, and a missed round costs one reward. */
 const unknownRounds = ({ stake, known, span, schedule }: UnknownRounds): Outcome => {
   const rate = known.value('chain_blocks_per_second')
-  const why =
-    schedule?.problem ??
-    (schedule?.isProved === false ? 'the leader schedule is not proved by the ledger stream' : 'there is no schedule')
+  const why = schedule?.problem ?? 'there is no schedule'
   const expected =
     stake === undefined || rate === undefined
       ? ''

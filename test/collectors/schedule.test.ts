@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { schedule } from '../../src/collectors/schedule/collector.ts'
 import { createOwnRounds } from '../../src/collectors/schedule/own-rounds.ts'
 import { createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
-import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { createChainSets, createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import type { Outcome } from '../../src/core/collector.ts'
 import { nextTurn } from '../../src/core/clock.ts'
 import { createLeaderSchedule } from '../../src/core/leader-schedule.ts'
@@ -29,12 +29,14 @@ const renderSets = (epoch: bigint): string =>
 interface Node {
   readonly files?: Readonly<Record<string, string>>
   readonly key?: string | null
+  readonly readsChain?: boolean
 }
 
 const SETS = '/node/config/validators/validators.toml'
 const STARTS = '/node/config/forkpoint/forkpoint.toml'
 
-const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN }: Node) => {
+const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsChain = false }: Node) => {
+  const chainSets = createChainSets()
   const clock = manualClock(NOW)
   const feed = createRoundFeed()
   const { recorder, total } = recording()
@@ -49,6 +51,8 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN }: Node) 
       count: () => Promise.resolve(null),
     },
     nodeDirectory: () => Promise.resolve('/node'),
+    chainSets,
+    readsChain,
     epochs: EPOCHS,
     published: () => [sample('chain_rpc_info', 1, { client_version: '', chain_id: '143', net_version: '' })],
     checkpoint: {
@@ -80,6 +84,7 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN }: Node) 
       for (let round = from; round <= to; round += 1n) add(round)
     },
     total,
+    chainSets,
     poll: async () => {
       const before = reports
       await clock.advance(5000)
@@ -110,6 +115,7 @@ describe('the schedule collector', () => {
     addRounds(ROUND - 198n, ROUND)
     const before = await poll()
     expect(before.value('chain_schedule_proved')).toBe(0)
+    expect(before.reading.problem).toBe('the leader schedule is not proved yet: 199 of 200 rounds have agreed')
     expect(before.value('chain_schedule_next_own_round')).toBeUndefined()
     addRounds(ROUND + 1n, ROUND + 1n)
     const after = await poll()
@@ -143,9 +149,17 @@ describe('the schedule collector', () => {
     expect(after.value('chain_schedule_proved')).toBe(0)
     expect(after.value('chain_schedule_next_own_round')).toBeUndefined()
     expect(after.reading.own).toBeNull()
+    expect(after.state).toBe('not proved: a round had another leader than predicted')
     expect(total('chain_schedule_misses_total')).toBe(1)
-    addRounds(ROUND + 2n, ROUND + 201n)
-    expect((await poll()).value('chain_schedule_proved')).toBe(1)
+    addRounds(ROUND + 2n, ROUND + 200n)
+    const almost = await poll()
+    expect(almost.reading.problem).toBe(
+      'the leader schedule is not proved: round 40000001 had another leader than predicted, and 199 of 200 rounds have agreed since',
+    )
+    addRounds(ROUND + 201n, ROUND + 201n)
+    const again = await poll()
+    expect(again.value('chain_schedule_proved')).toBe(1)
+    expect(again.reading).toMatchObject({ problem: null, disagreedAt: null })
   })
 
   test('own rounds: led with a block, and missed between a block and its parent', async () => {
@@ -193,11 +207,27 @@ describe('the schedule collector', () => {
     expect(value('chain_schedule_own_rounds_ahead')).toBeUndefined()
   })
 
+  test('without the file the set of the chain proves the schedule', async () => {
+    const { addRounds, poll, chainSets } = await start({ files: {}, readsChain: true })
+    addRounds(ROUND - 300n, ROUND)
+    const before = await poll()
+    expect(before.state).toBe(
+      'config/validators/validators.toml was not found in the directory of the node (node.directory); the set has not been read from the chain yet',
+    )
+    expect(chainSets.isMissing).toBe(true)
+    chainSets.set([{ epoch: 678n, members: MEMBERS }])
+    addRounds(ROUND + 1n, ROUND + 1n)
+    const after = await poll()
+    expect(after.value('chain_schedule_proved')).toBe(1)
+    expect(after.reading).toMatchObject({ problem: null, members: 4 })
+  })
+
   test.each([
     ['no file', {}, 'config/validators/validators.toml was not found in the directory of the node (node.directory)'],
     ['another epoch', { [SETS]: renderSets(677n) }, 'config/validators/validators.toml has no set of epoch 678'],
     ['no TOML', { [SETS]: '[[' }, 'could not parse the sets of validators: expected TOML'],
-  ])('%s: nothing is known, and the reason is in the state', async (_name, files, reason) => {
+  ])('%s: nothing is known, and the reason is in the state', async (_name, files, missing) => {
+    const reason = `${missing}; staking.schedule: true reads the set from the chain`
     const { addRounds, poll, total } = await start({ files })
     addRounds(ROUND - 300n, ROUND)
     const { state, value } = await poll()

@@ -3,6 +3,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 import { createStakingPoll, type StakingPollOptions } from '../../src/collectors/staking/poll.ts'
 import { samplesOf, type StakingReading } from '../../src/collectors/staking/reading.ts'
+import { createChainSets } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { addressOfKey } from '../../src/parsers/staking.ts'
@@ -136,7 +137,7 @@ export const memoryCheckpoint = (): Checkpoint & { saved: unknown } => ({
 export const stakingPoll = (
   url: string,
   settings: Partial<
-    Pick<StakingPollOptions, 'validatorId' | 'withdrawals' | 'epochBlocks' | 'delayRounds' | 'checkpoint' | 'ownKey'>
+    Omit<StakingPollOptions, 'rpc' | 'recorder' | 'clock' | 'networks'>
   > = {},
 ) => {
   const clock = manualClock(0)
@@ -148,11 +149,14 @@ export const stakingPoll = (
     ownKey: { get: () => KEY, set: () => undefined },
     checkpoint: memoryCheckpoint(),
     networks: readStakingNetworks(),
+    chainSets: createChainSets(),
+    schedule: false,
     validatorId: null,
     withdrawals: [],
     epochBlocks: null,
     delayRounds: null,
     keepFor: 120_000,
+    sliceFor: 10_000,
     ...settings,
   })
   return { clock, ...record, poll: (signal = new AbortController().signal) => read({ signal }) }

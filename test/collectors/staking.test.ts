@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { staking } from '../../src/collectors/staking/collector.ts'
 import type { StakingReading } from '../../src/collectors/staking/reading.ts'
-import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { createChainSets, createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { createRpcEndpoint } from '../../src/sources/endpoints.ts'
@@ -260,6 +260,8 @@ describe('the validator of the key', () => {
       ownKey,
       checkpoint: memoryCheckpoint(),
       networks: readStakingNetworks(),
+      chainSets: createChainSets(),
+      schedule: false,
       validatorId: null,
       withdrawals: [],
       epochBlocks: null,

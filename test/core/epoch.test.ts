@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readEpochLengths } from '../../src/config/staking.ts'
 import { epochPosition } from '../../src/core/epoch.ts'
 
 const LENGTH = { blocks: 50_000, delayRounds: 5000 }
@@ -24,5 +25,19 @@ describe('the position in an epoch', () => {
     { height: 33_808_561, epoch: 675 },
   ])('block $height of epoch $epoch does not fit', ({ height, epoch }) => {
     expect(epochPosition({ height, epoch }, LENGTH)).toBeUndefined()
+  })
+})
+
+describe('the length of the epochs of a network', () => {
+  const none = { epochBlocks: null, delayRounds: null }
+  test.each([
+    { id: '143', configured: none, expected: LENGTH },
+    { id: '20143', configured: none, expected: { blocks: 10_000, delayRounds: 1000 } },
+    { id: '20143', configured: { ...none, epochBlocks: 300 }, expected: { blocks: 300, delayRounds: 1000 } },
+    { id: '7', configured: none, expected: undefined },
+    { id: '7', configured: { ...none, epochBlocks: 300 }, expected: undefined },
+    { id: '7', configured: { epochBlocks: 300, delayRounds: 20 }, expected: { blocks: 300, delayRounds: 20 } },
+  ])('chain $id with $configured', ({ id, configured, expected }) => {
+    expect(readEpochLengths(configured).get(id)).toEqual(expected)
   })
 })

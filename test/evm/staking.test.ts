@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createStakingPoll } from '../../src/collectors/staking/poll.ts'
+import { createChainSets } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { STAKING_ADDRESS } from '../../src/parsers/staking.ts'
@@ -42,11 +43,14 @@ const collectorOf = (url: string) => {
     ownKey: { get: () => KEY, set: () => undefined },
     checkpoint: memoryCheckpoint(),
     networks: readStakingNetworks(),
+    chainSets: createChainSets(),
+    schedule: false,
     validatorId: null,
     withdrawals: [],
     epochBlocks: Number(LENGTH),
     delayRounds: Number(DELAY),
     keepFor: 120_000,
+    sliceFor: 10_000,
   })
   return {
     ...record,

@@ -163,7 +163,7 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
   {
     name: 'an unknown chain',
     chainId: '7',
-    reason: 'not now: epoch unknown: the length of an epoch of chain 7 is not known',
+    reason: 'not now: epoch unknown: the length of an epoch of chain 7 is not known (staking.epochBlocks)',
   },
   {
     name: 'a ledger stream that stopped 31 blocks ago',

@@ -30,7 +30,7 @@ describe('the format of scenarios', () => {
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown subject: "consensu"
-        expected: node, consensus, rpc, reference, delegations, commission, epoch, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, host, forkpoint, wal, status, formats, log, network, cleanup, journal, native, peers, stake, votes, statesync
+        expected: node, consensus, rpc, reference, delegations, authority, commission, epoch, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, host, forkpoint, wal, status, formats, log, network, cleanup, journal, native, peers, stake, votes, statesync
         did you mean "consensus"?"
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`

@@ -7,14 +7,14 @@ import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '..
 import { hour, minute, second } from '../../core/units.ts'
 import { resolvePath } from '../../core/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { parseEpochStarts, parseValidatorSets } from '../../parsers/validators.ts'
+import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { OfferCollector, ReadingOf } from '../dependencies.ts'
-import type { OwnKey } from '../shared/node-state.ts'
+import type { ChainSets, OwnKey } from '../shared/node-state.ts'
 import { definition } from './definition.ts'
 import { createOwnRounds } from './own-rounds.ts'
-import { createPredictions, type LedgerRound, type RoundFeed } from './predictions.ts'
+import { createPredictions, type LedgerRound, PROOF_ROUNDS, type RoundFeed } from './predictions.ts'
 
 interface ScheduleCollectorOptions {
   readonly feed: RoundFeed
@@ -23,6 +23,10 @@ interface ScheduleCollectorOptions {
   readonly files: FileTree
   /** The directory of the node. */
   readonly nodeDirectory: (signal: AbortSignal) => Promise<string>
+  /** Sets that the staking precompile reports. */
+  readonly chainSets: ChainSets
+  /** Whether they are read. */
+  readonly readsChain: boolean
   readonly epochs: EpochLengths
   /** Returns the samples of the other collectors. */
   readonly published: () => Iterable<Sample>
@@ -39,18 +43,21 @@ const READ_EVERY_MS = minute
 const MAX_SLOTS = 500
 const PACE_MS = 5 * minute
 const PACE_ROUNDS = 20
+const NO_SETS: readonly ValidatorSet[] = []
 /** Rounds that are compared at once: 5 ms of work. */
 const SLICE = 100
 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
-  const { feed, ownKey, recorder, epochs, published, checkpoint, timing } = options
+  const { feed, ownKey, recorder, chainSets, epochs, published, checkpoint, timing } = options
   const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
   const own = createOwnRounds()
   let setsText: string | undefined
+  let ofFile = NO_SETS
+  let used: readonly (readonly ValidatorSet[])[] = []
   let starts: ReadonlyMap<bigint, bigint> = new Map()
   let members: ReadonlyMap<bigint, number> = new Map()
-  let problem: string | null = null
+  let fileProblem: string | null = null
   let readAt: number | undefined
   let last: {
     readonly round: bigint
@@ -66,27 +73,31 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
 
   const readFiles = async (signal: AbortSignal): Promise<void> => {
     try {
-      const sets = await read(FILES.sets, signal)
+      const text = await read(FILES.sets, signal)
+      fileProblem = text === null ? `${FILES.sets} was not found in the directory of the node (node.directory)` : null
+      if (text !== null && text !== setsText) {
+        ofFile = parseValidatorSets(text)
+        setsText = text
+      }
       const forkpoint = await read(FILES.starts, signal)
-      if (sets === null) {
-        problem = `${FILES.sets} was not found in the directory of the node (node.directory)`
-        return
-      }
-      if (sets !== setsText) {
-        const parsed = parseValidatorSets(sets)
-        setsText = sets
-        predictions.setMembers(parsed)
-        own.restart()
-        members = new Map(parsed.map(({ epoch, members: all }) => [epoch, all.length]))
-        recorder.count('chain_schedule_misses_total', 0)
-      }
       starts = forkpoint === null ? new Map() : parseEpochStarts(forkpoint)
-      problem = null
     } catch (error) {
       // A host on which the agent may not read these files is not a failing collector.
       if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-      problem = error.summary
+      fileProblem = error.summary
     }
+  }
+
+  /** Uses the sets of the file, and of other epochs those of the chain. */
+  const useSets = (): void => {
+    const ofChain = options.readsChain ? chainSets.get() : NO_SETS
+    if (used[0] === ofFile && used[1] === ofChain) return
+    used = [ofFile, ofChain]
+    const sets = [...ofFile, ...ofChain.filter(({ epoch }) => !ofFile.some((one) => one.epoch === epoch))]
+    predictions.setMembers(sets)
+    own.restart()
+    members = new Map(sets.map(({ epoch, members: all }) => [epoch, all.length]))
+    if (sets.length > 0) recorder.count('chain_schedule_misses_total', 0)
   }
 
   const follow = (round: LedgerRound): void => {
@@ -122,6 +133,23 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     return at.round + BigInt(position.blocksLeft + length.delayRounds)
   }
 
+  const whyNoSet = (): string | null => {
+    const missing = fileProblem ?? (last && `${FILES.sets} has no set of epoch ${last.epoch}`)
+    if (missing === null) return null
+    return options.readsChain
+      ? `${missing}; the set has not been read from the chain yet`
+      : `${missing}; staking.schedule: true reads the set from the chain`
+  }
+
+  const whyUnproved = (): string | null => {
+    if (predictions.isProved()) return null
+    const agreed = `${predictions.agreed()} of ${PROOF_ROUNDS} rounds have agreed`
+    const at = predictions.disagreedAt()
+    return at === null
+      ? `the leader schedule is not proved yet: ${agreed}`
+      : `the leader schedule is not proved: round ${at} had another leader than predicted, and ${agreed} since`
+  }
+
   const evaluate = async ({ clock, signal }: Context): Promise<Reading> => {
     const isDue = readAt === undefined || clock.elapsed() - readAt >= READ_EVERY_MS
     const rounds = feed.take()
@@ -129,24 +157,29 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     if (isDue || (newest !== undefined && !members.has(newest))) {
       readAt = clock.elapsed()
       await readFiles(signal)
+      useSets()
     }
     for (const [index, round] of rounds.entries()) {
       follow(round)
       if (index % SLICE === SLICE - 1) await nextTurn()
     }
+    chainSets.isMissing = last !== null && !ofFile.some(({ epoch }) => epoch === last?.epoch)
     const key = ownKey.get()
     const known = last && predictions.scheduleOf(last.epoch)
+    const roundMs = millisecondsPerRound()
     const base = {
-      problem: problem ?? (last && !known ? `${FILES.sets} has no set of epoch ${last.epoch}` : null),
+      problem: known ? whyUnproved() : whyNoSet(),
       epoch: last?.epoch ?? null,
       members: (last && members.get(last.epoch)) ?? null,
       agreed: known ? predictions.agreed() : null,
       isProved: known ? predictions.isProved() : null,
+      disagreedAt: known ? predictions.disagreedAt() : null,
       round: last?.round ?? null,
     }
-    const roundMs = millisecondsPerRound()
-    if (!last || !known || key === null || roundMs === null || !predictions.isProved())
-      return { ...base, until: null, own: null, nextHour: null, inEpoch: null }
+    const none = { until: null, own: null, nextHour: null, inEpoch: null }
+    if (!last || !known || !predictions.isProved()) return { ...base, ...none }
+    if (key === null) return { ...base, ...none, problem: 'the public key of this node is not known (node.publicKey)' }
+    if (roundMs === null) return { ...base, ...none, problem: 'the pace of the rounds is not known yet' }
     const current = last
     const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) * roundMs)
     const until = await own.extend({
@@ -177,8 +210,15 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       await poll(timing, evaluate)(context, report)
     },
     samples: (reading) => samplesOf(reading),
-    states: ({ problem: why, isProved }) => ({
-      schedule: why ?? (isProved === null ? 'unknown: no blocks' : isProved ? 'proved' : 'not proved'),
+    states: ({ problem, isProved, disagreedAt }) => ({
+      schedule:
+        isProved === null
+          ? (problem ?? 'unknown: no blocks')
+          : isProved
+            ? 'proved'
+            : disagreedAt === null
+              ? 'not proved yet'
+              : 'not proved: a round had another leader than predicted',
     }),
   }
 }
@@ -197,11 +237,13 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch }: Reading): readonly Samp
 }
 
 export const offer: OfferCollector<typeof definition> = (dependencies) => {
-  const { config, roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, epochs, published, checkpoints } =
-    dependencies
+  const { config, roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, published, checkpoints } = dependencies
+  const { chainSets, epochs } = dependencies
   const { directory } = config.node
+  const { epochBlocks, delayRounds } = config.staking
+  const readsChain = config.staking.enabled && config.staking.schedule
   return {
-    uses: [ownKey, directory, readPrefix],
+    uses: [ownKey, directory, readPrefix, epochBlocks, delayRounds, readsChain],
     role: 'derived',
     create: (timing) =>
       schedule({
@@ -211,6 +253,8 @@ export const offer: OfferCollector<typeof definition> = (dependencies) => {
         files: nodeFiles,
         nodeDirectory: async (signal) =>
           resolvePath(directory, { prefix: (await readPrefix(signal)).word, files: keyFiles }),
+        chainSets,
+        readsChain,
         epochs,
         published,
         checkpoint: checkpoints.open('schedule'),

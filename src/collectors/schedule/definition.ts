@@ -21,15 +21,17 @@ export const definition = {
   name: 'schedule',
   help: 'the leader schedule: rounds that the node will lead, and those that it missed',
   introduction:
-    "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`; where the agent may not read them there is no schedule. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
+    "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`; where the agent may not read them, `staking.schedule` reads the set from the chain. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
   settings: z.strictObject(timing('5s', '20s', POLL)).prefault({}),
   reading: objectOf({
-    /** Why there is no schedule; null if there is one. */
+    /** Why the own rounds are not known; null if they are. */
     problem: textOrNull,
     epoch: integerOrNull,
     members: numberOrNull,
     agreed: numberOrNull,
     isProved: flagOrNull,
+    /** The last round with another leader than predicted; null if the last 200 rounds agreed. */
+    disagreedAt: integerOrNull,
     round: integerOrNull,
     /** The schedule is known up to this round. */
     until: objectOrNull({ round: integerOrNull, slotAt: timeOrNull }),

@@ -1,4 +1,5 @@
-import { createLeaderSchedule, type LeaderSchedule, type SetMember } from '../../core/leader-schedule.ts'
+import { createLeaderSchedule, type LeaderSchedule } from '../../core/leader-schedule.ts'
+import type { ValidatorSet } from '../../parsers/validators.ts'
 
 /** A round as the ledger stream reports it, in the order of its lines. */
 export interface LedgerRound {
@@ -42,7 +43,7 @@ export const createRoundFeed = (): RoundFeed => {
 }
 
 /** Consecutive rounds with the predicted leader after which predictions are published. */
-const PROOF_ROUNDS = 200
+export const PROOF_ROUNDS = 200
 
 interface PredictionCounts {
   /** A round had another leader than predicted. */
@@ -60,6 +61,7 @@ export const createPredictions = ({ missed }: PredictionCounts) => {
   let timeouts: readonly LedgerRound[] = []
   let lastEpoch: bigint | undefined
   let agreed = 0
+  let disagreedAt: bigint | null = null
 
   const compare = (round: LedgerRound, epoch: bigint): void => {
     const schedule = schedules.get(epoch)
@@ -70,12 +72,14 @@ export const createPredictions = ({ missed }: PredictionCounts) => {
     }
     const isRight = schedule.leader(round.round) === round.author
     agreed = isRight ? Math.min(PROOF_ROUNDS, agreed + 1) : 0
-    if (!isRight && !round.isOld) missed()
+    if (isRight) return
+    disagreedAt = round.round
+    if (!round.isOld) missed()
   }
 
   return {
     /** Sets of epochs; those of other epochs are forgotten. */
-    setMembers: (sets: readonly { readonly epoch: bigint; readonly members: readonly SetMember[] }[]): void => {
+    setMembers: (sets: readonly ValidatorSet[]): void => {
       schedules.clear()
       for (const { epoch, members } of sets) schedules.set(epoch, createLeaderSchedule(members))
       const held = waiting
@@ -96,6 +100,8 @@ export const createPredictions = ({ missed }: PredictionCounts) => {
     },
     scheduleOf: (epoch: bigint): LeaderSchedule | undefined => schedules.get(epoch),
     agreed: (): number => agreed,
+    /** The last round with another leader than predicted; null if the last 200 rounds agreed, or none was compared. */
+    disagreedAt: (): bigint | null => (agreed < PROOF_ROUNDS ? disagreedAt : null),
     isProved: (): boolean => agreed >= PROOF_ROUNDS,
   }
 }

@@ -1,3 +1,4 @@
+import type { ValidatorSet } from '../../parsers/validators.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 
 /** Values that one collector reads and others use. A reload of the configuration keeps them. */
@@ -34,6 +35,25 @@ export const createOwnKey = (configured: string | null): OwnKey => {
     get: () => key,
     set: (reported) => {
       if (configured === null && reported !== null) key = reported.replace(/^0x/, '').toLowerCase()
+    },
+  }
+}
+
+/** The sets of validators that the staking precompile reports; none unless `staking.schedule` is set. */
+export interface ChainSets {
+  get(): readonly ValidatorSet[]
+  set(sets: readonly ValidatorSet[]): void
+  /** Whether the files of the node do not have the set in force: only then it is read from the chain. */
+  isMissing: boolean
+}
+
+export const createChainSets = (): ChainSets => {
+  let current: readonly ValidatorSet[] = []
+  return {
+    isMissing: false,
+    get: () => current,
+    set: (sets) => {
+      current = sets
     },
   }
 }

@@ -18,7 +18,7 @@ export const staking = ({
   timing,
   ...options
 }: StakingPollOptions & { readonly timing: Timing }): Collector<StakingReading> => {
-  const read = createStakingPoll({ ...options, keepFor: 2 * timing.interval })
+  const read = createStakingPoll({ ...options, keepFor: 2 * timing.interval, sliceFor: timing.timeout / 3 })
   return {
     name: definition.name,
     help: definition.help,
@@ -68,6 +68,7 @@ export const offer: OfferCollector<typeof definition> = ({
   ownKey,
   checkpoints,
   stakingNetworks,
+  chainSets,
 }) => ({
   uses: [config.rpc.url, ownKey],
   // The status report may provide the public key.
@@ -81,6 +82,7 @@ export const offer: OfferCollector<typeof definition> = ({
       ownKey,
       checkpoint: checkpoints.open(definition.name),
       networks: stakingNetworks,
+      chainSets,
       timing,
     }),
 })

@@ -39,6 +39,12 @@ export const definition = {
         .max(16, 'expected 16 ids at most')
         .default([])
         .describe('ids of withdrawal requests of the authority, 0 to 255: exported until they are withdrawn'),
+      schedule: z
+        .boolean()
+        .default(false)
+        .describe(
+          'whether to read the members of the set for the collector schedule: only for epochs that the files of the node do not have, one call per member',
+        ),
       epochBlocks: count
         .nullable()
         .default(null)

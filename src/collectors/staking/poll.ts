@@ -6,7 +6,8 @@ import type { StakingEpoch, StakingValidator } from '../../parsers/staking.ts'
 import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { OwnKey } from '../shared/node-state.ts'
+import type { ChainSets, OwnKey } from '../shared/node-state.ts'
+import { createMemberReader } from './members.ts'
 import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
 import { NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
@@ -20,6 +21,9 @@ export interface StakingPollOptions {
   readonly ownKey: OwnKey
   readonly checkpoint: Checkpoint
   readonly networks: StakingNetworks
+  /** Receives the sets of validators if `schedule` is set. */
+  readonly chainSets: ChainSets
+  readonly schedule: boolean
   readonly validatorId: number | null
   readonly withdrawals: readonly number[]
   readonly epochBlocks: number | null
@@ -44,9 +48,17 @@ interface Saved {
   readonly baseline: RewardBaseline | null
 }
 
-/** Reads the staking precompile once per call. `keepFor`: how long values of a node that stops answering are kept. */
-export const createStakingPoll = (options: StakingPollOptions & { readonly keepFor: number }) => {
+interface PollTimes {
+  /** How long values of a node that stops answering are kept, in milliseconds. */
+  readonly keepFor: number
+  /** How long one poll may read members of the sets. */
+  readonly sliceFor: number
+}
+
+/** Reads the staking precompile once per call. */
+export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
   const { clock, ownKey, recorder, checkpoint } = options
+  const members = createMemberReader(options)
   const pace = createBlockPace()
   const sets = createSetReader(clock)
   let saved: Saved | null | undefined
@@ -102,7 +114,8 @@ export const createStakingPoll = (options: StakingPollOptions & { readonly keepF
     })
   }
 
-  const readAll = async (node: StakingNode, key: string): Promise<StakingReading> => {
+  const readAll = async (key: string, signal: AbortSignal): Promise<StakingReading> => {
+    const node = createStakingNode(options.rpc, signal)
     const block = await node.block('finalized')
     if (!block) throw new NodeUnavailableError('no block is finalized')
     if (last?.key === key && last.reading.block?.number === block.number) return last.reading
@@ -126,6 +139,7 @@ export const createStakingPoll = (options: StakingPollOptions & { readonly keepF
     const current = await sets.read(state, epoch, constants.setLimit)
     saved = { key, id, baseline: countRewards(id, epoch, validator) }
     await checkpoint.save(saved)
+    if (options.schedule && options.chainSets.isMissing) options.chainSets.set(await members.read(state, epoch, signal))
     return {
       ...reading,
       isRegistered: true,
@@ -156,7 +170,7 @@ export const createStakingPoll = (options: StakingPollOptions & { readonly keepF
     const key = ownKey.get()
     if (key === null) return NOTHING_READ
     try {
-      const reading = await readAll(createStakingNode(options.rpc, signal), key)
+      const reading = await readAll(key, signal)
       last = { key, at: clock.now(), reading }
       return reading
     } catch (error) {

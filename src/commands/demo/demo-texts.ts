@@ -94,7 +94,12 @@ export const renderConfig = (
       },
     }),
     rpc: { ...at['rpc'], url: rpcUrl },
-    staking: { ...at['staking'], epochBlocks: Number(EPOCH.blocks), delayRounds: Number(EPOCH.delayRounds) },
+    staking: {
+      ...at['staking'],
+      withdrawals: [0],
+      epochBlocks: Number(EPOCH.blocks),
+      delayRounds: Number(EPOCH.delayRounds),
+    },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
     host: { ...at['host'], ...files.host },
     version: { ...at['version'], forksFile: files.forksFile },

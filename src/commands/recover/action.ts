@@ -16,7 +16,7 @@ export const recover = async ({ io, exit, options }: ActionContext<RecoverOption
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
   const { snapshot, config } = data
-  const input = { ...snapshot, window: config.derived.blocksyncWindow, epochs: readEpochLengths() }
+  const input = { ...snapshot, window: config.derived.blocksyncWindow, epochs: readEpochLengths(config.staking) }
   const advice = adviseRecovery(input)
   const restart = restartWindow({ ...input, span: RESTART_MS })
   if (options.json) {

@@ -24,7 +24,7 @@ export const showRestartWindow = async ({ io, exit, options }: ActionContext<Res
     ...snapshot,
     span,
     window: config.derived.blocksyncWindow,
-    epochs: readEpochLengths(),
+    epochs: readEpochLengths(config.staking),
   })
   const exitCode = answer.isSafe ? 0 : 1
   if (options.json) {

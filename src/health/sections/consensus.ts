@@ -237,7 +237,7 @@ export const duties: Section = {
       collector: 'schedule',
       source: 'the leader schedule',
       facts: ({ readings: { schedule }, at }) => {
-        const why = schedule?.problem ?? (schedule?.isProved === false ? 'not proved by 200 rounds' : undefined)
+        const why = schedule?.problem ?? undefined
         const [next] = schedule?.own ?? []
         return [
           fact('scheduleProved', schedule?.isProved, { label: 'schedule is proved', unknownReason: why }),

@@ -10,9 +10,11 @@ export interface Staking {
   readonly tokens: bigint
   /** In percent. */
   readonly commission: number
+  /** The withdrawal request of its authority. */
+  readonly withdrawal: { readonly tokens: bigint; readonly requestedMs: number } | undefined
 }
 
-export const usualStaking: Staking = { tokens: 11_100_000n, commission: 10 }
+export const usualStaking: Staking = { tokens: 11_100_000n, commission: 10, withdrawal: undefined }
 
 const tokens: Argument<bigint> = {
   expected: 'a number of tokens, such as 9500000',
@@ -28,6 +30,16 @@ export const stakingDirectives: readonly Directive[] = [
     taking(tokens, (stake) => setIn('staking')({ tokens: stake })),
   ),
   directive(
+    'authority undelegates',
+    'the authority of the validator requests to withdraw from its stake: withdrawal request 0',
+    taking(tokens, (amount) =>
+      setIn('staking')(({ tokens: before }, requestedMs) => ({
+        tokens: before - amount,
+        withdrawal: { tokens: amount, requestedMs },
+      })),
+    ),
+  ),
+  directive(
     'commission is',
     'the commission of the validator, in percent',
     taking(wholePercent, (commission) => setIn('staking')({ commission })),
@@ -41,6 +53,7 @@ export const stakingDirectives: readonly Directive[] = [
 
 const WEI = 10n ** 18n
 const MINIMUM = 10_000_000n
+const MINIMUM_SELF = 100_000n
 const SELF = 150_000n
 /** For the pool of the validator, in wei per block: its share of the leaders, of a reward of 18, after the commission. */
 const POOL_PER_BLOCK = 777_600_000_000_000_000n
@@ -83,6 +96,8 @@ interface PrecompileOptions {
 export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): Precompile => {
   const conditionAt = (block: bigint) => timeline.conditionAt(chain.block(block)?.timeMs ?? -Infinity)
 
+  const selfStakeAt = (block: bigint): bigint => SELF - (conditionAt(block).staking.withdrawal?.tokens ?? 0n)
+
   const ownMember = (id: bigint, block: bigint): Member => {
     const boundary = EPOCH.lastBoundary(block)
     const view = (at: bigint): View => {
@@ -98,7 +113,7 @@ export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): P
     const execution = view(block)
     return {
       ...identity(chain, own, id),
-      flags: execution.stake < MINIMUM * WEI ? 1n : 0n,
+      flags: execution.stake < MINIMUM * WEI || selfStakeAt(block) < MINIMUM_SELF ? 1n : 0n,
       execution,
       consensus: frozen(boundary),
       snapshot: frozen(boundary - EPOCH.blocks),
@@ -144,12 +159,21 @@ export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): P
       const isAuth = member !== undefined && BigInt(member.auth) === address
       const claimable = (poolOf(block) / 9n) % (5000n * WEI)
       return (
-        isAuth ? [SELF * WEI, accumulatorOf(poolOf(block)), claimable, 0n, 0n, 0n, 0n] : [0n, 0n, 0n, 0n, 0n, 0n, 0n]
+        isAuth ? [selfStakeAt(block) * WEI, accumulatorOf(poolOf(block)), claimable, 0n, 0n, 0n, 0n] : [0n, 0n, 0n, 0n, 0n, 0n, 0n]
       )
         .map(word)
         .join('')
     },
-    '56fa2045': () => word(0n).repeat(3),
+    '56fa2045': ([id = 0n, address = 0n, request = 0n], block) => {
+      const { withdrawal } = conditionAt(block).staking
+      const member = members(block).find((one) => one.id === id)
+      const isKnown = member?.validator === own && BigInt(member.auth) === address && request === 0n
+      if (!withdrawal || !isKnown) return word(0n).repeat(3)
+      // The stake ends with the epoch, or in the delay with the next one.
+      const at = chain.headAt(withdrawal.requestedMs)
+      const epoch = at.epoch + (EPOCH.isInDelay(at) ? 2n : 1n)
+      return [withdrawal.tokens * WEI, accumulatorOf(poolOf(at.seqNum)), epoch].map(word).join('')
+    },
     fb29b729: ([start = 0n], block) => page('consensus', block, start),
     de66a368: ([start = 0n], block) => page('snapshot', block, start),
     '7cb074df': ([start = 0n], block) => page('execution', block, start),

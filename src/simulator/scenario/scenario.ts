@@ -63,6 +63,8 @@ export interface Scenario {
   readonly failures: readonly string[]
   /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
   readonly signal: string | undefined
+  /** The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: sync, epoch unknown`. */
+  readonly restart: readonly string[]
   readonly steps: readonly Step[]
 }
 
@@ -75,6 +77,7 @@ export const parseScenario = (name: string, text: string): Scenario => {
   const description = lines.find((line) => line.startsWith('#'))?.replace(/^#\s*/, '') ?? ''
   const failures = heading(lines, 'Failure')?.split(/[,\s]+/) ?? []
   const signal = heading(lines, 'Signal')
+  const restart = heading(lines, 'Restart')?.split(/,\s*/) ?? []
   const steps: Step[] = []
   for (const [index, line] of lines.entries()) {
     if (line === '' || line.startsWith('#')) continue
@@ -86,7 +89,7 @@ export const parseScenario = (name: string, text: string): Scenario => {
     }
     steps.push(step)
   }
-  return { name, description, failures, signal, steps }
+  return { name, description, failures, signal, restart, steps }
 }
 
 const heading = (lines: readonly string[], word: string): string | undefined =>
