@@ -17,7 +17,7 @@ import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import { limitsOf } from '../health/rules/index.ts'
-import { createSampleIndex, type Sample, sample } from '../core/metric.ts'
+import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
 import { parseEvent } from '../parsers/event.ts'
@@ -124,7 +124,13 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   })
   const samples = (): readonly Sample[] => {
     const read = [...board.samples()]
-    return [buildInfo, ...reloader.samples(), ...roleSamples(config.health.role, createSampleIndex(read)), ...read]
+    return [
+      buildInfo,
+      ...sampleIfKnown('chain_agent_state_saved', checkpoints.isSaved()),
+      ...reloader.samples(),
+      ...roleSamples(config.health.role, createSampleIndex(read)),
+      ...read,
+    ]
   }
   const history = createHistory()
   const limitOf = limitsOf(config.health)

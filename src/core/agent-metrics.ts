@@ -13,6 +13,9 @@ export const agent = {
       revision: open,
       node_version: open,
     }),
+    chain_agent_state_saved: gauge(
+      'Whether the last attempt to save journal cursors, counts and other state succeeded; absent before the first.',
+    ),
     chain_agent_collector_enabled: gauge('Whether the collector is enabled in the configuration.', { collector: open }),
     chain_agent_collector_up: gauge('Whether the last attempt succeeded and its reading is fresh.', {
       collector: open,

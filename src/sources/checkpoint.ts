@@ -22,6 +22,8 @@ export interface Checkpoint {
 export interface Checkpoints {
   /** Returns the same checkpoint for the same name, so that each document has one writer. */
   open(name: string): Checkpoint
+  /** Whether the last attempt to save succeeded; null before the first. */
+  isSaved(): boolean | null
   /** Waits until all saved values are written. */
   flush(): Promise<void>
 }
@@ -32,7 +34,7 @@ export interface Checkpoints {
  */
 export const createCheckpoints = (directory: string, complain: (error: Error) => void): Checkpoints => {
   const writing = new Set<Promise<void>>()
-  let complained = false
+  let isSaved: boolean | null = null
   const unreadable = new Set<string>()
 
   const write = async (file: string, value: unknown): Promise<void> => {
@@ -43,10 +45,10 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
         await makeDirectory(directory, 0o750)
         await writeAtomically(file, [text], { mode: 0o640 })
       })
-      complained = false
+      isSaved = true
     } catch (error) {
-      if (!complained) complain(asError(error))
-      complained = true
+      if (isSaved !== false) complain(asError(error))
+      isSaved = false
     }
   }
 
@@ -102,6 +104,7 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
 
   return {
     open,
+    isSaved: () => isSaved,
     flush: async () => {
       while (writing.size > 0) await Promise.all(writing)
     },
@@ -123,6 +126,7 @@ export const createReadOnlyCheckpoints = (directory: string): Checkpoints => {
       },
       save: () => Promise.resolve(),
     }),
+    isSaved: () => null,
     flush: () => Promise.resolve(),
   }
 }

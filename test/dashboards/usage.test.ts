@@ -26,6 +26,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   chain_schedule_own_rounds: 'goes with the leader schedule',
   chain_token_balance: 'which tokens and holders matter, each operator knows alone',
   chain_token_through_block: 'goes with the balances',
+  chain_agent_state_saved: 'an alert reports it',
   chain_agent_config_last_reload_successful: 'the log reports the result of a reload at once',
   chain_agent_config_last_reload_success_timestamp_seconds: 'goes with the result of a reload',
 }

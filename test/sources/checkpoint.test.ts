@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createCheckpoints } from '../../src/sources/checkpoint.ts'
@@ -43,6 +43,15 @@ test('a directory that cannot be written is reported once and blocks no caller',
   await checkpoints.flush()
   expect(complaints).toHaveLength(1)
   expect(await readFile(file, 'utf8')).toBe('keep me')
+  expect(checkpoints.isSaved()).toBe(false)
+  await rm(file)
+  await checkpoints.open('a').save(3)
+  expect(checkpoints.isSaved()).toBe(true)
+  await rm(file, { recursive: true })
+})
+
+test('whether state is saved is unknown before the first attempt', () => {
+  expect(createCheckpoints(directory, () => undefined).isSaved()).toBeNull()
 })
 
 test('a directory in which none can be made is reported at once', async () => {

@@ -59,7 +59,7 @@ const createSums = () => {
   const sums = new Map<string, Count>()
   return {
     add: (...[name, by, labels]: Count): void => {
-      const key = `${name} ${Object.values(labels).join(' ')}`
+      const key = [name, ...Object.values(labels)].join('\0')
       sums.set(key, [name, (sums.get(key)?.[1] ?? 0) + by, labels])
     },
     all: (): readonly Count[] => [...sums.values()],

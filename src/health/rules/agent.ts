@@ -1,5 +1,12 @@
 import { period, type RuleFile } from './rule.ts'
 
+const FAILING = {
+  alert: 'ChainAgentFailing',
+  severity: 'warning',
+  component: 'agent',
+  summary: 'A part of the agent fails.',
+} as const
+
 export const agent: RuleFile = {
   name: 'agent',
   groups: [
@@ -108,6 +115,33 @@ and on (instance, job, collector)
           summary: 'A collector is reported as up, but its last reading is old.',
           description: (limit) =>
             `Collector {{ $labels.collector }} on {{ $labels.instance }} counts as up, but its last reading is {{ $value | humanizeDuration }} old, more than ${period(limit)}. The scraped data is an old copy, or a clock is wrong.`,
+        },
+        {
+          ...FAILING,
+          comment:
+            'Agent and query service. They would not start with it: a reboot of the host would leave the node without an agent.',
+          labels: { problem: 'configuration' },
+          for: '5m',
+          expr: 'chain_agent_config_last_reload_successful == 0',
+          advice: [
+            'See the error, with its line: `sudo chain-agent config`.',
+            'Correct it, then reload: `sudo systemctl reload chain-agent`, or `chain-agent-serve-query`.',
+          ],
+          description:
+            'chain-agent on {{ $labels.instance }} rejected its configuration at the last reload five minutes ago or more: it uses the previous one, and does not start again with the new one.',
+        },
+        {
+          ...FAILING,
+          comment: 'Nothing is lost yet: it is at the next restart.',
+          labels: { problem: 'state' },
+          for: '5m',
+          expr: 'chain_agent_state_saved == 0',
+          advice: [
+            'See why: `journalctl -u chain-agent -n 50`, `df -h /var/lib/chain-agent`.',
+            'Make the directory of `state.directory` writable for the agent.',
+          ],
+          description:
+            'The agent on {{ $labels.instance }} has not been able to save its journal cursors and counts for five minutes. After a restart its counters start again, and lines that were written in between are missed.',
         },
         {
           comment: 'One is due every minute. changes(), because it also covers a heartbeat that was never accepted.',
