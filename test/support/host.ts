@@ -92,18 +92,19 @@ export const startHost = async (options: Options): Promise<Host> => {
         ['otel', otel],
       ]
     : []
+  // The client of a query service has a transport of its own; the agent's requests to that port need no connection.
+  const service = hasSecrets ? await serveEndpoint(reference, 0) : undefined
+  const served = service?.keep({ clock, signal: ending.signal })
+  const referenceUrl = service?.url ?? url('reference')
   const simulatedAsk = createInProcessHttp(
-    new Map([...places, ['reference', reference] as const].map(([name, at]) => [url(name), at])),
+    new Map([...places.map(([name, at]) => [url(name), at] as const), [referenceUrl, reference]]),
   )
   const realAsk = createHttpClient(systemClock)
   const port = await freePort()
-  // The client of a query service has a transport of its own.
-  const service = hasSecrets ? await serveEndpoint(reference, 0) : undefined
-  const served = service?.keep({ clock, signal: ending.signal })
   const place = {
     ...simulated,
     rpcUrl: hasSecrets ? `${url('rpc')}/${secret('RpcPath')}` : url('rpc'),
-    referenceUrl: service?.url ?? url('reference'),
+    referenceUrl,
     nativeUrl: hasSecrets ? `${url('native')}/${secret('MetricsPath')}` : url('native'),
     otelUrl: url('otel'),
     binDirectory: '',
@@ -124,7 +125,9 @@ export const startHost = async (options: Options): Promise<Host> => {
     // The agent itself is requested over a real connection.
     ask: async (request: Parameters<typeof realAsk>[0]) =>
       inFlight.track(
-        request.url.includes('.simulated') ? simulatedAsk(request) : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
+        request.url.includes('.simulated') || request.url.startsWith(referenceUrl)
+          ? simulatedAsk(request)
+          : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
       ),
   }
   const connect: Connect = (to) => {
