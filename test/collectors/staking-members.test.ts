@@ -11,7 +11,15 @@ const { signal } = new AbortController()
 const keyOf = (id: bigint): string => `02${id.toString(16).padStart(64, '0')}`
 
 /** A node whose sets have that number of members; the last one left with the snapshot view. */
-const reader = ({ members, callMs = 0, sliceFor = 10_000 }: { members: number; callMs?: number; sliceFor?: number }) => {
+const reader = ({
+  members,
+  callMs = 0,
+  sliceFor = 10_000,
+}: {
+  members: number
+  callMs?: number
+  sliceFor?: number
+}) => {
   let now = 0
   const clock: Clock = {
     now: () => now,

@@ -136,9 +136,7 @@ export const memoryCheckpoint = (): Checkpoint & { saved: unknown } => ({
 /** A poll of that node over HTTP. */
 export const stakingPoll = (
   url: string,
-  settings: Partial<
-    Omit<StakingPollOptions, 'rpc' | 'recorder' | 'clock' | 'networks'>
-  > = {},
+  settings: Partial<Omit<StakingPollOptions, 'rpc' | 'recorder' | 'clock' | 'networks'>> = {},
 ) => {
   const clock = manualClock(0)
   const record = recording()

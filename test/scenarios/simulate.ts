@@ -81,7 +81,10 @@ export const simulate = (
       const obstacles = checks
         .filter(({ state, isRequired }) => isRequired && state !== 'ok')
         .map(({ name, state }) => (state === 'unknown' ? `${name} unknown` : name))
-      expect({ obstacles, isSafe }, says).toEqual({ obstacles: scenario.restart, isSafe: scenario.restart.length === 0 })
+      expect({ obstacles, isSafe }, says).toEqual({
+        obstacles: scenario.restart,
+        isSafe: scenario.restart.length === 0,
+      })
     })
     test.runIf(parts > 1)('fires the same alerts in the agent as in Prometheus', async () => {
       expect(await differencesFromPrometheus(recording.looks)).toBe('')

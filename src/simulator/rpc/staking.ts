@@ -159,7 +159,9 @@ export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): P
       const isAuth = member !== undefined && BigInt(member.auth) === address
       const claimable = (poolOf(block) / 9n) % (5000n * WEI)
       return (
-        isAuth ? [selfStakeAt(block) * WEI, accumulatorOf(poolOf(block)), claimable, 0n, 0n, 0n, 0n] : [0n, 0n, 0n, 0n, 0n, 0n, 0n]
+        isAuth
+          ? [selfStakeAt(block) * WEI, accumulatorOf(poolOf(block)), claimable, 0n, 0n, 0n, 0n]
+          : [0n, 0n, 0n, 0n, 0n, 0n, 0n]
       )
         .map(word)
         .join('')
