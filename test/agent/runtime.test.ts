@@ -25,6 +25,7 @@ const runtime = async () =>
     ask: unused,
     checkpoints: {
       open: () => ({ read: unused, save: () => Promise.resolve() }),
+      isSaved: () => null,
       flush: () => Promise.resolve(),
     },
     ownsProcess: false,
