@@ -71,6 +71,7 @@ const WITH_PREFIX = [
   'native',
   'keys',
   'version',
+  'schedule',
 ]
 
 /** Another value, and the collectors that use the key in addition to that of its section. */
@@ -80,8 +81,8 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'log.level': { to: 'debug' },
   'state.directory': {},
   'events.keep': {},
-  'node.publicKey': { to: `03${'7d'.repeat(32)}`, also: ['ledger', 'status', 'derived'] },
-  'node.directory': { also: ['host', 'keys'] },
+  'node.publicKey': { to: `03${'7d'.repeat(32)}`, also: ['ledger', 'status', 'derived', 'schedule', 'staking'] },
+  'node.directory': { also: ['host', 'keys', 'schedule'] },
   'node.environmentFile': { also: ['keys'] },
   'node.backupDirectory': { also: ['keys'] },
   references: { to: [REFERENCE], also: ['reference', 'status'] },
@@ -90,7 +91,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'health.objective': { to: 0.99 },
   'health.limits': { to: { ChainBehind: { warning: 6 } } },
   'health.disable': { to: ['ChainSmtActive'] },
-  'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference'] },
+  'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference', 'staking'] },
   'services.units': {
     to: { bft: 'a.service', execution: 'b.service', rpc: 'c.service' },
     also: ['lifecycle'],
@@ -110,6 +111,11 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'native.fallbackUrl': { to: 'http://127.0.0.1:1' },
   'native.namePrefix': { to: 'other' },
   'tokens.url': { to: 'http://127.0.0.1:1' },
+  'staking.validatorId': { to: 7 },
+  'staking.withdrawals': { to: [3] },
+  'staking.schedule': { also: ['schedule'] },
+  'staking.epochBlocks': { to: 300, also: ['schedule'] },
+  'staking.delayRounds': { to: 20, also: ['schedule'] },
   'web.hosts': { to: ['node1'] },
 }
 
