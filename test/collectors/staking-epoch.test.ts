@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createBlockPace, membership, progressOf } from '../../src/collectors/staking/epoch.ts'
-import { rewardsBetween } from '../../src/collectors/staking/rewards.ts'
+import { addRewards, rewardsBetween } from '../../src/collectors/staking/rewards.ts'
 
 const LENGTH = { epochBlocks: 50n, delayRounds: 5n, blockTime: 400 }
 const at = (number: bigint) => ({ number, at: Number(number) * 400 })
@@ -91,7 +91,7 @@ test.each([
 
 describe('rewards by the accumulator', () => {
   const WEI = 10n ** 18n
-  const base = { id: 1n, epoch: 5n, accumulatedReward: 0n, stake: 11_000_003n * WEI, commission: WEI / 10n }
+  const base = { id: 1n, epoch: 5n, accumulatedReward: 0n, stake: 11_000_003n * WEI, commission: WEI / 10n, at: 1000 }
 
   test('against a model of the node: exact to a wei per poll', () => {
     fc.assert(
@@ -127,5 +127,34 @@ describe('rewards by the accumulator', () => {
 
   test('at a commission of 100 % the commission is unknown', () => {
     expect(rewardsBetween({ ...base, commission: WEI }, base)).toEqual({ pool: 0n, commission: null })
+  })
+
+  test('by epoch: what is read after a boundary belongs to the epoch before it', () => {
+    const points = [
+      { ...base, at: 1000 },
+      { ...base, at: 2000 },
+      { ...base, at: 3000, epoch: 6n },
+      { ...base, at: 4000, epoch: 6n },
+    ]
+    let all: ReturnType<typeof addRewards> = []
+    for (const [index, now] of points.slice(1).entries()) {
+      const before = points[index] ?? base
+      all = addRewards(all, { pool: 10n, commission: index === 2 ? null : 1n }, { before, now })
+    }
+    expect(all).toEqual([
+      { epoch: 5n, pool: 20n, commission: 2n, fromAt: 1000, toAt: 3000 },
+      { epoch: 6n, pool: 10n, commission: null, fromAt: 3000, toAt: 4000 },
+    ])
+  })
+
+  test('by epoch: 60 epochs are kept, and those of a chain that was reset are dropped', () => {
+    let all: ReturnType<typeof addRewards> = []
+    const add = (epoch: bigint): void => {
+      all = addRewards(all, { pool: 1n, commission: 1n }, { before: { ...base, epoch }, now: { ...base, epoch } })
+    }
+    for (let epoch = 1n; epoch <= 61n; epoch += 1n) add(epoch)
+    expect(all.map(({ epoch }) => epoch).at(0)).toBe(2n)
+    add(1n)
+    expect(all.map(({ epoch }) => epoch)).toEqual([1n])
   })
 })

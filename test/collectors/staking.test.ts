@@ -212,6 +212,16 @@ describe('rewards', () => {
     const { poll, total } = stakingPoll(node.url, { checkpoint })
     await poll()
     expect(total('chain_staking_reward_tokens_total{share=pool}')).toBe(10.5)
+    // Also by epoch: blocks 60,000 and 60,100, of 0.4 s; 10.5 * 5 / 95 tokens of commission, rounded down to a wei.
+    expect((await poll()).rewards).toEqual([
+      {
+        epoch: 2n,
+        pool: 10_500_000_000_000_000_000n,
+        commission: 552_631_578_947_368_421n,
+        fromAt: 1_700_024_000_000,
+        toAt: 1_700_024_040_000,
+      },
+    ])
     // The id is remembered.
     expect(callsSince(from)).not.toContain('eth_getStorageAt')
   })

@@ -92,6 +92,16 @@ export const definition = {
     withdrawals: listOf(
       objectOf({ request: numberOrNull, amount: amountOrNull, epoch: integerOrNull, isReady: flagOrNull }),
     ),
+    rewards: listOf(
+      objectOf({
+        epoch: integerOrNull,
+        /** In wei. */
+        pool: amountOrNull,
+        commission: amountOrNull,
+        fromAt: timeOrNull,
+        toAt: timeOrNull,
+      }),
+    ),
     sets: objectOrNull({
       execution: numberOrNull,
       consensus: numberOrNull,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/metric.ts'
-import type { StakingEpoch, StakingValidator } from '../../parsers/staking.ts'
+import type { StakingValidator } from '../../parsers/staking.ts'
 import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
@@ -11,7 +11,7 @@ import { createMemberReader } from './members.ts'
 import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
 import { NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
-import { baselineOf, type RewardBaseline, rewardsBetween } from './rewards.ts'
+import { addRewards, baselineOf, type EpochRewards, type RewardBaseline, rewardsBetween } from './rewards.ts'
 import { createSetReader } from './sets.ts'
 
 export interface StakingPollOptions {
@@ -38,14 +38,31 @@ const savedSchema = z.object({
   key: z.string(),
   id: integer,
   baseline: z
-    .object({ id: integer, epoch: integer, accumulatedReward: integer, stake: integer, commission: integer })
+    .object({
+      id: integer,
+      epoch: integer,
+      accumulatedReward: integer,
+      stake: integer,
+      commission: integer,
+      at: z.number(),
+    })
     .nullable(),
+  rewards: z.array(
+    z.object({
+      epoch: integer,
+      pool: integer,
+      commission: integer.nullable(),
+      fromAt: z.number(),
+      toAt: z.number(),
+    }),
+  ),
 })
-/** What survives a restart: the id of the key, and the last rewards. */
+/** What survives a restart: the id of the key, and the rewards. */
 interface Saved {
   readonly key: string
   readonly id: bigint
   readonly baseline: RewardBaseline | null
+  readonly rewards: readonly EpochRewards[]
 }
 
 interface PollTimes {
@@ -82,14 +99,15 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     pace.add(block)
   }
 
-  const countRewards = (id: bigint, epoch: StakingEpoch, validator: StakingValidator): RewardBaseline => {
-    const baseline = baselineOf(id, epoch, validator)
-    const rewards = rewardsBetween(saved?.baseline ?? null, baseline)
+  const countRewards = (now: RewardBaseline): readonly EpochRewards[] => {
+    const before = saved?.baseline ?? null
+    const rewards = rewardsBetween(before, now)
     recorder.count('chain_staking_reward_tokens_total', inTokens(rewards?.pool ?? 0n), { share: 'pool' })
     if (rewards?.commission !== null) {
       recorder.count('chain_staking_reward_tokens_total', inTokens(rewards?.commission ?? 0n), { share: 'commission' })
     }
-    return baseline
+    const all = before?.id === now.id ? (saved?.rewards ?? []) : []
+    return before && rewards ? addRewards(all, rewards, { before, now }) : all
   }
 
   /** The validator of this key; null if the key is not registered. */
@@ -137,7 +155,8 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
       delay: constants.withdrawalDelay,
     })
     const current = await sets.read(state, epoch, constants.setLimit)
-    saved = { key, id, baseline: countRewards(id, epoch, validator) }
+    const baseline = baselineOf({ id, epoch, validator, block })
+    saved = { key, id, baseline, rewards: countRewards(baseline) }
     await checkpoint.save(saved)
     if (options.schedule && options.chainSets.isMissing) options.chainSets.set(await members.read(state, epoch, signal))
     return {
@@ -145,6 +164,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
       isRegistered: true,
       validator: validatorReading({ id, epoch, validator, own, sets: current, constants }),
       withdrawals,
+      rewards: saved.rewards,
       sets: current && { ...current.size, limit: current.limit },
     }
   }

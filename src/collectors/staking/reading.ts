@@ -12,6 +12,7 @@ import {
 import type { StakingConstants } from '../../config/staking.ts'
 import { FLAGS } from './definition.ts'
 import { type FinalizedBlock, membership, type progressOf, viewInForce } from './epoch.ts'
+import type { EpochRewards } from './rewards.ts'
 
 type PerView<T> = Readonly<Record<SetView, T>>
 
@@ -61,6 +62,8 @@ export interface StakingReading {
   readonly isRegistered: boolean | null
   readonly validator: ValidatorReading | null
   readonly withdrawals: readonly WithdrawalReading[]
+  /** Of the last epochs, oldest first. */
+  readonly rewards: readonly EpochRewards[]
   readonly sets: (PerView<number> & { readonly limit: number }) | null
 }
 
@@ -74,6 +77,7 @@ export const NOTHING_READ: StakingReading = {
   isRegistered: null,
   validator: null,
   withdrawals: [],
+  rewards: [],
   sets: null,
 }
 

@@ -1,5 +1,5 @@
 import { ACCUMULATOR_SCALE, FULL_COMMISSION, type StakingEpoch, type StakingValidator } from '../../parsers/staking.ts'
-import { viewInForce } from './epoch.ts'
+import { type FinalizedBlock, viewInForce } from './epoch.ts'
 
 /** What a later reading is compared with. */
 export interface RewardBaseline {
@@ -9,6 +9,8 @@ export interface RewardBaseline {
   /** Stake in wei and commission of the set in force. */
   readonly stake: bigint
   readonly commission: bigint
+  /** The time of the block, in milliseconds since the epoch. */
+  readonly at: number
 }
 
 /** Rewards in wei between two readings. */
@@ -19,11 +21,19 @@ interface Rewards {
   readonly commission: bigint | null
 }
 
-export const baselineOf = (id: bigint, epoch: StakingEpoch, validator: StakingValidator): RewardBaseline => ({
+interface BaselineParts {
+  readonly id: bigint
+  readonly epoch: StakingEpoch
+  readonly validator: StakingValidator
+  readonly block: FinalizedBlock
+}
+
+export const baselineOf = ({ id, epoch, validator, block }: BaselineParts): RewardBaseline => ({
   id,
   epoch: epoch.epoch,
   accumulatedReward: validator.accumulatedReward,
   ...validator[viewInForce(epoch)],
+  at: block.at,
 })
 
 /**
@@ -39,4 +49,32 @@ export const rewardsBetween = (before: RewardBaseline | null, now: RewardBaselin
   const pool = (growth * before.stake) / ACCUMULATOR_SCALE
   const rest = FULL_COMMISSION - before.commission
   return { pool, commission: rest <= 0n ? null : (pool * before.commission) / rest }
+}
+
+/** Rewards of an epoch, as far as the agent has read them: between two times, in milliseconds since the epoch. */
+export interface EpochRewards extends Rewards {
+  readonly epoch: bigint
+  readonly fromAt: number
+  readonly toAt: number
+}
+
+/** Epochs of 4 to 6 hours: ten days. */
+const MAX_EPOCHS = 60
+
+/** Adds rewards since `before` to those of its epoch: the poll after a boundary counts for the epoch that has ended. */
+export const addRewards = (
+  all: readonly EpochRewards[],
+  { pool, commission }: Rewards,
+  { before, now }: { readonly before: RewardBaseline; readonly now: RewardBaseline },
+): readonly EpochRewards[] => {
+  const { epoch } = before
+  const known = all.find((one) => one.epoch === epoch) ?? { pool: 0n, commission: 0n, fromAt: before.at }
+  const sum: EpochRewards = {
+    epoch,
+    pool: known.pool + pool,
+    commission: commission === null || known.commission === null ? null : known.commission + commission,
+    fromAt: known.fromAt,
+    toAt: now.at,
+  }
+  return [...all.filter((one) => one.epoch < epoch), sum].slice(-MAX_EPOCHS)
 }
