@@ -5,7 +5,7 @@ import {
   followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import type { LifecycleCounters } from './restarts.ts'
+import { lifecycleEntry, lifecycleMatch, type LifecycleCounters } from './restarts.ts'
 import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
@@ -17,11 +17,6 @@ interface LifecycleCollectorOptions {
   readonly lifecycle: LifecycleCounters
   readonly timing: Timing
 }
-
-/** Ids of systemd's message catalogue (`journalctl --catalog`), stable across versions and languages. */
-const STARTED = '39f53479d3a045ac8e11786248231fbf'
-const SUCCEEDED = '7ad2d189f7e94e70a38c781354912448'
-const FAILED = 'd9b373ed55a64feb8242e02dbe79a49c'
 
 /** systemd writes the entries of all units under its own unit. */
 const SERVICE = 'init'
@@ -37,26 +32,19 @@ export const lifecycle = (options: LifecycleCollectorOptions): Collector<Followe
       match: async (signal) => {
         const resolvedUnits = await unitNames.all(units, signal)
         services = new Map([...resolvedUnits].map(([service, unit]) => [unit, service]))
-        return [
-          '_PID=1',
-          ...[STARTED, SUCCEEDED, FAILED].map((id) => `MESSAGE_ID=${id}`),
-          ...[...services.keys()].map((unit) => `UNIT=${unit}`),
-        ]
+        return lifecycleMatch(services.keys())
       },
       newest: 50,
       initialize: () => {
         counters.initialize()
       },
       onEntry: ({ fields }, isOld) => {
-        const service = services.get(fields['UNIT'] ?? '')
-        const invocation = fields['INVOCATION_ID']
-        if (service === undefined || invocation === undefined) return
-        const run = { service, invocation, isOld }
-        if (fields['MESSAGE_ID'] === STARTED) counters.started(run)
-        else if (fields['MESSAGE_ID'] === SUCCEEDED) counters.exited({ ...run, result: 'success' })
-        else if (fields['MESSAGE_ID'] === FAILED) {
-          counters.exited({ ...run, result: fields['UNIT_RESULT'] ?? 'other' })
-        }
+        const entry = lifecycleEntry(fields)
+        const service = services.get(entry?.unit ?? '')
+        if (entry === undefined || service === undefined) return
+        const { invocation, result } = entry
+        if (result === null) counters.started({ service, invocation, isOld })
+        else counters.exited({ service, invocation, result, isOld })
       },
       snapshot: () => counters.snapshot(),
       restore: (snapshot) => {

@@ -29,6 +29,26 @@ interface UnitEntry {
   readonly isOld: boolean
 }
 
+/** Ids of systemd's message catalogue (`journalctl --catalog`), stable across versions and languages. */
+const STARTED = '39f53479d3a045ac8e11786248231fbf'
+const SUCCEEDED = '7ad2d189f7e94e70a38c781354912448'
+const FAILED = 'd9b373ed55a64feb8242e02dbe79a49c'
+
+/** The journalctl arguments for starts and exits of units. systemd writes them under its own unit. */
+export const lifecycleMatch = (units: Iterable<string>): readonly string[] => [
+  '_PID=1',
+  ...[STARTED, SUCCEEDED, FAILED].map((id) => `MESSAGE_ID=${id}`),
+  ...[...units].map((unit) => `UNIT=${unit}`),
+]
+
+/** The start or exit in the fields of an entry; `result` is null for a start. Undefined for other entries. */
+export const lifecycleEntry = (fields: Readonly<Record<string, string>>) => {
+  const { UNIT: unit, INVOCATION_ID: invocation, MESSAGE_ID: id, UNIT_RESULT: reported = 'other' } = fields
+  if (unit === undefined || invocation === undefined) return undefined
+  const result = id === STARTED ? null : id === SUCCEEDED ? 'success' : id === FAILED ? reported : undefined
+  return result === undefined ? undefined : { unit, invocation, result }
+}
+
 /** Number of runs to remember: enough for a unit that restarts every second for minutes. */
 const MAX_RUNS = 500
 

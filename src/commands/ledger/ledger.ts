@@ -8,12 +8,12 @@ import {
 } from '../../parsers/ledger-tail.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ParseError } from '../../core/errors.ts'
 import { type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../../parsers/journal.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
-import { fetchSnapshot } from '../shared/agent-snapshot.ts'
+import { findOwnKey } from '../shared/own-key.ts'
 import { type Batch, readJournal } from '../shared/journal-reader.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
@@ -152,6 +152,8 @@ interface Options extends SourceOverrides {
   /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
+  /** The key of the node, if it has been read already; null if it is unknown. */
+  readonly ownKey?: string | null
 }
 
 interface LedgerQuery {
@@ -181,7 +183,7 @@ const TRIM_INTERVAL = 10_000
 /** The ledger stream as rows. Throws a SourceError if it cannot be read. */
 export async function* readLedger(options: Options, wanted: LedgerQuery): AsyncGenerator<LedgerBatch> {
   const { newest, since = -Infinity, until = Infinity, recording } = wanted
-  const rounds = createRounds(await findOwnKey(options))
+  const rounds = createRounds(options.ownKey === undefined ? await findOwnKey(options) : options.ownKey)
   let unparsed = 0
   const understand = ({ message, fields }: JournalEntry): readonly LedgerEvent[] => {
     // The journal of a unit also has messages of systemd and journald about it.
@@ -259,17 +261,4 @@ const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
     return blocks > most
   })
   return events.slice(first + 1)
-}
-
-/** From the configuration, or from the status report that the agent has read; null if it is unknown. */
-const findOwnKey = async (options: Options): Promise<string | null> => {
-  const { publicKey } = options.config.node
-  if (publicKey !== null) return publicKey
-  try {
-    return (await fetchSnapshot(options))?.readings.status?.config.secpPublicKey ?? null
-  } catch (error) {
-    // The ledger can be read without an agent.
-    if (error instanceof SourceError || error instanceof ParseError) return null
-    throw error
-  }
 }

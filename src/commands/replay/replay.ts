@@ -3,9 +3,9 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
-import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { openRecording } from '../../sources/journal-range.ts'
 import { replayEntries, type ReplayResult } from './engine.ts'
+import { savedKey } from '../shared/own-key.ts'
 import { openFile, openJournal, type PastSource } from './past-source.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
@@ -66,11 +66,4 @@ const open = async (options: ReplayOptions): Promise<PastSource> => {
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
   })
-}
-
-/** The node's key as saved by the agent on this host, if it has found it. */
-const savedKey = async (directory: string): Promise<string | null> => {
-  const found = await createReadOnlyCheckpoints(directory).open('derived').read()
-  if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return null
-  return 'key' in found.value && typeof found.value.key === 'string' ? found.value.key : null
 }

@@ -1,0 +1,34 @@
+import { ParseError, SourceError } from '../../core/errors.ts'
+import type { Config } from '../../config/schema.ts'
+import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
+import { fetchSnapshot, type FetchSnapshotOptions } from './agent-snapshot.ts'
+
+interface OwnKeyOptions extends FetchSnapshotOptions {
+  readonly config: Config
+}
+
+/**
+ * The public key of the node: from the configuration, from the status report that the agent has read, or as the agent
+ * has saved it; null if it is unknown.
+ */
+export const findOwnKey = async (options: OwnKeyOptions): Promise<string | null> => {
+  const { node, state } = options.config
+  return node.publicKey ?? (await reportedKey(options)) ?? (await savedKey(state.directory))
+}
+
+const reportedKey = async (options: FetchSnapshotOptions): Promise<string | null> => {
+  try {
+    return (await fetchSnapshot(options))?.readings.status?.config.secpPublicKey ?? null
+  } catch (error) {
+    // The ledger can be read without an agent.
+    if (error instanceof SourceError || error instanceof ParseError) return null
+    throw error
+  }
+}
+
+/** The key as saved by the agent on this host, if it has found it. */
+export const savedKey = async (directory: string): Promise<string | null> => {
+  const found = await createReadOnlyCheckpoints(directory).open('derived').read()
+  if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return null
+  return 'key' in found.value && typeof found.value.key === 'string' ? found.value.key : null
+}
