@@ -13,6 +13,7 @@ import { definition as reference } from './reference/definition.ts'
 import { definition as rpc } from './rpc/definition.ts'
 import { definition as schedule } from './schedule/definition.ts'
 import { definition as services } from './services/definition.ts'
+import { definition as slo } from './slo/definition.ts'
 import { definition as staking } from './staking/definition.ts'
 import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
@@ -41,6 +42,7 @@ export const COLLECTORS = {
   version: { ...version, load: async () => (await import('./version/collector.ts')).offer },
   derived: { ...derived, load: async () => (await import('./derived/collector.ts')).offer },
   schedule: { ...schedule, load: async () => (await import('./schedule/collector.ts')).offer },
+  slo: { ...slo, load: async () => (await import('./slo/collector.ts')).offer },
   tokens: { ...tokens, load: async () => (await import('./tokens/collector.ts')).offer },
   staking: { ...staking, load: async () => (await import('./staking/collector.ts')).offer },
   maintenance: {
