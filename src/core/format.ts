@@ -39,6 +39,15 @@ export const duration = (ms: number, units = 2): string => {
 export const count = (amount: number | bigint | string, one: string): string =>
   `${figure(amount)} ${one}${String(amount) === '1' ? '' : 's'}`
 
+/** An amount in wei as tokens, rounded down to four decimals: `11,100,000`, `18.25`. */
+export const tokens = (wei: bigint): string => {
+  const size = wei < 0n ? -wei : wei
+  const parts = size / 10n ** 14n
+  const decimals = (parts % 10_000n).toString().padStart(4, '0').replace(/0+$/, '')
+  const text = parts === 0n && size > 0n ? '<0.0001' : `${figure(parts / 10_000n)}${decimals === '' ? '' : `.${decimals}`}`
+  return `${wei < 0n ? '-' : ''}${text}`
+}
+
 /** RFC 3339 in UTC, to the second. */
 export const utc = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
 

@@ -30,6 +30,7 @@ Sections:
   rpc          whether it answers, heights by block tag, version, network
   execution    newest executed block, memory, database, from its log
   storage      devices, chunk lists, history, latest blocks, auto-expire
+  staking      epoch, stake, commission, unclaimed rewards, rank and margin
   duties       turns as leader in six hours: led, missed, expected; stake, votes
   versions     installed and running versions, pending restart, forks
   host         kernel, memory, clock, ports, disk space, drives

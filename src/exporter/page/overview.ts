@@ -47,7 +47,19 @@ export interface Overview {
 }
 
 /** The order for an operator with a problem: the services and what they do first, settings last. */
-const ORDER = ['services', 'consensus', 'statesync', 'peers', 'rpc', 'execution', 'storage', 'duties', 'host', 'keys']
+const ORDER = [
+  'services',
+  'consensus',
+  'statesync',
+  'peers',
+  'rpc',
+  'execution',
+  'storage',
+  'staking',
+  'duties',
+  'host',
+  'keys',
+]
 const LAST = ['chain', 'versions', 'maintenance', 'header', 'config', 'agent']
 const MAX_EVENTS = 50
 

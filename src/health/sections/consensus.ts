@@ -4,6 +4,7 @@ import { duration, figure } from '../../core/format.ts'
 import { fact, share, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
+import { nextOwnRound } from './staking.ts'
 
 /** Log and status report are from before the service stopped. */
 const stopped = (view: View): string => {
@@ -236,12 +237,12 @@ export const duties: Section = {
     {
       collector: 'schedule',
       source: 'the leader schedule',
-      facts: ({ readings: { schedule }, at }) => {
+      facts: (view) => {
+        const { schedule } = view.readings
         const why = schedule?.problem ?? undefined
-        const [next] = schedule?.own ?? []
         return [
           fact('scheduleProved', schedule?.isProved, { label: 'schedule is proved', unknownReason: why }),
-          timeFact('nextOwnAt', next?.slotAt, { label: 'next own round', now: at, unknownReason: why }),
+          nextOwnRound(view),
           fact('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour', unknownReason: why }),
           fact('ownMissedInEpoch', schedule?.inEpoch?.missed, {
             label: 'missed in the epoch',
@@ -250,6 +251,21 @@ export const duties: Section = {
           }),
         ]
       },
+    },
+    {
+      collector: 'slo',
+      source: 'the last seven days',
+      facts: ({ known }) => [
+        fact('uptimeRatio', known.value('chain_slo_uptime_ratio', { criterion: 'fresh_block' }), {
+          label: 'time with a fresh block',
+          text: share,
+        }),
+        fact('uptimeBudgetLeft', known.value('chain_slo_budget_remaining_ratio', { criterion: 'fresh_block' }), {
+          label: 'downtime budget left',
+          text: share,
+          tone: (left) => (left < 0 ? 'notice' : undefined),
+        }),
+      ],
     },
     {
       collector: 'native',

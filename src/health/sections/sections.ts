@@ -8,6 +8,7 @@ import { config, header, peers, versions } from './node.ts'
 import { host, keys } from './host.ts'
 import type { Section } from './section.ts'
 import { services, serviceSection } from './services.ts'
+import { staking } from './staking.ts'
 
 /** All sections, in the order in which they are shown. */
 export const SECTIONS: readonly Section[] = [
@@ -21,6 +22,7 @@ export const SECTIONS: readonly Section[] = [
   rpc,
   execution,
   storage,
+  staking,
   duties,
   versions,
   host,

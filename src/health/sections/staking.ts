@@ -1,0 +1,157 @@
+import { figure, tokens } from '../../core/format.ts'
+import type { Readings } from '../../collectors/index.ts'
+import { fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
+import { joined, type Section, summary, type View } from './section.ts'
+
+const VIEWS = [
+  ['execution', 'now'],
+  ['consensus', 'in consensus'],
+  ['snapshot', 'in the snapshot'],
+] as const
+const FULL_COMMISSION = 10 ** 18
+const FLAGS = ['stake too low', 'withdrawn', 'double sign'] as const
+
+type Reading = NonNullable<Readings['staking']>
+
+/** Why nothing is known of the validator, if that is not a failure of the collector. */
+const whyNoValidator = (reading: Reading | undefined): string | undefined => {
+  if (reading?.hasKey === false) return 'the key of this node is not known yet'
+  if (reading?.up === false) return reading.reason ?? 'the node does not answer'
+  return reading?.isRegistered === false ? 'the key of this node is not registered' : undefined
+}
+
+const inTokens = { text: (wei: bigint): string => `${tokens(wei)} tokens` }
+const asPercent = { text: (parts: bigint): string => share(Number(parts) / FULL_COMMISSION) }
+
+const flagsText = (flags: bigint): string =>
+  FLAGS.filter((_, bit) => ((flags >> BigInt(bit)) & 1n) === 1n).join(', ') || (flags === 0n ? 'none' : 'unknown')
+
+const epochFacts = ({ readings: { staking: reading }, at }: View): readonly Fact[] => {
+  const epoch = reading?.epoch
+  const progress = epoch?.progress
+  const why = reading?.hasKey === false ? 'the key of this node is not known yet' : undefined
+  const whyProgress = why ?? (epoch ? 'the length of an epoch of this chain is not known' : undefined)
+  return [
+    fact('epoch', epoch?.epoch, { text: figure, unknownReason: why }),
+    fact('isInDelay', epoch?.isInDelay, {
+      label: 'boundary block has passed',
+      text: (isInDelay) => (isInDelay ? 'yes: the set of the next epoch is fixed' : 'no'),
+      unknownReason: why,
+    }),
+    fact('progress', progress?.progress, { label: 'progress', text: share, unknownReason: whyProgress }),
+    fact('boundaryBlock', progress?.boundaryBlock, { text: figure, unknownReason: whyProgress }),
+    timeFact('boundaryAt', progress?.boundaryAt, { label: 'its time', now: at, unknownReason: whyProgress }),
+    timeFact('nextEpochAt', progress?.nextEpochAt, {
+      label: 'next epoch at the latest',
+      now: at,
+      unknownReason: whyProgress,
+    }),
+  ]
+}
+
+const validatorFacts = ({ readings: { staking: reading } }: View): readonly Fact[] => {
+  const validator = reading?.validator
+  const unknownReason = whyNoValidator(reading)
+  const why = { unknownReason }
+  const nextSet = validator ? { unknownReason: 'fixed by the next boundary block' } : why
+  const set = reading?.sets ? why : { unknownReason: unknownReason ?? 'the sets could not be read' }
+  return [
+    fact('validatorId', validator?.id, { label: 'validator', ...why }),
+    fact('isActive', validator?.isActive, {
+      label: 'in the active set',
+      tone: (isActive) => (isActive ? undefined : 'notice'),
+      ...why,
+    }),
+    fact('isActiveNext', validator?.isActiveNext, {
+      label: 'in the next set',
+      tone: (isActive) => (isActive ? undefined : 'notice'),
+      ...nextSet,
+    }),
+    fact('flags', validator?.flags, {
+      text: flagsText,
+      tone: (flags) => (flags === 0n ? undefined : 'notice'),
+      ...why,
+    }),
+    ...VIEWS.map(([view, label]) =>
+      fact(['stake', view], validator?.stake[view], { label: `stake ${label}`, ...inTokens, ...why }),
+    ),
+    ...VIEWS.map(([view, label]) =>
+      // 0 in a set of which it is no member.
+      fact(['commission', view], validator?.stake[view] === 0n ? null : validator?.commission[view], {
+        label: `commission ${label}`,
+        ...asPercent,
+        unknownReason: validator?.stake[view] === 0n ? 'no member of this set' : unknownReason,
+      }),
+    ),
+    fact('selfStake', validator?.selfStake, { label: 'own stake', ...inTokens, ...why }),
+    fact(['pending', 'all'], validator?.pending.all, { label: 'change at the boundary', ...inTokens, ...why }),
+    fact(['unclaimed', 'own'], validator?.unclaimed.own, { label: 'own unclaimed rewards', ...inTokens, ...why }),
+    fact(['unclaimed', 'all'], validator?.unclaimed.all, { label: 'unclaimed in the pool', ...inTokens, ...why }),
+    fact('threshold', validator?.threshold, { label: 'threshold of the set', ...inTokens, ...set }),
+    fact('margin', validator?.margin, {
+      label: 'margin to the threshold',
+      text: share,
+      tone: (margin) => (margin < 0 ? 'notice' : undefined),
+      unknownReason: validator && validator.flags !== 0n ? 'a flag excludes the validator' : set.unknownReason,
+    }),
+    fact('rank', validator?.rank, {
+      text: (rank) => `${figure(rank)} of ${reading?.sets?.consensus ?? 'unknown'}`,
+      unknownReason: validator ? 'no member of the set, or a flag excludes it' : unknownReason,
+    }),
+    ...(reading?.withdrawals ?? []).map(({ request, amount, epoch, isReady }) =>
+      fact(
+        ['withdrawals', `${request ?? ''}`],
+        { amount, epoch, isReady },
+        {
+          label: `withdrawal ${request ?? ''}`,
+          text: () =>
+            joined([
+              amount === null ? 'unknown' : `${tokens(amount)} tokens`,
+              isReady === true ? 'ready' : epoch === null ? null : `from epoch ${figure(epoch)}`,
+            ]) ?? '',
+          tone: () => (isReady === true ? 'notice' : undefined),
+        },
+      ),
+    ),
+  ]
+}
+
+/** The next round that the node leads, by the leader schedule. */
+export const nextOwnRound = ({ readings: { schedule }, at }: View): Fact => {
+  const why = schedule?.problem ?? undefined
+  const [next] = schedule?.own ?? []
+  return timeFact('nextOwnAt', next?.slotAt, { label: 'next own round', now: at, unknownReason: why })
+}
+
+export const staking: Section = {
+  name: 'staking',
+  aliases: ['epoch', 'validator'],
+  groups: [
+    {
+      collector: 'staking',
+      source: 'the staking precompile',
+      facts: (view) => [...epochFacts(view), ...validatorFacts(view)],
+    },
+    { collector: 'schedule', source: 'the leader schedule', facts: (view) => [nextOwnRound(view)] },
+  ],
+  summary: ({ readings: { staking: reading }, at }) => {
+    const { epoch = null, validator = null, isRegistered = null } = reading ?? {}
+    if (!reading || epoch === null) return null
+    const progress = epoch.progress?.progress ?? null
+    const nextAt = epoch.progress?.nextEpochAt ?? null
+    const stake = validator?.stake.execution ?? null
+    const isOut = validator?.isActive === false || validator?.isActiveNext === false || (validator?.flags ?? 0n) !== 0n
+    return summary(
+      joined([
+        epoch.epoch === null ? null : `epoch ${figure(epoch.epoch)}`,
+        progress === null ? null : `${share(progress)} done`,
+        nextAt === null ? null : `ends ${relativeTime(nextAt, at)}`,
+        stake === null ? null : `stake ${tokens(stake)}`,
+        validator === null ? null : validator.isActive === false ? 'not in the active set' : null,
+        validator?.isActiveNext === false ? 'not in the next set' : null,
+        isRegistered === false ? 'no registered validator' : null,
+      ]),
+      isOut ? 'notice' : undefined,
+    )
+  },
+}
