@@ -83,6 +83,18 @@ const COMMANDS: readonly Row[] = [
     load: async () => (await import('../commands/replay/command.ts')).replayCommand,
   },
   {
+    name: 'duties',
+    group: 'Inspect: logs and history',
+    summary: 'print own rounds by epoch, missed rounds and what happened then, rewards',
+    load: async () => (await import('../commands/duties/command.ts')).dutiesCommand,
+  },
+  {
+    name: 'report',
+    group: 'Inspect: logs and history',
+    summary: 'print availability, misses, restarts, incidents, disk, versions, rewards of a week',
+    load: async () => (await import('../commands/report/command.ts')).reportCommand,
+  },
+  {
     name: 'balances',
     group: 'Query: contract events from a query service',
     summary: 'compute the holders of a token from its events',

@@ -36,7 +36,8 @@ interface ScheduleCollectorOptions {
 
 type Reading = ReadingOf<typeof definition>
 
-const FILES = { sets: 'config/validators/validators.toml', starts: 'config/forkpoint/forkpoint.toml' } as const
+/** In the directory of the node. */
+export const FILES = { sets: 'config/validators/validators.toml', starts: 'config/forkpoint/forkpoint.toml' } as const
 /** The files change with the epoch. */
 const READ_EVERY_MS = minute
 /** Own rounds in the reading. */

@@ -1,0 +1,170 @@
+import { createReadStream } from 'node:fs'
+import type { ConfigOptions } from '../../cli/config-options.ts'
+import { configOf } from '../../cli/config.ts'
+import { type ActionContext, type Io, unlessInterrupted } from '../../cli/io.ts'
+import { createProgress } from '../../cli/terminal/progress.ts'
+import { createStyle, pairs, type Style, wrap } from '../../cli/terminal/style.ts'
+import { readNames } from '../../config/key-names.ts'
+import { count, duration, figure, tokens, utc } from '../../core/format.ts'
+import { toApiJson } from '../../core/json.ts'
+import { sanitize } from '../../core/redact.ts'
+import { day } from '../../core/units.ts'
+import { type Duties, readDuties } from './duties.ts'
+
+export interface DutiesCommandOptions extends ConfigOptions {
+  readonly since?: number
+  readonly file?: string
+  readonly names?: true
+  readonly json?: true
+  readonly color: boolean
+}
+
+export const showDuties = async ({ io, exit, options }: ActionContext<DutiesCommandOptions>): Promise<void> => {
+  const { config } = configOf(io, options)
+  const names = options.names && config.names.file !== null ? readNames(config.names.file) : new Map<string, string>()
+  const progress = createProgress(io)
+  const duties = await unlessInterrupted(io, exit, () =>
+    readDuties({
+      config,
+      clock: io.clock,
+      path: io.env['PATH'] ?? '/usr/bin:/bin',
+      signal: io.signal,
+      since: options.since ?? io.clock.now() - day,
+      ...recordingOf(io, options.file),
+      onProgress: (blocks) => {
+        progress.show(`${figure(blocks)} blocks`)
+      },
+      ...io.overrides,
+    }),
+  ).finally(progress.end)
+  if (!duties) return
+  if (options.json) io.stdout.write(`${JSON.stringify(dutiesAsJson(duties), undefined, 2)}\n`)
+  else {
+    const style = createStyle(io, { color: options.color })
+    io.stdout.write(`${dutiesPage(duties, names, style).join('\n')}\n`)
+  }
+  exit(duties.covered === null ? 1 : 0)
+}
+
+const recordingOf = (io: Io, file: string | undefined) => {
+  if (file === undefined) return {}
+  // Opened when it is read: an error of a stream without listeners would end the process.
+  const recording = () =>
+    file === '-' ? { name: 'standard input', bytes: io.stdin } : { name: file, bytes: createReadStream(file) }
+  return { recording }
+}
+
+/** Times are RFC 3339, amounts decimal strings of wei, unknown is null. */
+const dutiesAsJson = ({ from, to, rewards, scheduleProblem, eventsProblem, ...duties }: Duties): unknown =>
+  toApiJson({
+    fromAt: from,
+    toAt: to,
+    ...duties,
+    rewards: rewards.value,
+    unknownBecause: { rewards: rewards.unknownBecause, schedule: scheduleProblem, recorded: eventsProblem },
+  })
+
+const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: Style): readonly string[] => {
+  const plain = (text: string): string => style.plain(sanitize(text))
+  const { epochs, missed } = duties
+  const isBad = missed.length > 0
+  return [
+    ...wrap(plain(headline(duties)), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
+    ...wrap(plain(coverage(duties)), style),
+    '',
+    ...pairs(
+      epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, plain(epochText(epoch, duties))]),
+      style,
+    ),
+    ...(isBad ? ['', 'Missed rounds:'] : []),
+    ...pairs(
+      missed.map((round) => [utc(round.at), plain(missedText(round, names))]),
+      style,
+    ),
+    ...(duties.omitted === 0 ? [] : [`${count(duties.omitted, 'earlier missed round')} not listed.`]),
+    '',
+    ...notes(duties).flatMap((note) => wrap(plain(note), style).map((line) => style.paint('quiet', line))),
+  ]
+}
+
+/** The sum of what is known; null if it is not known for one of them. */
+const sumOf = (all: readonly (number | null)[]): number | null =>
+  all.reduce<number | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0)
+
+/** Own rounds of all epochs. */
+export const totalsOf = ({ epochs, covered }: Pick<Duties, 'epochs' | 'covered'>) => ({
+  led: covered && sumOf(epochs.map(({ led }) => led)),
+  missed: covered && sumOf(epochs.map(({ missed }) => missed)),
+  expected: covered && sumOf(epochs.map(({ expected }) => expected)),
+})
+
+const headline = (duties: Duties): string => {
+  const { led, missed, expected } = totalsOf(duties)
+  if (duties.covered === null) return `No rounds since ${utc(duties.from)}: the ledger stream in the journal has no blocks`
+  if (led === null || missed === null) return 'Own rounds unknown: set node.publicKey, or start the agent'
+  const own = expected === null ? 'an unknown number of own rounds' : count(expected, 'own round')
+  return `${figure(led)} of ${own} led, ${expected === null ? 'at least ' : ''}${figure(missed)} missed`
+}
+
+/** Which part of the time the stream covers. */
+export const coverage = ({ covered, from, to, gaps, epochs }: Duties): string => {
+  if (covered === null) return 'What to do: start the service ledger-tail, or use an earlier --since'
+  const lost = gaps.reduce((sum, gap) => sum + gap.toAt - gap.fromAt, 0)
+  const length = covered.toAt - covered.fromAt - lost
+  const unseen = epochs.reduce((sum, epoch) => sum + epoch.unseen, 0)
+  const unseenOwn = sumOf(epochs.map((epoch) => (epoch.unseen === 0 ? 0 : epoch.unseenOwn)))
+  const missing =
+    gaps.length === 0
+      ? ''
+      : `; without ${count(gaps.length, 'gap')} of ${duration(lost)} in all, with ${count(unseen, 'round')}, ${
+          unseenOwn === null ? 'own ones among them unknown' : `${figure(unseenOwn)} of them own`
+        }`
+  return `Covered: ${duration(length)} of ${duration(to - from)}, ${utc(covered.fromAt)} to ${utc(covered.toAt)}${missing}`
+}
+
+const epochText = (
+  { epoch, rounds, expected, led, missed, leaderUnknown }: Duties['epochs'][number],
+  { rewards }: Duties,
+): string => {
+  const own =
+    led === null || missed === null
+      ? 'own rounds unknown'
+      : expected === null
+        ? `${figure(led)} led, at least ${figure(missed)} missed; own rounds unknown: the leader of ${count(leaderUnknown, 'round')} without a block is not known`
+        : `${count(expected, 'own round')}: ${figure(led)} led, ${figure(missed)} missed`
+  const earned = rewards.value?.find((one) => one.epoch === epoch)
+  const reward = earned && earned.pool !== null ? `; rewards ${rewardText(earned.pool, earned.commission)}` : ''
+  return `${own}; ${count(rounds, 'round')} in all${reward}`
+}
+
+export const rewardText = (pool: bigint, commission: bigint | null): string =>
+  `${tokens(pool)} tokens for delegators, ${commission === null ? 'commission unknown' : `${tokens(commission)} commission`}`
+
+const HOW = {
+  timeout: 'timed out',
+  skipped: 'no block',
+  abandoned: 'its block was abandoned',
+} as const
+
+const missedText = (
+  { epoch, round, how, previousLeader, othersMissed, recorded }: Duties['missed'][number],
+  names: ReadonlyMap<string, string>,
+): string => {
+  const before = previousLeader === null ? 'unknown' : (names.get(previousLeader) ?? shortKey(previousLeader))
+  const then = recorded === null ? 'unknown' : recorded.length === 0 ? 'nothing' : recorded.join(', ')
+  return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; recorded then: ${then}`
+}
+
+const shortKey = (key: string): string => `${key.slice(0, 4)}..${key.slice(-4)}`
+
+const notes = ({ unparsed, rewards, scheduleProblem, eventsProblem, epochs }: Duties): readonly string[] => [
+  ...(unparsed === 0 ? [] : [`${count(unparsed, 'line')} of the stream could not be parsed.`]),
+  ...(scheduleProblem === null ? [] : [`No leader schedule: ${scheduleProblem}.`]),
+  ...epochs
+    .filter(({ schedule }) => schedule === 'not proved')
+    .map(({ epoch }) => `The leader schedule of epoch ${figure(epoch)} is not used: not proved by 200 blocks without exception.`),
+  ...(eventsProblem === null ? [] : [`What else happened is unknown: ${eventsProblem}.`]),
+  rewards.unknownBecause === null
+    ? 'Rewards are those that the agent measured: of an epoch that it did not follow from its start to its end, a part.'
+    : `Rewards unknown: ${rewards.unknownBecause}.`,
+]

@@ -1,0 +1,44 @@
+import { Command } from 'commander'
+import { configOptions } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { readTime } from '../../cli/option-values.ts'
+import type { DutiesCommandOptions } from './action.ts'
+
+/** `chain-agent duties`: own rounds by epoch, missed rounds, rewards. */
+export const dutiesCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('duties'))
+    .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(io.clock))
+    .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
+    .option('--names', 'names instead of keys, from names.file in the configuration')
+    .option('--json', 'as JSON')
+    .option('--no-color', 'without colours')
+    .addHelpText(
+      'after',
+      `
+By epoch: own rounds, those with a block, missed ones, and rewards. For each
+missed round: time, epoch, round, the leader of the round before, and what the
+agent recorded within a minute before and five minutes after it.
+
+Rounds are those of the ledger stream in the journal. The first lines show which
+part of the time it covers; rounds outside of it are not counted as missed. The
+stream does not report every timeout. The leader of a round without any line is
+computed from the node's file of validator sets, which has the sets of one or
+two epochs, if it agrees with every block of the epoch; otherwise the number of
+own rounds of that epoch is unknown. Rewards are those that the running agent
+has measured (collector staking), without priority fees.
+
+A day of the stream is about half a million lines: a week takes minutes of one
+core.
+
+Exit codes: 0 the rounds were printed; 1 there are none, or the journal could
+not be read; 2 usage error.
+
+Examples:
+  chain-agent duties --since 7d
+  chain-agent duties --since 6h --names
+  chain-agent duties --json | jq '.missed[] | [.at, .round, .how] | @tsv'`,
+    )
+    .action(async (options: DutiesCommandOptions) => {
+      const { showDuties } = await import('./action.ts')
+      await showDuties({ io, exit, options })
+    })

@@ -1,0 +1,42 @@
+import { Command } from 'commander'
+import { configOptions } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { readTime } from '../../cli/option-values.ts'
+import type { ReportCommandOptions } from './action.ts'
+
+/** `chain-agent report`: availability, missed rounds, restarts, incidents, disk, versions, rewards. */
+export const reportCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('report'))
+    .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 7d)', readTime(io.clock))
+    .option('--json', 'as JSON')
+    .option('--no-color', 'without colours')
+    .addHelpText(
+      'after',
+      `
+Sources:
+  availability  time with a block of at most 30 s, saved by the agent by the
+                hour, for 31 days; an estimate of the delegation programme's
+                uptime, which may be measured in another way
+  own rounds    the ledger stream in the journal, as in \`chain-agent duties\`
+  restarts      systemd's entries in the journal
+  incidents     alerts of at least a warning that the agent has recorded; those
+                that began to fire within five minutes are one incident
+  disk          the current reading of the node
+  versions      the current reading, and changes that the agent has recorded
+  rewards       measured by the collector staking, without priority fees
+
+Each line has the part of the time that its source covers. What is unknown is
+printed with the reason, and null in JSON. No Prometheus is read.
+
+Exit codes: 0 the report was printed; 1 it could not be; 2 usage error. The exit
+code does not depend on the contents.
+
+Examples:
+  chain-agent report
+  chain-agent report --since 30d
+  chain-agent report --json | jq .availability.uptimeRatio`,
+    )
+    .action(async (options: ReportCommandOptions) => {
+      const { showReport } = await import('./action.ts')
+      await showReport({ io, exit, options })
+    })

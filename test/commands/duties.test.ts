@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { cli } from '../support/cli.ts'
+import { openHost } from '../support/host.ts'
+
+const OWN = `02${'aa'.repeat(32)}`
+const OTHER = `03${'bb'.repeat(32)}`
+const NOON = Date.UTC(2026, 2, 1, 12)
+
+const line = (fields: Readonly<Record<string, string>>): string =>
+  JSON.stringify({ timestamp: 'x', level: 'INFO', fields: { author_address: '', ...fields }, target: 'ledger_tail' })
+const proposed = (round: number, author: string, parent = round - 1): string =>
+  line({
+    message: 'proposed_block',
+    round: `${round}`,
+    parent_round: `${parent}`,
+    epoch: '7',
+    seq_num: `${round}`,
+    num_tx: '12',
+    author,
+    block_ts_ms: `${NOON + round * 1000}`,
+    now_ts_ms: `${NOON + round * 1000}`,
+  })
+const STREAM = [
+  proposed(100, OTHER),
+  proposed(101, OWN),
+  line({ message: 'timeout', round: '102', author: OTHER, now_ts_ms: `${NOON + 103_000}` }),
+  line({ message: 'timeout', round: '103', author: OWN, now_ts_ms: `${NOON + 104_000}` }),
+  proposed(104, OTHER, 101),
+  proposed(110, OTHER),
+].join('\n')
+
+const duties = async (argv: readonly string[], stdin = STREAM) =>
+  cli(['duties', '--file', '-', '--set', `node.publicKey=${OWN}`, '--since', '2026-03-01T12:00', ...argv], { stdin })
+
+test('a recording as text', async () => {
+  const { code, out, err } = await duties([])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const lines = out.split('\n')
+  expect(lines[0]).toBe('1 of 2 own rounds led, 1 missed')
+  // From round 100 to 110, without the 6 s between rounds 104 and 110.
+  expect(lines[1]).toMatch(
+    /^Covered: 4 s of .*, 2026-03-01T12:01:40Z to 2026-03-01T12:01:50Z; without 1 gap of 6 s in all, with 5 rounds, own ones among them unknown$/,
+  )
+  expect(out).toContain('\n  epoch 7  2 own rounds: 1 led, 1 missed; 6 rounds in all\n')
+  expect(out).toContain(
+    '\n  2026-03-01T12:01:44Z  epoch 7, round 103: timed out; leader before 03bb..bbbb; 1 of the 50 rounds before without a block; recorded then: unknown\n',
+  )
+  expect(out).toContain('What else happened is unknown: a recording does not contain them.')
+})
+
+test('as JSON', async () => {
+  const { out } = await duties(['--json'])
+  expect(JSON.parse(out)).toMatchObject({
+    fromAt: '2026-03-01T12:00:00.000Z',
+    key: OWN,
+    covered: { fromAt: '2026-03-01T12:01:40.000Z', toAt: '2026-03-01T12:01:50.000Z' },
+    gaps: [{ fromAt: '2026-03-01T12:01:44.000Z', toAt: '2026-03-01T12:01:50.000Z' }],
+    epochs: [{ epoch: '7', rounds: 6, led: 1, missed: 1, expected: 2, unseen: 5, unseenOwn: null }],
+    missed: [{ at: '2026-03-01T12:01:44.000Z', epoch: '7', round: '103', how: 'timeout', previousLeader: OTHER }],
+    omitted: 0,
+    rewards: null,
+    unknownBecause: { rewards: 'a recording does not contain them', recorded: 'a recording does not contain them' },
+  })
+})
+
+test('an empty stream is exit code 1, with what to do', async () => {
+  const { code, out } = await duties([], '')
+  expect(code).toBe(1)
+  expect(out).toContain('the ledger stream in the journal has no blocks')
+  expect(out).toContain('start the service ledger-tail')
+})
+
+test('the journal of a host: recorded events, rewards and the leader schedule of the node', async () => {
+  const host = await openHost({ scenario: 'healthy', second: 300 })
+  const { code, out, err } = await host.run(['duties', '--since', '4m', '--json'])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const { epochs, covered, unknownBecause } = z
+    .object({
+      epochs: z.array(z.object({ rounds: z.number(), expected: z.number().nullable(), schedule: z.string() })).length(1),
+      covered: z.object({ fromAt: z.iso.datetime(), toAt: z.iso.datetime() }),
+      unknownBecause: z.record(z.string(), z.string().nullable()),
+    })
+    .parse(JSON.parse(out))
+  expect(epochs).toMatchObject([{ schedule: 'proved' }])
+  expect(epochs[0]?.expected).toBeGreaterThan(0)
+  expect(Date.parse(covered.toAt) - Date.parse(covered.fromAt)).toBeGreaterThan(230_000)
+  expect(unknownBecause).toEqual({ rewards: null, schedule: null, recorded: null })
+})
+
+test('a host without a node: the journal has no unit of it', async () => {
+  const host = await openHost({ scenario: 'healthy', second: 90, agent: false, hasNode: false })
+  const { code } = await host.run(['duties'])
+  expect(code).toBe(1)
+})
