@@ -44,7 +44,8 @@ export const tokens = (wei: bigint): string => {
   const size = wei < 0n ? -wei : wei
   const parts = size / 10n ** 14n
   const decimals = (parts % 10_000n).toString().padStart(4, '0').replace(/0+$/, '')
-  const text = parts === 0n && size > 0n ? '<0.0001' : `${figure(parts / 10_000n)}${decimals === '' ? '' : `.${decimals}`}`
+  const text =
+    parts === 0n && size > 0n ? '<0.0001' : `${figure(parts / 10_000n)}${decimals === '' ? '' : `.${decimals}`}`
   return `${wei < 0n ? '-' : ''}${text}`
 }
 

@@ -77,7 +77,9 @@ test('the journal of a host: recorded events, rewards and the leader schedule of
   expect({ code, err }).toEqual({ code: 0, err: '' })
   const { epochs, covered, unknownBecause } = z
     .object({
-      epochs: z.array(z.object({ rounds: z.number(), expected: z.number().nullable(), schedule: z.string() })).length(1),
+      epochs: z
+        .array(z.object({ rounds: z.number(), expected: z.number().nullable(), schedule: z.string() }))
+        .length(1),
       covered: z.object({ fromAt: z.iso.datetime(), toAt: z.iso.datetime() }),
       unknownBecause: z.record(z.string(), z.string().nullable()),
     })

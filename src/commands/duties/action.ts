@@ -100,7 +100,8 @@ export const totalsOf = ({ epochs, covered }: Pick<Duties, 'epochs' | 'covered'>
 
 const headline = (duties: Duties): string => {
   const { led, missed, expected } = totalsOf(duties)
-  if (duties.covered === null) return `No rounds since ${utc(duties.from)}: the ledger stream in the journal has no blocks`
+  if (duties.covered === null)
+    return `No rounds since ${utc(duties.from)}: the ledger stream in the journal has no blocks`
   if (led === null || missed === null) return 'Own rounds unknown: set node.publicKey, or start the agent'
   const own = expected === null ? 'an unknown number of own rounds' : count(expected, 'own round')
   return `${figure(led)} of ${own} led, ${expected === null ? 'at least ' : ''}${figure(missed)} missed`
@@ -157,14 +158,22 @@ const missedText = (
 
 const shortKey = (key: string): string => `${key.slice(0, 4)}..${key.slice(-4)}`
 
-const notes = ({ unparsed, rewards, scheduleProblem, eventsProblem, epochs }: Duties): readonly string[] => [
-  ...(unparsed === 0 ? [] : [`${count(unparsed, 'line')} of the stream could not be parsed.`]),
-  ...(scheduleProblem === null ? [] : [`No leader schedule: ${scheduleProblem}.`]),
-  ...epochs
-    .filter(({ schedule }) => schedule === 'not proved')
-    .map(({ epoch }) => `The leader schedule of epoch ${figure(epoch)} is not used: not proved by 200 blocks without exception.`),
-  ...(eventsProblem === null ? [] : [`What else happened is unknown: ${eventsProblem}.`]),
-  rewards.unknownBecause === null
-    ? 'Rewards are those that the agent measured: of an epoch that it did not follow from its start to its end, a part.'
-    : `Rewards unknown: ${rewards.unknownBecause}.`,
-]
+const notes = (duties: Duties): readonly string[] => {
+  const { missed, unparsed, rewards, scheduleProblem, recordedFromAt, eventsProblem, epochs } = duties
+  const hasUnrecorded = recordedFromAt !== null && missed.some(({ at }) => at < recordedFromAt)
+  return [
+    ...(unparsed === 0 ? [] : [`${count(unparsed, 'line')} of the stream could not be parsed.`]),
+    ...(scheduleProblem === null ? [] : [`No leader schedule: ${scheduleProblem}.`]),
+    ...epochs
+      .filter(({ schedule }) => schedule === 'not proved')
+      .map(
+        ({ epoch }) =>
+          `The leader schedule of epoch ${figure(epoch)} is not used: not proved by 200 blocks without exception.`,
+      ),
+    ...(eventsProblem === null ? [] : [`What else happened is unknown: ${eventsProblem}.`]),
+    ...(hasUnrecorded ? [`The agent has stored events from ${utc(recordedFromAt)} on.`] : []),
+    rewards.unknownBecause === null
+      ? 'Rewards are those that the agent measured: of an epoch that it did not follow from its start to its end, a part.'
+      : `Rewards unknown: ${rewards.unknownBecause}.`,
+  ]
+}

@@ -56,6 +56,8 @@ export interface Duties extends Omit<RoundHistory, 'missed'> {
   readonly rewards: Known<Staking['rewards']>
   /** Why no leader schedule is used; null if there is one. */
   readonly scheduleProblem: string | null
+  /** The agent has stored events from then on, in milliseconds since the epoch. */
+  readonly recordedFromAt: number | null
   /** Why nothing is known of what the agent recorded; null if it is. */
   readonly eventsProblem: string | null
 }
@@ -86,6 +88,7 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
     unparsed,
     rewards: isRecording ? OF_RECORDING : await attempt(() => readRewards(options)),
     scheduleProblem: sets.unknownBecause,
+    recordedFromAt: events.value?.oldestAt ?? null,
     eventsProblem: events.unknownBecause,
   }
 }
@@ -101,13 +104,20 @@ export const attempt = async <T>(read: () => Promise<T>): Promise<Known<T>> => {
   try {
     return { value: await read(), unknownBecause: null }
   } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return { value: null, unknownBecause: error.summary }
+    if (error instanceof SourceError || error instanceof ParseError)
+      return { value: null, unknownBecause: error.summary }
     throw error
   }
 }
 
 /** The sets of validators that the node has in a file. */
-const readSets = async ({ config, clock, path, signal, ...overrides }: DutiesOptions): Promise<readonly ValidatorSet[]> => {
+const readSets = async ({
+  config,
+  clock,
+  path,
+  signal,
+  ...overrides
+}: DutiesOptions): Promise<readonly ValidatorSet[]> => {
   const exec = createExecWithTimeouts(overrides.exec ?? createExec({ clock, path }), clock)
   try {
     const { word: prefix } = await createPrefix({ exec, path, configured: config.prefix })(signal)

@@ -51,10 +51,11 @@ const reportAsJson = (report: Report) => {
     fromAt: from,
     toAt: to,
     availability: availability.value && {
+      fromAt: availability.value.fromAt,
       uptimeRatio: availability.value.fresh / availability.value.known,
-      knownRatio: availability.value.known / (to - from),
+      knownRatio: availability.value.known / (to - availability.value.fromAt),
       downSeconds: (availability.value.known - availability.value.fresh) / second,
-      ...budgetOf(report, availability.value),
+      ...budgetOf(to, availability.value),
     },
     ownRounds: duties.value && { ...totalsOf(duties.value), covered: duties.value.covered, gaps: duties.value.gaps },
     restarts: restarts.value,
@@ -77,17 +78,17 @@ const reportAsJson = (report: Report) => {
   }
 }
 
-/** What the objective allows as downtime in the interval, and what is left of it; unknown time does not use it. */
-const budgetOf = ({ from, to }: Pick<Report, 'from' | 'to'>, { objective, known, fresh }: Availability) => ({
+/** What is left of the downtime that the objective allows; unknown time does not use it. */
+const budgetOf = (to: number, { fromAt, objective, known, fresh }: Availability) => ({
   objective,
-  budgetRemainingRatio: 1 - (known - fresh) / ((1 - objective) * (to - from)),
+  budgetRemainingRatio: 1 - (known - fresh) / ((1 - objective) * (to - fromAt)),
 })
 
 const reportPage = (report: Report, style: Style): readonly string[] => {
   const { from, to, availability, duties, restarts, incidents, disk, versions, rewards } = report
   const plain = (text: string): string => style.plain(sanitize(text))
   const rows: readonly (readonly [string, string])[] = [
-    ['availability', known(availability, (value) => availabilityText(report, value))],
+    ['availability', known(availability, (value) => availabilityText(to, value))],
     ['own rounds', known(duties, (value) => `${ownText(totalsOf(value))}. ${coverage(value)}`)],
     ['restarts', known(restarts, restartText)],
     ['incidents', known(incidents, incidentText)],
@@ -97,13 +98,17 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
       'rewards',
       known(rewards, ({ firstEpoch, lastEpoch, pool, commission }) => {
         const epochs =
-          firstEpoch === lastEpoch ? `epoch ${figure(firstEpoch)}` : `epochs ${figure(firstEpoch)} to ${figure(lastEpoch)}`
+          firstEpoch === lastEpoch
+            ? `epoch ${figure(firstEpoch)}`
+            : `epochs ${figure(firstEpoch)} to ${figure(lastEpoch)}`
         return `${rewardText(pool, commission)}, ${epochs}`
       }),
     ],
   ]
   return [
-    ...wrap(`REPORT: ${utc(from)} to ${utc(to)}, ${duration(to - from)}`, style).map((line) => style.paint('strong', line)),
+    ...wrap(`REPORT: ${utc(from)} to ${utc(to)}, ${duration(to - from)}`, style).map((line) =>
+      style.paint('strong', line),
+    ),
     '',
     ...pairs(
       rows.map(([label, text]) => [label, plain(text)]),
@@ -124,11 +129,11 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
 const known = <T>({ value, unknownBecause }: Known<T>, text: (value: T) => string): string =>
   value === null ? `unknown: ${unknownBecause}` : text(value)
 
-const availabilityText = (report: Report, value: Availability): string => {
-  const { budgetRemainingRatio: left, objective } = budgetOf(report, value)
+const availabilityText = (to: number, value: Availability): string => {
+  const { budgetRemainingRatio: left, objective } = budgetOf(to, value)
   const down = value.known - value.fresh
   const budget = left < 0 ? `exceeded by ${share(-left)}` : `${share(left)} left`
-  return `${share(value.fresh / value.known)} of the known ${duration(value.known)} with a fresh block, ${duration(down)} without; budget of ${share(1 - objective)} downtime: ${budget}`
+  return `${share(value.fresh / value.known)} of the known ${duration(value.known)} since ${utc(value.fromAt)} with a fresh block, ${duration(down)} without; budget of ${share(1 - objective)} downtime: ${budget}`
 }
 
 const ownText = ({ led, missed, expected }: ReturnType<typeof totalsOf>): string => {

@@ -20,6 +20,8 @@ import { type Firing, rank } from '../replay/firings.ts'
 
 /** The time with a fresh block, as the agent has saved it by the hour. Times are in milliseconds. */
 export interface Availability {
+  /** The hours begin there, in milliseconds since the epoch. */
+  readonly fromAt: number
   readonly objective: number
   readonly known: number
   readonly fresh: number
@@ -92,11 +94,13 @@ const overridesOf = ({ exec, ask }: DutiesOptions) => ({ ...(exec && { exec }), 
 
 const readAvailability = async ({ config, since }: DutiesOptions): Promise<Availability> => {
   const found = await createReadOnlyCheckpoints(config.state.directory).open('slo').read()
-  const { known, fresh } = sumOfHours(found.state === 'saved' ? parseSloHours(found.value) : [], since)
-  if (known > 0) return { objective: config.health.objective, known, fresh }
+  const fromAt = since - (since % hour)
+  const { known, fresh } = sumOfHours(found.state === 'saved' ? parseSloHours(found.value) : [], fromAt)
+  if (known > 0) return { fromAt, objective: config.health.objective, known, fresh }
   throw new SourceError({
     doing: 'read the availability',
-    happened: `${config.state.directory} has no hour of the interval, or is not readable; the agent saves them every five minutes`,
+    happened: `${config.state.directory} has no hour of the interval, or is not readable`,
+    advice: 'start the agent, which saves hours every five minutes; run this as root or as its user',
   })
 }
 

@@ -145,7 +145,7 @@ export const staking: Section = {
       joined([
         epoch.epoch === null ? null : `epoch ${figure(epoch.epoch)}`,
         progress === null ? null : `${share(progress)} done`,
-        nextAt === null ? null : `ends ${relativeTime(nextAt, at)}`,
+        nextAt === null ? null : `next epoch ${relativeTime(nextAt, at)}`,
         stake === null ? null : `stake ${tokens(stake)}`,
         validator === null ? null : validator.isActive === false ? 'not in the active set' : null,
         validator?.isActiveNext === false ? 'not in the next set' : null,

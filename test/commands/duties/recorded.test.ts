@@ -7,17 +7,15 @@ const MINUTE = 60_000
 const FIRING = 'critical: consensus is down'
 
 const recorded = (rows: readonly (readonly [minutes: number, collector: string, subject: string, to: string])[]) => {
-  const events = rows.map(
-    ([minutes, collector, subject, to], id): Event => ({
-      id,
-      at: NOON + minutes * MINUTE,
-      collector,
-      subject: subject || null,
-      from: collector === 'agent' ? null : 'before',
-      to,
-      severity: 'info',
-    }),
-  )
+  const events = rows.map(([minutes, collector, subject, to], id): Event => ({
+    id,
+    at: NOON + minutes * MINUTE,
+    collector,
+    subject: subject || null,
+    from: collector === 'agent' ? null : 'before',
+    to,
+    severity: 'info',
+  }))
   return recordedAround({ events, oldestAt: events[0]?.at ?? null }, NOON)
 }
 

@@ -78,9 +78,7 @@ describe('from the stream alone', () => {
         },
         expect.objectContaining({ epoch: 8n, rounds: 1, led: 1, missed: 0, expected: 1 }),
       ],
-      missed: [
-        { at: at(103), epoch: 7n, round: 103n, how: 'timeout', previousLeader: OTHER, othersMissed: 1 },
-      ],
+      missed: [{ at: at(103), epoch: 7n, round: 103n, how: 'timeout', previousLeader: OTHER, othersMissed: 1 }],
       omitted: 0,
       covered: { fromAt: at(100), toAt: at(105) },
       gaps: [],
@@ -212,7 +210,13 @@ describe('with the leader schedule', () => {
     for (let round = 1; round <= 300; round += 1) block(round, leader(round))
     block(400, leader(400))
     expect(read().epochs).toMatchObject([
-      { schedule: 'proved', missed: 0, unseen: 99, unseenOwn: ownIn(301, 399), expected: ownIn(1, 300) + ownIn(400, 400) },
+      {
+        schedule: 'proved',
+        missed: 0,
+        unseen: 99,
+        unseenOwn: ownIn(301, 399),
+        expected: ownIn(1, 300) + ownIn(400, 400),
+      },
     ])
   })
 
