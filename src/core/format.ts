@@ -41,11 +41,11 @@ export const count = (amount: number | bigint | string, one: string): string =>
 
 /** An amount in wei as tokens, rounded down to four decimals: `11,100,000`, `18.25`. */
 export const tokens = (wei: bigint): string => {
-  const size = wei < 0n ? -wei : wei
-  const parts = size / 10n ** 14n
+  const amount = wei < 0n ? -wei : wei
+  const parts = amount / 10n ** 14n
   const decimals = (parts % 10_000n).toString().padStart(4, '0').replace(/0+$/, '')
   const text =
-    parts === 0n && size > 0n ? '<0.0001' : `${figure(parts / 10_000n)}${decimals === '' ? '' : `.${decimals}`}`
+    parts === 0n && amount > 0n ? '<0.0001' : `${figure(parts / 10_000n)}${decimals === '' ? '' : `.${decimals}`}`
   return `${wei < 0n ? '-' : ''}${text}`
 }
 

@@ -88,7 +88,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   references: { to: [REFERENCE], also: ['reference', 'status'] },
   'names.file': {},
   'health.role': { to: 'rpc' },
-  'health.objective': { to: 0.99 },
+  'health.objective': { to: 0.99, also: ['slo'] },
   'health.limits': { to: { ChainBehind: { warning: 6 } } },
   'health.disable': { to: ['ChainSmtActive'] },
   'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference', 'staking'] },

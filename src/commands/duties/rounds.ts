@@ -76,7 +76,7 @@ interface EpochCounts {
   unseen: bigint
   /** Unseen rounds whose leaders were computed, and own ones among them. */
   computed: bigint
-  unseenOwn: bigint
+  unseenOwn: number
 }
 
 interface Proposal extends Omit<MissedRound, 'how'> {
@@ -157,30 +157,25 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
         if (last && gaps.at(-1)?.toAt !== at && gaps.length < MAX_GAPS) gaps.push({ fromAt: last.at, toAt: at })
         if (schedule && size <= MAX_COMPUTED) {
           counts.computed += size
-          counts.unseenOwn += ownRounds(schedule, from, to, () => undefined)
+          counts.unseenOwn += ownRounds(schedule, from, to).length
         }
         continue
       }
       if (last?.epoch === next && size <= MAX_COMPUTED) counts.unnamed += size
       else counts.ambiguous += size
       for (let round = larger(from, to - NEARBY); round <= to; round += 1n) addWithoutBlock(round)
-      if (schedule && size <= MAX_COMPUTED) {
-        ownRounds(schedule, from, to, (round) => {
-          counts.candidates.push({ ...describe(round, at, next), how: 'skipped' })
-        })
+      if (!schedule || size > MAX_COMPUTED) continue
+      for (const round of ownRounds(schedule, from, to)) {
+        counts.candidates.push({ ...describe(round, at, next), how: 'skipped' })
       }
     }
     ranges = []
   }
 
-  const ownRounds = (schedule: LeaderSchedule, from: bigint, to: bigint, found: (round: bigint) => void): bigint => {
-    let count = 0n
-    for (let round = from; round <= to; round += 1n) {
-      if (schedule.leader(round) !== ownKey) continue
-      count += 1n
-      found(round)
-    }
-    return count
+  const ownRounds = (schedule: LeaderSchedule, from: bigint, to: bigint): readonly bigint[] => {
+    const own: bigint[] = []
+    for (let round = from; round <= to; round += 1n) if (schedule.leader(round) === ownKey) own.push(round)
+    return own
   }
 
   const addBlock = (block: Extract<LedgerRow, { readonly event: 'proposed' }>): void => {
@@ -252,7 +247,7 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
       leaderUnknown,
       schedule,
       unseen: Number(counts.unseen),
-      unseenOwn: isKnown && isProved && counts.computed === counts.unseen ? Number(counts.unseenOwn) : null,
+      unseenOwn: isKnown && isProved && counts.computed === counts.unseen ? counts.unseenOwn : null,
     }
   }
 
@@ -292,7 +287,7 @@ const newCounts = (at: number): EpochCounts => ({
   differing: 0,
   unseen: 0n,
   computed: 0n,
-  unseenOwn: 0n,
+  unseenOwn: 0,
 })
 
 const scheduleState = (isKnown: boolean, { compared, differing }: EpochCounts): EpochDuties['schedule'] => {

@@ -164,7 +164,7 @@ export const incidentsIn = ({ events, oldestAt }: Pick<Events, 'events' | 'oldes
 
 const resumed = (interrupted: Map<string, Firing>, subject: string, at: number): Firing | undefined => {
   const before = interrupted.get(subject)
-  if (before?.endedAt == null || at - before.endedAt > RESUMED_MS) return undefined
+  if (!before || at - (before.endedAt ?? at) > RESUMED_MS) return undefined
   interrupted.delete(subject)
   return before
 }
