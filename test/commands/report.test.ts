@@ -5,7 +5,7 @@ test('a host with an agent: every line has what is known of it', async () => {
   const host = await openHost({ scenario: 'service-crash', second: 300 })
   const { code, out, err } = await host.run(['report', '--since', '4m'])
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  expect(out).toMatch(/^REPORT: .*, 4 min$/m)
+  expect(out).toMatch(/^REPORT: .*, 4 min(?: \d+ s)?$/m)
   for (const label of ['availability', 'own rounds', 'restarts', 'incidents', 'disk', 'versions', 'rewards']) {
     expect(out).toMatch(new RegExp(`^ {2}${label} +\\S`, 'm'))
   }

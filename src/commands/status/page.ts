@@ -68,8 +68,8 @@ const renderOverview = ({ view, verdict }: Page, style: Style): readonly string[
     .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
-  const rows = SECTIONS.flatMap(({ name, label = name, summary }): readonly Row[] => {
-    if (!summary) return []
+  const rows = SECTIONS.flatMap(({ name, label = name, summary, isOnPageOnly = false }): readonly Row[] => {
+    if (!summary || isOnPageOnly) return []
     const value = summary(view)
     return [
       {

@@ -43,6 +43,8 @@ export interface Section {
   readonly groups: readonly Group[]
   /** A section without a summary has no line in the overview. */
   readonly summary?: (view: View) => Summary
+  /** Its line is on the status page only: the overview of `status` fits on a screen of 24 lines. */
+  readonly isOnPageOnly?: true
 }
 
 /** What a restart depends on besides the node. */

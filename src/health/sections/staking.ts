@@ -126,6 +126,7 @@ export const nextOwnRound = ({ readings: { schedule }, at }: View): Fact => {
 export const staking: Section = {
   name: 'staking',
   aliases: ['epoch', 'validator'],
+  isOnPageOnly: true,
   groups: [
     {
       collector: 'staking',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { statusDocument } from '../../../src/commands/status/page.ts'
 import { NOTHING_READ } from '../../../src/collectors/staking/reading.ts'
+import { staking as section } from '../../../src/health/sections/staking.ts'
 import { NOON, shownIn, statusPage } from '../../support/status-page.ts'
 
 const HOUR = 3_600_000
@@ -91,7 +92,11 @@ test.each([
   expect(lines).toMatch(new RegExp(`^  rank +unknown \\(${why}\\)$`, 'm'))
 })
 
-test('in the overview', () => {
-  const overview = shownIn(statusPage([], { readings: { staking: reading } }))
-  expect(overview).toMatch(/^ {2}staking +epoch 1,953, 75.00% done, next epoch in 2 h, stake 11,000,000$/m)
+test('its line, which is on the status page', () => {
+  const { view } = pageOf(reading)
+  expect(section.summary?.(view)).toEqual({
+    text: 'epoch 1,953, 75.00% done, next epoch in 2 h, stake 11,000,000',
+    tone: undefined,
+  })
+  expect(shownIn(statusPage([], { readings: { staking: reading } }))).not.toContain('epoch 1,953')
 })
