@@ -18,7 +18,9 @@ const start = async (checkpoint = memoryCheckpoint()) => {
   const timing = { interval: 5000, timeout: 5000 }
   const collector = slo({ published: () => published, rounds, objective: 0.98, checkpoint, timing })
   let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
-  const running = collector.run({ clock, signal: ending.signal }, (outcome) => {
+  let suspended = 0
+  const withSuspension = { ...clock, elapsed: () => clock.elapsed() + suspended }
+  const running = collector.run({ clock: withSuspension, signal: ending.signal }, (outcome) => {
     last = outcome
   })
   await clock.advance(0)
@@ -34,7 +36,10 @@ const start = async (checkpoint = memoryCheckpoint()) => {
         await clock.advance(0)
       }
     },
-    suspend: async (seconds: number) => clock.advance(seconds * 1000),
+    /** The host sleeps for that time. */
+    suspend: (seconds: number): void => {
+      suspended += seconds * 1000
+    },
     stop: async () => {
       ending.abort()
       await running
@@ -71,6 +76,15 @@ describe('the uptime by fresh blocks', () => {
     await run(120, null, [sample('chain_service_active', 0, { service: 'bft' })])
     expect(value('uptime_ratio', 'fresh_block')).toBe(0)
     expect(value('known_ratio')).toBeCloseTo(120 / 604_800, 12)
+  })
+
+  test('is unknown for the time in which the host was suspended', async () => {
+    const { run, suspend, value } = await start()
+    await run(100, 1, [height])
+    suspend(3600)
+    await run(100, 1, [height])
+    // Without the step of 5 s in which it was.
+    expect(value('known_ratio')).toBeCloseTo(195 / 604_800, 12)
   })
 
   test('is absent for less than a minute', async () => {

@@ -1,4 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { openHost } from '../support/host.ts'
 
 test('a host with an agent: every line has what is known of it', async () => {
@@ -28,6 +31,30 @@ test('without an agent: what it would have saved is unknown, with the reason', a
       incidents: noAgent,
     },
   })
+})
+
+test('availability from the hours that an agent has saved, and what is left of the budget', async () => {
+  const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
+  const hour = host.now() - (host.now() % 3_600_000)
+  const saved = (hoursAgo: number, fresh: number) => ({
+    ...{ from: hour - hoursAgo * 3_600_000, known: 3_600_000, led: 0, missed: 0 },
+    fresh,
+  })
+  // The oldest one is before the interval.
+  const hours = [saved(101, 0), saved(100, 3_600_000), saved(50, 3_420_000), saved(1, 3_600_000)]
+  await mkdir(join(host.directory, 'state'), { recursive: true })
+  await writeFile(join(host.directory, 'state', 'slo.json'), JSON.stringify(hours))
+  const { out } = await host.run(['report', '--since', '100h', '--json'])
+  const { availability } = z.object({ availability: z.record(z.string(), z.unknown()) }).parse(JSON.parse(out))
+  expect(availability).toMatchObject({
+    fromAt: new Date(hour - 100 * 3_600_000).toISOString(),
+    // 3 minutes of 3 hours.
+    uptimeRatio: 177 / 180,
+    downSeconds: 180,
+    objective: 0.98,
+  })
+  // 2 % of 100 hours and 58 minutes are 121.2 minutes.
+  expect(availability['budgetRemainingRatio']).toBeCloseTo(1 - 3 / 121.2, 3)
 })
 
 test('--since that is no time is a usage error', async () => {
