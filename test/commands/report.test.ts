@@ -37,8 +37,11 @@ test('availability from the hours that an agent has saved, and what is left of t
   const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
   const hour = host.now() - (host.now() % 3_600_000)
   const saved = (hoursAgo: number, fresh: number) => ({
-    ...{ from: hour - hoursAgo * 3_600_000, known: 3_600_000, led: 0, missed: 0 },
+    from: hour - hoursAgo * 3_600_000,
+    known: 3_600_000,
     fresh,
+    led: 0,
+    missed: 0,
   })
   // The oldest one is before the interval.
   const hours = [saved(101, 0), saved(100, 3_600_000), saved(50, 3_420_000), saved(1, 3_600_000)]
