@@ -48,10 +48,17 @@ export const lineStylesByName = (beside: AvoidedColours): readonly ByName[] => {
       name: anyOf(LEADS.map((lead) => [lead, lastSigns(modulo(index - lead, length), length)])),
       properties: [{ id: 'color', value: { mode: 'fixed', fixedColor: colour } }],
     })),
-    ...DASHES.map((dash, index) => ({
-      name: anyOf(rounds(length).map((last, round) => [modulo(index - round, DASHES.length), last])),
-      properties: [lineStyle(dash)],
-    })),
+    // Lines are solid by default.
+    ...DASHES.flatMap((dash, index) =>
+      dash
+        ? [
+            {
+              name: anyOf(rounds(length).map((last, round) => [modulo(index - round, DASHES.length), last])),
+              properties: lineStyle(dash),
+            },
+          ]
+        : [],
+    ),
   ]
 }
 
@@ -63,16 +70,14 @@ interface ByName {
 
 export const propertiesOf = ({ colour, dash, fill }: LineStyle): DynamicConfigValue[] => [
   { id: 'color', value: { mode: 'fixed', fixedColor: colour } },
-  lineStyle(dash),
+  ...lineStyle(dash),
   ...(fill === undefined ? [] : [{ id: 'custom.fillOpacity', value: fill }]),
 ]
 
 const dashOf = (index: number): readonly number[] | undefined => DASHES[index % DASHES.length]
 
-const lineStyle = (dash: readonly number[] | undefined): DynamicConfigValue => ({
-  id: 'custom.lineStyle',
-  value: dash ? { fill: 'dash', dash } : { fill: 'solid' },
-})
+const lineStyle = (dash: readonly number[] | undefined): DynamicConfigValue[] =>
+  dash ? [{ id: 'custom.lineStyle', value: { fill: 'dash', dash } }] : []
 
 const DIGITS = Array.from('0123456789')
 const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz')

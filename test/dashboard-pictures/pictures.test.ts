@@ -31,8 +31,8 @@ describe('a dashboard is cut into pictures', () => {
   })
 
   test('its beginning is what ends within a screen', () => {
-    const seen = [panel('row', 0, 1), panel('stat', 1, 32)]
-    expect(beginning([...seen, panel('table', 2, 32)])).toEqual(seen)
+    const seen = [panel('row', 0, 1), panel('stat', 1, 21)]
+    expect(beginning([...seen, panel('table', 2, 21)])).toEqual(seen)
   })
 })
 

@@ -13,15 +13,10 @@ const shown = new Set(
 
 /** Metrics that are on no dashboard, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  chain_node_health: 'the dashboards show the alerts of Prometheus, which evaluates the same rules',
-  chain_node_findings: 'goes with the health',
   chain_host_socket_buffer_max_bytes: 'a setting; the runbook of dropped packets compares it',
-  chain_node_role: 'rules join on it',
   chain_token_balance: 'which tokens and holders matter, each operator knows alone',
   chain_token_through_block: 'goes with the balances',
   chain_agent_state_saved: 'an alert reports it',
-  chain_agent_config_last_reload_successful: 'the log reports the result of a reload at once',
-  chain_agent_config_last_reload_success_timestamp_seconds: 'goes with the result of a reload',
 }
 
 describe('the catalogue and the dashboards', () => {

@@ -8,7 +8,7 @@ const FEWEST_LETTERS = 40
 const SOURCE = '${datasource}'
 const UNITS = new Set<unknown>(Object.values(grafanaUnits))
 /** A custom unit. */
-const OWN_UNIT = /^(?:prefix|suffix):./
+const OWN_UNIT = /^(?:prefix|suffix|si):./
 const RUNBOOK = /\]\([^)]*\/runbooks\/\w+\)/
 const WORDY = new Set<Panel['type']>(['state-timeline', 'status-history'])
 
