@@ -31,12 +31,17 @@ export const DETAILS = [
   'collector',
   'format',
   'device',
+  'model',
   'directory',
   'file',
   'fork',
   'check',
   'key',
   'kind',
+  'result',
+  'event',
+  'timer',
+  'kernel',
   'state',
   'port',
   'size',
@@ -47,14 +52,20 @@ export const DETAILS = [
 
 const SEVERITIES: TextLabels = { critical: 'critical', warning: 'warning', info: 'info' }
 
-/** Prometheus exports the onset of each alert, in seconds, while it is pending or fires. */
+/**
+ * Prometheus exports the onset of each alert, in seconds, while it is pending or fires. Grafana shows the blanks that
+ * absent labels leave as 0.
+ */
 const onsets = (by: string, nodes: string): string => `
   1000 * max by (${by}) (
-    label_join(
-      ALERTS_FOR_STATE${nodes}
-      and ignoring (alertstate)
-      ALERTS{alertstate="firing", severity!="none"${nodes === '' ? '' : `, ${OR_NO_NODE}`}},
-      "detail", " ", ${DETAILS.map((label) => `"${label}"`).join(', ')}
+    label_replace(
+      label_join(
+        ALERTS_FOR_STATE${nodes}
+        and ignoring (alertstate)
+        ALERTS{alertstate="firing", severity!="none"${nodes === '' ? '' : `, ${OR_NO_NODE}`}},
+        "detail", " ", ${DETAILS.map((label) => `"${label}"`).join(', ')}
+      ),
+      "detail", "$1", "detail", " *(.*?) *"
     )
   )`
 

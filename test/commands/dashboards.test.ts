@@ -29,7 +29,10 @@ it('writes them with links to the runbooks of the installation', async ({ direct
 })
 
 test.each([
-  [['nod'], "error: no dashboard is called 'nod'; there are: agent, consensus, duties, fleet, node, query-service, storage\n(Did you mean node?)\n"],
+  [
+    ['nod'],
+    "error: no dashboard is called 'nod'; there are: agent, consensus, duties, fleet, node, query-service, storage\n(Did you mean node?)\n",
+  ],
   [['node', '--output', '/tmp'], 'error: --output writes all dashboards; leave out the name\n'],
 ])('%j is a usage error', async (argv, err) => {
   expect(await cli(['dashboards', ...argv])).toEqual({ code: 2, out: '', err })

@@ -5,13 +5,13 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a metric that there is not',
     rule: 'metric',
-    says: 'nobody exposes or records chain_blocks_per_minute',
+    says: 'no source exposes or records chain_blocks_per_minute',
     plant: ask(`chain_blocks_per_minute{${SCOPE}}`),
   },
   {
-    name: 'a recorded series that nobody records',
+    name: 'a recorded series that no rule records',
     rule: 'metric',
-    says: 'nobody exposes or records instance:chain_block_age:minutes',
+    says: 'no source exposes or records instance:chain_block_age:minutes',
     plant: ask(`instance:chain_block_age:minutes{${SCOPE}}`),
   },
   {
@@ -59,7 +59,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the worst of each moment, over time',
     rule: 'many',
-    says: 'its topk chooses anew at each step; expected @ end()',
+    says: 'its topk chooses again at each step; expected @ end()',
     plant: ask(`topk(10, chain_blocks_per_second{${SCOPE}})`),
   },
   {
@@ -143,7 +143,7 @@ export const FAULTS: readonly Fault[] = [
     plant: change((panel) => delete panel.description),
   },
   {
-    name: 'a description that helps nobody',
+    name: 'a description without an alert',
     rule: 'words',
     says: 'its description names no alert with a runbook',
     plant: change((panel) => {

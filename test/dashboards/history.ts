@@ -33,7 +33,7 @@ export const INSTANCES: readonly string[] = PROFILES.map(({ name }) => name)
 export const STEP = 30
 
 /**
- * Generates a history of seven nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The
+ * Generates a history of eight nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The
  * same options give the same text.
  */
 export function* history(options: Options): Generator<string> {

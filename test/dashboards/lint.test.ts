@@ -63,9 +63,9 @@ describe("the rules of Grafana's dashboard-linter", () => {
     const found = (plant: (dashboard: ReturnType<typeof withGraph>) => void): readonly string[] => {
       const dashboard = withGraph()
       plant(dashboard)
-      const before = withGraph()
+      const intact = withGraph()
       return Object.entries(RULES).flatMap(([rule, check]) =>
-        check(dashboard).length > check(before).length ? [rule] : [],
+        check(dashboard).length > check(intact).length ? [rule] : [],
       )
     }
     const asks = (expr: string) => (dashboard: ReturnType<typeof withGraph>) => {

@@ -92,7 +92,10 @@ export const statesOf = (points: Answered['points'], { pending, kept, step }: Wa
 }
 
 /** While an alert is pending or fires, the time of its onset, as Prometheus records it. */
-export const onsetsOf = (points: Answered['points'], waits: Waits): readonly (readonly [at: number, onset: number])[] => {
+export const onsetsOf = (
+  points: Answered['points'],
+  waits: Waits,
+): readonly (readonly [at: number, onset: number])[] => {
   const { pending, firing } = statesOf(points, waits)
   let onset = 0
   let last = Number.NEGATIVE_INFINITY

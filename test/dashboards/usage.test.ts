@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { DETAILS } from '../../dashboards/build/overview.ts'
 import { metrics } from '../../src/metrics.ts'
 import { committed, dashboardSchema, panelsOf } from './model.ts'
 
@@ -23,4 +27,32 @@ describe('the catalogue and the dashboards', () => {
   it('every exposed metric is on a visible panel', () => {
     expect(Object.keys(metrics).filter((name) => !shown.has(name) && !(name in LEFT_OUT))).toEqual([])
   })
+})
+
+/** Labels of every alert, or of its own columns. */
+const COMMON = ['alertname', 'severity', 'component', 'job', 'instance']
+/** The reason of a maintenance window, whose alert is not in the list; labels that are the same in every series of an alert. */
+const NOT_SHOWN = ['reason', 'scope', 'percentile', 'phase', 'firmware']
+
+const testFile = z.object({
+  tests: z.array(
+    z.object({
+      alert_rule_test: z
+        .array(
+          z.object({ exp_alerts: z.array(z.object({ exp_labels: z.record(z.string(), z.unknown()) })).optional() }),
+        )
+        .optional(),
+    }),
+  ),
+})
+
+it('the list of alerts has every label that distinguishes the series of an alert', () => {
+  const labels = readdirSync('alerts')
+    .filter((file) => file.endsWith('.test.yaml'))
+    .flatMap((file) => testFile.parse(parse(readFileSync(`alerts/${file}`, 'utf8'))).tests)
+    .flatMap(({ alert_rule_test: rules = [] }) => rules)
+    .flatMap(({ exp_alerts: alerts = [] }) => alerts)
+    .flatMap(({ exp_labels: own }) => Object.keys(own))
+  expect(labels.length).toBeGreaterThan(100)
+  expect([...new Set(labels)].filter((label) => ![...COMMON, ...NOT_SHOWN, ...DETAILS].includes(label))).toEqual([])
 })

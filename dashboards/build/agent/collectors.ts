@@ -19,7 +19,6 @@ const HEARTBEAT = 'time() - chain_agent_heartbeat_last_success_timestamp_seconds
 const zeroOr = (expr: string): string => `(${expr}) or 0 * count(up)`
 const RELOADED: ValueLabels = { 0: ['FAILED', 'warning'], 1: ['loaded', 'good'] }
 
-
 export const glance: Row = {
   panels: [
     tile({
@@ -106,7 +105,7 @@ export const glance: Row = {
         'Each collector that is enabled and has no reading, and the age of its last one. `chain-agent status agent` on that node shows the reason.',
       alerts: ['ChainCollectorDown', 'ChainCollectorStale'],
       empty: 'none',
-      width: 8,
+      width: 6,
       height: 9,
       keys: { instance: 'Node', collector: 'Collector' },
       hidden: ['job'],
@@ -117,6 +116,7 @@ export const glance: Row = {
           expr: `max by (job, instance, collector) (${WITHOUT_READING})`,
           unit: 'none',
           words: { 1: ['no reading', 'warning'] },
+          width: 90,
         },
         {
           title: 'Last reading',
@@ -126,6 +126,7 @@ export const glance: Row = {
               and on (job, instance, collector) (${WITHOUT_READING})
             )`,
           unit: 'dateTimeFromNow',
+          width: 120,
           empty: 'none',
         },
       ],
@@ -136,11 +137,11 @@ export const glance: Row = {
       about:
         'Each agent: whether it answers, its uptime, what it uses, how long its scrape takes, whether the last load of the configuration succeeded and when, the health that it reports, and the time since its last heartbeat. If the health differs from the alerts of Prometheus, see whether both have the same rules.',
       alerts: ['ChainAgentDown', 'ChainHeartbeatFailing', 'ChainSeriesNearLimit'],
-      width: 16,
+      width: 18,
       height: 9,
-      sortBy: { title: 'Answers', descending: false },
+      sortBy: { title: 'Up', descending: false },
       columns: [
-        { title: 'Answers', expr: 'max by (job, instance) (up)', unit: 'none', words: UP },
+        { title: 'Up', expr: 'max by (job, instance) (up)', unit: 'none', words: UP },
         {
           title: 'Health',
           expr: `max by (job, instance) (
@@ -280,9 +281,7 @@ export const collectors: Row = {
       unit: 's',
       width: 8,
       min: 0,
-      lines: [
-        { expr: highest('max by (job, instance) (nodejs_eventloop_lag_p99_seconds)'), legend: '{{instance}}' },
-      ],
+      lines: [{ expr: highest('max by (job, instance) (nodejs_eventloop_lag_p99_seconds)'), legend: '{{instance}}' }],
     }),
   ],
 }

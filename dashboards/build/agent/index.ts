@@ -5,7 +5,8 @@ import { journal } from './journal.ts'
 export const agentDashboard = () =>
   frame({
     name: 'agent',
-    description: 'The agents themselves, on all nodes: which of them cannot be relied on. Limits are those of the alert rules.',
+    description:
+      'The agents themselves, on all nodes: which of them cannot be relied on. Limits are those of the alert rules.',
     from: 'now-6h',
     rows: [glance, collectors, journal],
   })

@@ -38,8 +38,7 @@ export const execution: Row = {
     }),
     graph({
       title: 'Mean time for a block, by phase',
-      about:
-        'Where the time goes. commit is the database and its drives; execution and sender_recovery are the CPU.',
+      about: 'Where the time goes. commit is the database and its drives; execution and sender_recovery are the CPU.',
       alerts: ['ChainExecutionSlow'],
       unit: 's',
       width: 8,

@@ -11,8 +11,7 @@ import { sync } from './sync.ts'
 export const consensusDashboard = () =>
   frame({
     name: 'consensus',
-    description:
-      'One node in detail: chain, consensus, peers, RPC and execution. Limits are those of the alert rules.',
+    description: 'One node in detail: chain, consensus, peers, RPC and execution. Limits are those of the alert rules.',
     from: 'now-6h',
     rows: [overview, consensus, execution, chain, peers, rpc, sync],
   })

@@ -49,7 +49,7 @@ export const budget: Row = {
       about: `Share of time with a newest block of at most ${FRESH_WITHIN}, in several windows, and the downtime that ${inWords(OBJECTIVE, 'percentunit')} of a week leaves. Time without data counts neither way: see how much of the week is known. A window of which less than half is known is absent, and so is the last hour while the agent cannot be scraped.`,
       alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
       width: 24,
-      height: 8,
+      height: 7,
       keys: { instance: 'Node' },
       hidden: ['job'],
       sortBy: { title: 'Budget left', descending: false },
@@ -87,6 +87,7 @@ export const budget: Row = {
       unit: 'suffix:×',
       decimals: 1,
       width: 12,
+      height: 7,
       min: 0,
       lines: [
         { expr: `max(${burn('1h')})`, legend: 'worst node, 1 hour' },
@@ -97,12 +98,12 @@ export const budget: Row = {
     }),
     graph({
       title: 'Share of time with a fresh block, one hour',
-      about:
-        'The nodes with the least; a gap where the agent cannot be scraped. Select nodes above to see others.',
+      about: 'The nodes with the least; a gap where the agent cannot be scraped. Select nodes above to see others.',
       alerts: ['ChainUptimeBudgetFast'],
       unit: 'percentunit',
       decimals: 1,
       width: 12,
+      height: 7,
       max: 1,
       limits: limitsBy({
         alert: 'ChainUptimeBudgetFast',

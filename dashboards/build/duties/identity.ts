@@ -37,8 +37,7 @@ export const identity: readonly Placed[] = [
   }),
   table({
     title: 'Share of the stake',
-    about:
-      'It determines how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
+    about: 'It determines how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
     alerts: ['ChainLeftActiveSet'],
     width: 12,
     height: 8,

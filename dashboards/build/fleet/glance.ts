@@ -8,7 +8,7 @@ import { NONE } from '../value-labels.ts'
 
 /** Titles of the panels that the tiles link to. */
 export const EVERY_NODE = 'Every node'
-export const BY_STATE = 'Nodes by state'
+const BY_STATE = 'Nodes by state'
 export const GONE = 'Agents that are gone'
 
 const count = (comparison: string): string => `count((${STATE}) ${comparison}) or 0 * count(${STATE})`

@@ -22,7 +22,7 @@ export const nodes: Row = {
     ...tiles,
     table({
       title: EVERY_NODE,
-      about: `The worst first; a click on a name opens the dashboard of the node. Alerts that a maintenance window inhibits are counted separately. ${ABOUT_STATES}`,
+      about: `The worst first; a click on a name opens the dashboard of the node. Window: blocks until only statesync helps. Timeouts: share of the own rounds. Alerts that a maintenance window inhibits are counted separately. ${ABOUT_STATES}`,
       alerts: ['ChainAgentDown', 'ChainBlockStalled', 'ChainBehind'],
       width: 24,
       height: 11,
@@ -32,7 +32,7 @@ export const nodes: Row = {
       sortBy: { title: 'State', descending: true },
       columns: [
         { title: 'State', expr: STATE, unit: 'none', words: STATES, width: 130 },
-        { title: 'Oldest alert', expr: ONSET, unit: 'dateTimeFromNow', empty: 'none' },
+        { title: 'Oldest alert', expr: ONSET, unit: 'dateTimeFromNow', empty: 'none', width: 125 },
         {
           title: 'Critical',
           expr: firing('critical'),
@@ -65,7 +65,7 @@ export const nodes: Row = {
           limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
         },
         {
-          title: 'Until statesync',
+          title: 'Window',
           expr: 'min by (job, instance) (chain_blocksync_window_remaining_blocks)',
           unit: 'suffix:blocks',
           decimals: 0,
@@ -85,7 +85,7 @@ export const nodes: Row = {
           }),
         },
         {
-          title: 'Own timeouts',
+          title: 'Timeouts',
           expr: OWN_TIMEOUTS_BY_NODE,
           unit: 'percentunit',
           decimals: 1,
@@ -102,25 +102,7 @@ export const nodes: Row = {
           ),
         },
         {
-          title: 'Compacts in',
-          expr: 'min by (job, instance) (chain_storage_seconds_until_compaction)',
-          unit: 's',
-          limits: limitsBy({
-            alert: 'ChainStorageCompactionSoon',
-            metric: 'chain_storage_seconds_until_compaction',
-          }),
-        },
-        {
-          title: 'Sessions',
-          expr: 'min by (job, instance) (chain_native_sessions{state="transport"})',
-          unit: 'locale',
-          limits: limitsBy({
-            alert: 'ChainSessionsLow',
-            metric: 'chain_native_sessions{state="transport"}',
-          }),
-        },
-        {
-          title: 'Fresh, last hour',
+          title: 'Fresh, 1 h',
           expr: `min by (job, instance) (${FRESH})`,
           unit: 'percentunit',
           decimals: 2,

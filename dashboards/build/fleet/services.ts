@@ -57,7 +57,12 @@ export const services: Row = {
       title: 'Query services',
       about:
         'Each query service: its phase, how far it is behind its node, the age of its newest block, and its responses of five minutes. A click on a name opens its dashboard.',
-      alerts: ['ChainQueryServiceStopped', 'ChainQueryServiceBehind', 'ChainQueryServiceErrors', 'ChainQueryServiceSlow'],
+      alerts: [
+        'ChainQueryServiceStopped',
+        'ChainQueryServiceBehind',
+        'ChainQueryServiceErrors',
+        'ChainQueryServiceSlow',
+      ],
       empty: 'none',
       width: 16,
       keys: { instance: 'Node' },

@@ -58,7 +58,8 @@ export const chainAndDuties: Row = {
     }),
     worst({
       title: 'Fewest votes',
-      about: 'Votes for each round that a quorum closed, of validators in the active set. Below the limits, see its keys, clock and version.',
+      about:
+        'Votes for each round that a quorum closed, of validators in the active set. Below the limits, see its keys, clock and version.',
       alerts: ['ChainNotVoting'],
       worst: 'least',
       expr: 'instance:chain_votes_per_round:ratio_rate2m',

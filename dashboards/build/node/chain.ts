@@ -94,6 +94,7 @@ export const chain: Row = {
       width: 8,
       height: 8,
       keys: { source: 'Source' },
+      widths: { source: 190 },
       sortBy: { title: 'Behind', descending: true },
       columns: [
         { title: 'Behind', expr: `scalar(max(${HEIGHTS})) - max by (source) (${HEIGHTS})`, unit: 'locale' },

@@ -9,7 +9,7 @@ export const DECISIVE = {
   window: 'Blocksync window left',
 } as const
 
-const SIZE = { width: 8, height: 7 }
+const SIZE = { width: 8, height: 6 }
 
 export const decisive: readonly Placed[] = [
   graph({

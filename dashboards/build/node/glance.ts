@@ -10,6 +10,8 @@ import { NONE } from '../value-labels.ts'
 import { DECISIVE, decisive } from './decisive.ts'
 
 const SIZE = { width: 4, height: 3 }
+/** Grafana draws no trend in a lower tile. */
+const WITH_TREND = { width: 4, height: 5, trend: true }
 const NOT_EVALUATED = 'No data: Prometheus does not evaluate the rules for this node.'
 
 /** Whether the node is healthy: one figure for each question. */
@@ -39,42 +41,6 @@ const tiles: readonly Placed[] = [
   }),
   tile({
     ...SIZE,
-    title: 'Newest block',
-    about:
-      'Age of the newest block by its own timestamp. If it grows, no block arrives or the node is far behind.',
-    alerts: ['ChainBlockStalled', 'ChainBlind'],
-    expr: 'instance:chain_block_age:seconds',
-    unit: 's',
-    limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
-    trend: true,
-    to: toPanel('node', DECISIVE.age),
-  }),
-  tile({
-    ...SIZE,
-    title: 'Behind the network',
-    about:
-      'Time that the chain takes for the blocks that the node is behind the height on which the references agree; negative if it is ahead. No data: too few references agree.',
-    alerts: ['ChainBehind', 'ChainBlind'],
-    expr: 'instance:chain_behind:seconds',
-    unit: 's',
-    limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
-    trend: true,
-    to: toPanel('node', DECISIVE.behind),
-  }),
-  tile({
-    ...SIZE,
-    title: 'Blocks until statesync',
-    about:
-      'Blocks that the node can still fall behind before its peers no longer serve what it lacks. At 0 it recovers only by statesync or a snapshot. Not applicable during a statesync.',
-    alerts: ['ChainBlocksyncWindow', 'ChainBlind'],
-    expr: 'chain_blocksync_window_remaining_blocks',
-    unit: 'locale',
-    limits: limitsBy({ alert: 'ChainBlocksyncWindow', metric: 'chain_blocksync_window_remaining_blocks' }),
-    trend: true,
-    to: toPanel('node', DECISIVE.window),
-  }),
-  tile({
-    ...SIZE,
     title: 'Services down',
     about:
       'Services that should run and do not. systemd does not restart consensus and execution: see `systemctl status` and the journal, then start them.',
@@ -91,20 +57,6 @@ const tiles: readonly Placed[] = [
   }),
   tile({
     ...SIZE,
-    title: 'Votes per round',
-    about:
-      'Votes cast for each round that a quorum closed. Only validators in the active set have it. Well below 1 the validator follows and does not vote.',
-    alerts: ['ChainNotVoting'],
-    empty: 'not voting',
-    expr: 'instance:chain_votes_per_round:ratio_rate2m',
-    unit: 'percentunit',
-    decimals: 1,
-    limits: limitsBy({ alert: 'ChainNotVoting', metric: 'instance:chain_votes_per_round:ratio_rate2m' }),
-    trend: true,
-    to: toPanel('node', 'Votes for each round'),
-  }),
-  tile({
-    ...SIZE,
     title: 'Own rounds timed out',
     about: `Share of the rounds that this node led in six hours and that gave no block. If the share of the network is above ${NETWORK_IN_TROUBLE}, the cause is not on this node. ${ABOUT_FEW}`,
     alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
@@ -114,34 +66,6 @@ const tiles: readonly Placed[] = [
     decimals: 1,
     limits: OWN_TIMEOUTS_LIMITS,
     to: toPanel('node', 'Rounds that timed out, own and of all'),
-  }),
-  tile({
-    ...SIZE,
-    title: 'Fresh blocks, last hour',
-    about: `Share of the last hour in which the newest block was at most ${FRESH_WITHIN} old; no data while the agent cannot be scraped. The dashboard of duties shows what is left of the budget of the week.`,
-    alerts: ['ChainUptimeBudgetFast'],
-    expr: FRESH,
-    unit: 'percentunit',
-    decimals: 1,
-    limits: limitsBy({ alert: 'ChainUptimeBudgetFast', metric: 'instance:chain_available:avg1h' }),
-    trend: true,
-    to: toPanel('duties', 'Share of time with a fresh block, one hour'),
-  }),
-  tile({
-    ...SIZE,
-    title: 'Database used',
-    about:
-      'Used share of the database. Above the first limit the node deletes old state by itself, which is normal. If it still grows there, free space or add a device before execution stops.',
-    alerts: ['ChainStorageCompacting', 'ChainStorageFull', 'ChainBlind'],
-    expr: 'instance:chain_storage_used_ratio:max',
-    unit: 'percentunit',
-    decimals: 1,
-    limits: limitsBy(
-      { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
-      { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
-    ),
-    trend: true,
-    to: toPanel('node', 'Use of the database'),
   }),
   tile({
     ...SIZE,
@@ -173,9 +97,80 @@ const tiles: readonly Placed[] = [
     decimals: 0,
     to: toPanel('agent', 'Agents'),
   }),
+  tile({
+    ...WITH_TREND,
+    title: 'Newest block',
+    about: 'Age of the newest block by its own timestamp. If it grows, no block arrives or the node is far behind.',
+    alerts: ['ChainBlockStalled', 'ChainBlind'],
+    expr: 'instance:chain_block_age:seconds',
+    unit: 's',
+    limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+    to: toPanel('node', DECISIVE.age),
+  }),
+  tile({
+    ...WITH_TREND,
+    title: 'Behind the network',
+    about:
+      'Time that the chain takes for the blocks that the node is behind the height on which the references agree; negative if it is ahead. No data: too few references agree.',
+    alerts: ['ChainBehind', 'ChainBlind'],
+    expr: 'instance:chain_behind:seconds',
+    unit: 's',
+    limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
+    to: toPanel('node', DECISIVE.behind),
+  }),
+  tile({
+    ...WITH_TREND,
+    title: 'Blocks until statesync',
+    about:
+      'Blocks that the node can still fall behind before its peers no longer serve what it lacks. At 0 it recovers only by statesync or a snapshot. Not applicable during a statesync.',
+    alerts: ['ChainBlocksyncWindow', 'ChainBlind'],
+    expr: 'chain_blocksync_window_remaining_blocks',
+    unit: 'locale',
+    limits: limitsBy({ alert: 'ChainBlocksyncWindow', metric: 'chain_blocksync_window_remaining_blocks' }),
+    to: toPanel('node', DECISIVE.window),
+  }),
+  tile({
+    ...WITH_TREND,
+    title: 'Votes per round',
+    about:
+      'Votes cast for each round that a quorum closed. Only validators in the active set have it. Well below 1 the validator follows and does not vote.',
+    alerts: ['ChainNotVoting'],
+    empty: 'not voting',
+    expr: 'instance:chain_votes_per_round:ratio_rate2m',
+    unit: 'percentunit',
+    decimals: 1,
+    limits: limitsBy({ alert: 'ChainNotVoting', metric: 'instance:chain_votes_per_round:ratio_rate2m' }),
+    to: toPanel('node', 'Votes for each round'),
+  }),
+  tile({
+    ...WITH_TREND,
+    title: 'Fresh blocks, last hour',
+    about: `Share of the last hour in which the newest block was at most ${FRESH_WITHIN} old; no data while the agent cannot be scraped. The dashboard of duties shows what is left of the budget of the week.`,
+    alerts: ['ChainUptimeBudgetFast'],
+    expr: FRESH,
+    unit: 'percentunit',
+    decimals: 1,
+    limits: limitsBy({ alert: 'ChainUptimeBudgetFast', metric: 'instance:chain_available:avg1h' }),
+    to: toPanel('duties', 'Share of time with a fresh block, one hour'),
+  }),
+  tile({
+    ...WITH_TREND,
+    title: 'Database used',
+    about:
+      'Used share of the database. Above the first limit the node deletes old state by itself, which is normal. If it still grows there, free space or add a device before execution stops.',
+    alerts: ['ChainStorageCompacting', 'ChainStorageFull', 'ChainBlind'],
+    expr: 'instance:chain_storage_used_ratio:max',
+    unit: 'percentunit',
+    decimals: 1,
+    limits: limitsBy(
+      { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
+      { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
+    ),
+    to: toPanel('node', 'Use of the database'),
+  }),
 ]
 
 /** The first screen: what is wrong, since when, and what else changed then. */
 export const glance: Row = {
-  panels: [...tiles, alertList({ width: 12, height: 9 }), whatHappened({ width: 12, height: 9 }), ...decisive],
+  panels: [...tiles, alertList({ width: 12, height: 8 }), whatHappened({ width: 12, height: 8 }), ...decisive],
 }

@@ -5,18 +5,26 @@ import { type ValueLabels } from '../value-labels.ts'
 const READY: ValueLabels = { 0: ['NOT READY', 'critical'], 1: ['ready', 'good'] }
 
 /** The series of an info metric with the labels `part` and `value`. */
-const part = (metric: string, name: string, value: string, by = ''): string =>
+const part = (name: string, { metric, value, by = '' }: InfoMetric): string =>
   `label_replace(label_replace(${metric}, "part", "${name}", "${by}", "(.*)"), "value", "$1", "${value}", "(.+)")`
 
+interface InfoMetric {
+  readonly metric: string
+  /** The label with the value. */
+  readonly value: string
+  /** The label that `$1` in the name stands for. */
+  readonly by?: string
+}
+
 const PARTS = [
-  part('chain_native_info', 'network', 'network'),
-  part('chain_rpc_info', 'chain id', 'chain_id'),
-  part('chain_node_role == 1', 'role', 'role'),
-  part('chain_node_running_info', 'runs, as $1 reports', 'version', 'source'),
-  part('chain_node_build_info', 'installed, $1', 'version', 'program'),
-  part('chain_package_info', 'package $1', 'version', 'package'),
-  part('chain_agent_build_info', 'agent', 'version'),
-  part('chain_host_kernel_info', 'kernel, $1', 'release', 'kernel'),
+  part('network', { metric: 'chain_native_info', value: 'network' }),
+  part('chain id', { metric: 'chain_rpc_info', value: 'chain_id' }),
+  part('role', { metric: 'chain_node_role == 1', value: 'role' }),
+  part('runs, as $1 reports', { metric: 'chain_node_running_info', value: 'version', by: 'source' }),
+  part('installed, $1', { metric: 'chain_node_build_info', value: 'version', by: 'program' }),
+  part('package $1', { metric: 'chain_package_info', value: 'version', by: 'package' }),
+  part('agent', { metric: 'chain_agent_build_info', value: 'version' }),
+  part('kernel, $1', { metric: 'chain_host_kernel_info', value: 'release', by: 'kernel' }),
 ].join(' or ')
 
 export const identity: Row = {

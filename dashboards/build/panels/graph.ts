@@ -101,20 +101,20 @@ interface Override {
 
 /** Later overrides win: patterns first, then known names. */
 const looks = ({ lines, limits, names = [], words }: Graph): readonly Override[] => {
-  const beside = limits ? 'limits' : 'nothing'
+  const avoided = limits ? 'limits' : 'nothing'
   const fixed = lines.flatMap(({ legend }, index) => (legend.includes('{{') ? [] : [refId(index)]))
   const isMixed = fixed.length < lines.length
-  const patterns = isMixed && !words && names.length === 0 ? lineStylesByName(beside) : []
+  const patterns = isMixed && !words && names.length === 0 ? lineStylesByName(avoided) : []
   return [
     ...patterns.map((one): Override => ({ matcher: 'pattern', ...one })),
     ...fixed.map((name, index): Override => {
-      const look = isMixed ? namedLineStyle(index) : lineStyleOf(index, beside)
+      const look = isMixed ? namedLineStyle(index) : lineStyleOf(index, avoided)
       return { matcher: 'refId', name, properties: propertiesOf(look) }
     }),
     ...names.map((name, index): Override => ({
       matcher: 'name',
       name,
-      properties: propertiesOf(lineStyleOf(index, beside)),
+      properties: propertiesOf(lineStyleOf(index, avoided)),
     })),
     ...Object.entries(words ?? {}).map(([name, { text, ...look }]): Override => ({
       matcher: 'name',

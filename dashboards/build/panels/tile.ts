@@ -69,17 +69,18 @@ export const figures = (of: Figures): Placed => {
   panel
     .reduceOptions(new ReduceDataOptionsBuilder().calcs([trend ? 'last' : 'lastNotNull']).values(false))
     .colorMode(isColoured ? BigValueColorMode.BackgroundSolid : BigValueColorMode.None)
-    .graphMode(trend ? BigValueGraphMode.Area : BigValueGraphMode.None)
+    .graphMode(trend ? BigValueGraphMode.Line : BigValueGraphMode.None)
     // Names above values: next to them they would be too small to read.
     .wideLayout(false)
     .textMode(named ? BigValueTextMode.ValueAndName : BigValueTextMode.Value)
     .orientation(VizOrientation.Auto)
     .text(new VizTextDisplayOptionsBuilder().titleSize(NAME).valueSize(VALUE))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
-    .thresholds(thresholds(filled(limits) ?? [{ value: null, color: fillOf(COLOUR.info) }]))
+    .thresholds(thresholds(filled(limits, trend) ?? [{ value: null, color: fillOf(COLOUR.info) }]))
     .mappings([
       ...(words ? mappingsOf(words, quietFillOf) : []),
-      ...(isColoured ? [unknownIn(fillOf(COLOUR.unknown), of.empty)] : []),
+      // What is correctly absent has no colour.
+      ...(isColoured ? [unknownIn(of.empty === undefined ? fillOf(COLOUR.unknown) : 'transparent', of.empty)] : []),
     ])
   of.lines.forEach((line, index) => {
     if (!line.limits) return
@@ -90,8 +91,14 @@ export const figures = (of: Figures): Placed => {
   return placed
 }
 
-const filled = (limits: Limits | undefined) =>
-  limits?.steps.map(({ value, color }) => ({ value, color: quietFillOf(color) }))
+/** Behind a healthy trend: Grafana derives the colour of the line from it. */
+const NEUTRAL = 'rgba(128, 128, 128, 0.15)'
+
+const filled = (limits: Limits | undefined, trend = false) =>
+  limits?.steps.map(({ value, color }) => ({
+    value,
+    color: trend && color === COLOUR.good ? NEUTRAL : quietFillOf(color),
+  }))
 
 interface Labels extends Heading {
   readonly lines: readonly Line[]

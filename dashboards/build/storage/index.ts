@@ -14,5 +14,5 @@ export const storageDashboard = () =>
     description:
       'One node in detail: services, database, drives, host, keys and files. Limits are those of the alert rules.',
     from: 'now-6h',
-    rows: [overview, services, host, database, fitness, security, versions],
+    rows: [overview, database, services, host, fitness, security, versions],
   })

@@ -42,7 +42,12 @@ export const services: Row = {
         },
         ...(
           [
-            { title: 'Started', expr: '1000 * chain_service_start_timestamp_seconds', unit: 'dateTimeFromNow' },
+            {
+              title: 'Started',
+              expr: '1000 * chain_service_start_timestamp_seconds',
+              unit: 'dateTimeFromNow',
+              width: 120,
+            },
             { title: 'Exit status', expr: 'chain_service_last_exit_status', unit: 'locale' },
             {
               title: 'Restarts, 24 h',

@@ -5,7 +5,7 @@ import { type Engine, startEngine } from '../../../test/dashboards/engine.ts'
 import { committed, dashboardSchema } from '../../../test/dashboards/model.ts'
 import { type Camera, openCamera } from './camera.ts'
 import { beginning, cut } from './cut.ts'
-import { DRAWN, markOf } from './drawn.ts'
+import { DOCUMENTED, DRAWN, markOf } from './drawn.ts'
 import { sceneOf } from './scene.ts'
 
 const IMAGES = fileURLToPath(new URL('../../../docs/images', import.meta.url))
@@ -17,6 +17,7 @@ const drawAll = async (camera: Camera, engine: Engine): Promise<void> => {
   await mkdir(IMAGES, { recursive: true })
   const marks: Record<string, string> = {}
   for (const [name, json] of committed()) {
+    if (!DOCUMENTED.includes(name)) continue
     const { panels, ...scene } = await sceneOf(dashboardSchema.parse(json), engine)
     const parts = cut(panels).map((part, index) => ({
       file: index === 0 ? name : `${name}-${index + 1}`,
@@ -39,7 +40,7 @@ const drawAll = async (camera: Camera, engine: Engine): Promise<void> => {
 const FAULTS = {
   healthy: 'validator-1',
   stalled: 'fullnode-5',
-  'service-crash': 'fullnode-4',
+  'service-crash': 'fullnode-6',
   'storage-filling': 'fullnode-1',
   statesync: 'fullnode-2',
   'own-timeouts': 'validator-2',

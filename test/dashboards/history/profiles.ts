@@ -33,7 +33,7 @@ export interface NodeProfile {
 const FOREVER = -24
 
 /**
- * Seven nodes. The first has past incidents and is healthy now, like most nodes; each of the others has a different
+ * Eight nodes. The first has past incidents and is healthy now, like most nodes; each of the others has a different
  * current incident, so that every panel about incidents has data.
  */
 export const PROFILES: readonly NodeProfile[] = [
@@ -106,6 +106,13 @@ export const PROFILES: readonly NodeProfile[] = [
     storage: [0.48, 0.49],
     upgraded: 51,
     happenings: [{ what: 'stall', from: 0.1, to: FOREVER }],
+  },
+  {
+    name: 'fullnode-6',
+    isValidator: false,
+    storage: [0.5, 0.51],
+    upgraded: 51,
+    happenings: [{ what: 'crash', from: 0.2, to: FOREVER }],
   },
 ]
 

@@ -26,7 +26,8 @@ const expressions = (isRight: (expr: string) => boolean) =>
   panels(({ targets = [] }) => targets.every(({ expr }) => isRight(plain(expr))))
 
 /** Grafana's durations are not PromQL. */
-const plain = (expr: string): string => expr.replaceAll(/\$__(?:interval|range)\b/g, '1h').replaceAll('$__rate_interval', '9m')
+const plain = (expr: string): string =>
+  expr.replaceAll(/\$__(?:interval|range)\b/g, '1h').replaceAll('$__rate_interval', '9m')
 
 const variable = (name: string, label: string) => (dashboard: Dashboard) => {
   const found = dashboard.templating.list.find((one) => one.name === name)

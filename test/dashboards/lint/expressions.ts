@@ -71,13 +71,15 @@ const lintSelectors = (text: string, isScoped: boolean): readonly Fault[] =>
     for (const [label, value] of Object.entries(SCOPE)) {
       const isThere = matchers.some(
         (matcher) =>
-          matcher.label === label && matcher.comparison === '=~' && (matcher.value === value || matcher.value === `${value}|`),
+          matcher.label === label &&
+          matcher.comparison === '=~' &&
+          (matcher.value === value || matcher.value === `${value}|`),
       )
       if (isScoped && !isThere) found.push({ rule: 'scope', what: `${metric} is asked without ${label}=~"${value}"` })
     }
     const known = knownMetric(metric)
     if (!known) {
-      found.push({ rule: 'metric', what: `nobody exposes or records ${metric}` })
+      found.push({ rule: 'metric', what: `no source exposes or records ${metric}` })
       return found
     }
     for (const { label, comparison, value } of matchers) {
@@ -154,7 +156,7 @@ const lintChoices = (text: string): readonly Fault[] => {
       if (!/@ (?:start|end) ?\(\)\)+$/.test(text.slice(from, to)))
         found.push({
           rule: 'many',
-          what: `its ${choose} chooses anew at each step; expected @ end()`,
+          what: `its ${choose} chooses again at each step; expected @ end()`,
         })
     },
   })
