@@ -14,7 +14,10 @@ const lookOfName = (name: string, neighbours: AvoidedColours): string => {
     }
   }
   // A line without dashes is Grafana's default.
-  expect([...properties.keys()].filter((id) => id !== 'custom.lineStyle'), name).toEqual(['color'])
+  expect(
+    [...properties.keys()].filter((id) => id !== 'custom.lineStyle'),
+    name,
+  ).toEqual(['color'])
   return JSON.stringify([...properties])
 }
 

@@ -20,7 +20,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   chain_host_socket_buffer_max_bytes: 'a setting; the runbook of dropped packets compares it',
   chain_token_balance: 'which tokens and holders matter, each operator knows alone',
   chain_token_through_block: 'goes with the balances',
-  chain_agent_state_saved: 'an alert reports it',
 }
 
 describe('the catalogue and the dashboards', () => {

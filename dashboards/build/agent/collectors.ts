@@ -18,6 +18,7 @@ const HEARTBEAT = 'time() - chain_agent_heartbeat_last_success_timestamp_seconds
 
 const zeroOr = (expr: string): string => `(${expr}) or 0 * count(up)`
 const RELOADED: ValueLabels = { 0: ['FAILED', 'warning'], 1: ['loaded', 'good'] }
+const SAVED: ValueLabels = { 0: ['NOT SAVED', 'warning'], 1: ['saved', 'good'] }
 
 export const glance: Row = {
   panels: [
@@ -63,7 +64,7 @@ export const glance: Row = {
       title: 'Configurations not loaded',
       about:
         'Agents whose last attempt to load the configuration failed: they continue with the previous one. See the log of the agent, or run `chain-agent config`.',
-      alerts: ['ChainCollectorDown'],
+      alerts: ['ChainAgentFailing'],
       expr: zeroOr('count(chain_agent_config_last_reload_successful == 0)'),
       legend: 'agents',
       unit: 'locale',
@@ -135,8 +136,8 @@ export const glance: Row = {
       ...NODES,
       title: AGENTS,
       about:
-        'Each agent: whether it answers, its uptime, what it uses, how long its scrape takes, whether the last load of the configuration succeeded and when, the health that it reports, and the time since its last heartbeat. If the health differs from the alerts of Prometheus, see whether both have the same rules.',
-      alerts: ['ChainAgentDown', 'ChainHeartbeatFailing', 'ChainSeriesNearLimit'],
+        'Each agent: whether it answers, its uptime, what it uses, how long its scrape takes, whether the last load of the configuration succeeded and when, whether it can save its state, the health that it reports, and the time since its last heartbeat. If the health differs from the alerts of Prometheus, see whether both have the same rules.',
+      alerts: ['ChainAgentDown', 'ChainHeartbeatFailing', 'ChainSeriesNearLimit', 'ChainAgentFailing'],
       width: 18,
       height: 9,
       sortBy: { title: 'Up', descending: false },
@@ -187,6 +188,13 @@ export const glance: Row = {
           title: 'Loaded',
           expr: '1000 * max by (job, instance) (chain_agent_config_last_reload_success_timestamp_seconds)',
           unit: 'dateTimeFromNow',
+        },
+        {
+          title: 'State',
+          expr: 'min by (job, instance) (chain_agent_state_saved)',
+          unit: 'none',
+          words: SAVED,
+          empty: 'none kept',
         },
         { title: 'Heartbeat', expr: `max by (job, instance) (${HEARTBEAT})`, unit: 's', empty: 'none set' },
       ],

@@ -117,6 +117,7 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_node_role', role === (moment.profile.isValidator ? 'validator' : 'full-node'), { role })
   for (const severity of ['critical', 'warning', 'info'] as const)
     to.gauge('chain_node_findings', severity === health ? 2 : 0, { severity })
+  to.gauge('chain_agent_state_saved', 1)
   to.gauge('chain_agent_config_last_reload_successful', 1)
   to.gauge('chain_agent_config_last_reload_success_timestamp_seconds', at - (at % 86_400))
   for (const collector of COLLECTORS) {
