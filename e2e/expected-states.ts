@@ -62,6 +62,6 @@ export const QUESTIONS: readonly Question[] = [
   { panel: 'Fewest votes', where: '< 0.5', names: ['behind', 'far-behind', 'not-voting'] },
   { panel: 'Fewest sessions', where: '< 5', names: ['isolated'] },
   { panel: 'Fullest databases', where: '> 0.75', names: ['storage-filling', 'storage-full'] },
-  { panel: 'Who runs what', where: '== 1', names: ['restart-pending'] },
-  { panel: 'Nodes that lack what a fork asks for', where: '> 0', names: ['fork-unready'] },
+  { panel: 'Versions by node', where: '== 1', names: ['restart-pending'] },
+  { panel: 'Nodes that are not ready for a fork', where: '> 0', names: ['fork-unready'] },
 ]

@@ -38,8 +38,6 @@ const EXCEPTIONS = [
   /^test\/fixtures\//,
   /^networks\//,
   /^LICENSE$/,
-  // Panel titles are part of the generated dashboards.
-  /^(?:test\/)?dashboards\//,
   /^package-lock\.json$/,
   /^CHANGELOG\.md$/,
   /\.svg$/,

@@ -5,7 +5,7 @@ import { filtered } from './promql.ts'
 
 /** Annotations of events on all panels. Frequent ones are off by default, because they would hide the panels. */
 export const annotations = (many: boolean): AnnotationQueryBuilder[] =>
-  MARKS.map(({ name, expr, isTime = false, offFor = 'none', colour, title, text }) =>
+  MARKS.map(({ name, expr, isTime = false, offFor = 'none', colour, title, text, tagKeys = 'instance' }) =>
     new AnnotationQueryBuilder()
       .name(name)
       .datasource(DATASOURCE)
@@ -16,7 +16,7 @@ export const annotations = (many: boolean): AnnotationQueryBuilder[] =>
       .useValueForTime(isTime)
       .titleFormat(title)
       .textFormat(text)
-      .tagKeys('instance')
+      .tagKeys(tagKeys)
       .step('60s'),
   )
 
@@ -29,6 +29,8 @@ interface Mark {
   readonly colour: string
   readonly title: string
   readonly text: string
+  /** A label that the result has. */
+  readonly tagKeys?: string
 }
 
 const MARKS: readonly Mark[] = [
@@ -66,6 +68,7 @@ const MARKS: readonly Mark[] = [
     colour: COLOUR.critical,
     title: '{{alertname}}',
     text: '{{job}}',
+    tagKeys: 'alertname',
   },
   {
     name: 'Warnings',
@@ -74,5 +77,6 @@ const MARKS: readonly Mark[] = [
     colour: COLOUR.warning,
     title: '{{alertname}}',
     text: '{{job}}',
+    tagKeys: 'alertname',
   },
 ]

@@ -7,4 +7,4 @@ export const EXPECTED_ROUNDS = `(
   and on (job, instance) (count_over_time(chain_native_stake_ratio[6h:10m]) >= 35)
 )`
 export const EXPECTED_ROUNDS_NOTE =
-  'What is expected is there only where the share was known for nearly all of the six hours.'
+  'The expected number is absent if the share of the stake was unknown for more than ten minutes of the six hours.'

@@ -21,8 +21,8 @@ const PALETTES: Readonly<Record<AvoidedColours, readonly string[]>> = {
 const DASHES = [undefined, [10, 6], [2, 5], [16, 5, 2, 5]] as const
 
 /** Style of the line with this index: the first 16 are all different. */
-export const lineStyleOf = (index: number, beside: AvoidedColours): LineStyle => {
-  const palette = PALETTES[beside]
+export const lineStyleOf = (index: number, avoided: AvoidedColours): LineStyle => {
+  const palette = PALETTES[avoided]
   const colour = palette[index % palette.length] ?? COLOUR.unknown
   // Each repetition of the palette has other dashes.
   return { colour, dash: dashOf((index % palette.length) + Math.floor(index / palette.length)) }
@@ -41,17 +41,24 @@ export const namedLineStyle = (index: number): LineStyle => ({
  * behind a feature flag in release 13 and missing before, and some shades of one colour are invisible on black or
  * white.
  */
-export const lineStylesByName = (beside: AvoidedColours): readonly ByName[] => {
-  const { length } = PALETTES[beside]
+export const lineStylesByName = (avoided: AvoidedColours): readonly ByName[] => {
+  const { length } = PALETTES[avoided]
   return [
-    ...PALETTES[beside].map((colour, index) => ({
+    ...PALETTES[avoided].map((colour, index) => ({
       name: anyOf(LEADS.map((lead) => [lead, lastSigns(modulo(index - lead, length), length)])),
       properties: [{ id: 'color', value: { mode: 'fixed', fixedColor: colour } }],
     })),
-    ...DASHES.map((dash, index) => ({
-      name: anyOf(rounds(length).map((last, round) => [modulo(index - round, DASHES.length), last])),
-      properties: [lineStyle(dash)],
-    })),
+    // Lines are solid by default.
+    ...DASHES.flatMap((dash, index) =>
+      dash
+        ? [
+            {
+              name: anyOf(rounds(length).map((last, round) => [modulo(index - round, DASHES.length), last])),
+              properties: lineStyle(dash),
+            },
+          ]
+        : [],
+    ),
   ]
 }
 
@@ -63,16 +70,14 @@ interface ByName {
 
 export const propertiesOf = ({ colour, dash, fill }: LineStyle): DynamicConfigValue[] => [
   { id: 'color', value: { mode: 'fixed', fixedColor: colour } },
-  lineStyle(dash),
+  ...lineStyle(dash),
   ...(fill === undefined ? [] : [{ id: 'custom.fillOpacity', value: fill }]),
 ]
 
 const dashOf = (index: number): readonly number[] | undefined => DASHES[index % DASHES.length]
 
-const lineStyle = (dash: readonly number[] | undefined): DynamicConfigValue => ({
-  id: 'custom.lineStyle',
-  value: dash ? { fill: 'dash', dash } : { fill: 'solid' },
-})
+const lineStyle = (dash: readonly number[] | undefined): DynamicConfigValue[] =>
+  dash ? [{ id: 'custom.lineStyle', value: { fill: 'dash', dash } }] : []
 
 const DIGITS = Array.from('0123456789')
 const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz')

@@ -47,15 +47,18 @@ export const AREAS: Readonly<Record<number, LineStyle & { readonly text: string 
   ]),
 )
 
+/** As the alert by which Alertmanager inhibits: it outlives the agent, which may be restarted during the maintenance. */
+const IN_MAINTENANCE = '(max by (job, instance) (last_over_time(chain_agent_maintenance[30m])) == 1)'
+
 /**
  * The state of each node as a number of STATES. The first condition that holds counts: maintenance comes before its
  * consequences, and causes before theirs. A node that was scraped in that time and is no longer a target has the state
  * NOT SCRAPED and stays in the list.
  */
 export const stateOf = (seenIn: string): string => `
-  8 + 0 * (max by (job, instance) (up) == 0)
+  2 * ${IN_MAINTENANCE}
   or on (job, instance)
-  2 * (max by (job, instance) (chain_agent_maintenance) == 1)
+  8 + 0 * (max by (job, instance) (up) == 0)
   or on (job, instance)
   7 + (min by (job, instance) (chain_service_active{service=~"bft|execution"}) == 0)
   or on (job, instance)
@@ -74,13 +77,32 @@ export const stateOf = (seenIn: string): string => `
 /** The current state of every node that was scraped in the range of the dashboard. */
 export const STATE = stateOf('$__range')
 
-export const ABOUT_STATES = `following: the newest block is fresh, and nothing tells that the node is behind; without references nothing could. behind: more than ${BEHIND} s of blocks behind them. STALLED: the newest block is older than ${STALLED} s. unknown: the agent runs, and nobody tells the age of the newest block. SERVICE DOWN: consensus or execution does not run. AGENT DOWN: the scrape fails, and nothing is known of the node. NOT SCRAPED: it was a target within the time shown, and is none any more.`
+export const ABOUT_STATES = `following: the newest block is fresh, and the node is not known to be behind (without references that is unknown). behind: more than ${BEHIND} s of blocks behind the references. STALLED: the newest block is older than ${STALLED} s. unknown: the agent runs, and the age of the newest block is unknown. SERVICE DOWN: consensus or execution does not run. AGENT DOWN: the scrape fails, so nothing is known of the node. NOT SCRAPED: Prometheus scraped it within the time shown, and no longer does. maintenance: a maintenance window is set, or was within the last 30 minutes.`
 
-/** Number of firing alerts per node, without alerts that have no instance. 0 only if recorded series show that rules are evaluated for the node. */
-export const firing = (severity: string): string => `
-  sum by (job, instance) (ALERTS{alertstate="firing", severity="${severity}", instance!=""})
+/** The alerts that maintenance does not inhibit. */
+const NOT_INHIBITED = 'component=~"security|keys"'
+
+/**
+ * Number of firing alerts per node, without alerts that have no instance and those that maintenance inhibits. 0 only if
+ * recorded series show that rules are evaluated for the node.
+ */
+export const firing = (severity: string): string => {
+  const alerts = `ALERTS{alertstate="firing", severity="${severity}", instance!=""}`
+  return `
+  sum by (job, instance) (
+    (${alerts} unless on (job, instance) ${IN_MAINTENANCE})
+    or ${alerts.replace('}', `, ${NOT_INHIBITED}}`)}
+  )
   or on (job, instance)
   0 * group by (job, instance) ({__name__=~"instance:chain_.+"})`
+}
+
+/** Number of firing alerts per node that maintenance inhibits. */
+export const INHIBITED = `
+  sum by (job, instance) (
+    ALERTS{alertstate="firing", severity=~"critical|warning", component!~"security|keys", instance!=""}
+    and on (job, instance) ${IN_MAINTENANCE}
+  )`
 
 /** Limits a value over a past window to nodes that are scraped: without the agent it would stay as good as before. */
 export const whileScraped = (expr: string): string => `${expr} and on (job, instance) (up == 1)`

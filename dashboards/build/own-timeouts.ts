@@ -26,4 +26,4 @@ export const OWN_TIMEOUTS_LIMITS = limitsBy({ alert: ALERT, metric: OWN })
 /** Share of timeouts in the network above which the alert does not fire. */
 export const NETWORK_IN_TROUBLE = inWords(only('chain_duty_timeout_ratio{scope="network"}'), 'percentunit')
 
-export const ABOUT_FEW = `No data: fewer than ${FEWEST} rounds led, of which nothing can be told.`
+export const ABOUT_FEW = `No data: fewer than ${FEWEST} rounds led.`

@@ -1,6 +1,10 @@
 import { parser } from '@prometheus-io/lezer-promql'
 
-const FILTER = 'job=~"$job", instance=~"$instance"'
+const JOB = 'job=~"$job"'
+const FILTER = `${JOB}, instance=~"$instance"`
+
+/** The selected nodes, and series without a node: alerts such as that no agent is scraped at all. */
+export const OR_NO_NODE = 'instance=~"$instance|"'
 
 /**
  * The selector that counts the nodes of a key. It covers all nodes, like its alert: a key can be reused by a node that
@@ -25,7 +29,8 @@ const insertions = (text: string): readonly { readonly at: number; readonly inse
       if (type.isError) throw new SyntaxError(`no PromQL at ${from}: ${text}`)
       if (name !== 'VectorSelector' || isOfAllNodes(text, from)) return
       const matchers = node.getChild('LabelMatchers')
-      found.push(matchers ? { at: matchers.from + 1, insert: `${FILTER}, ` } : { at: node.to, insert: `{${FILTER}}` })
+      const filter = text.slice(from, node.to).includes(OR_NO_NODE) ? JOB : FILTER
+      found.push(matchers ? { at: matchers.from + 1, insert: `${filter}, ` } : { at: node.to, insert: `{${filter}}` })
     },
   })
   return found
@@ -39,6 +44,13 @@ const isOfAllNodes = (text: string, selector: number): boolean => {
 /** Grafana's duration variables are not PromQL: durations of the same text length replace them. */
 const readable = (text: string): string =>
   text.replaceAll(/\$__(?:rate_interval|interval|range)/g, (word) => '1m'.padStart(word.length, '0'))
+
+/**
+ * The expression over time, but only for series that have a value at the end of the range: the last value of a tile is
+ * then the current one. Grafana would otherwise show the last value of a series that has ended.
+ */
+export const untilNow = (expr: string): string => `
+  (${expr}) and on (job, instance) last_over_time((${expr})[1s:1s] @ end())`
 
 /** A quantile of a histogram for each node, and for each value of the label `by`. */
 export const quantile = (q: number, metric: string, by?: string): string => {

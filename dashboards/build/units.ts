@@ -8,6 +8,8 @@ export type Unit =
   | 'reqps'
   | 'dateTimeFromNow'
   | 'none'
+  | 'Bps'
+  | `si:${string}`
   | `suffix:${string}`
 
 /** A limit as text. */

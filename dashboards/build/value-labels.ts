@@ -19,11 +19,24 @@ export const mappingsOf = (
   },
 ]
 
-/** Unknown is neither good nor bad: without this mapping Grafana gives it the colour of the lowest step. */
-export const unknownIn = (color: string): ValueMapping => ({
-  type: MappingType.SpecialValue,
-  options: { match: SpecialValueMatch.NullAndNan, result: { text: 'no data', color, index: 99 } },
+/** The meaning of each text of a label. */
+export type TextLabels = Readonly<Record<string, Meaning>>
+
+export const textMappingOf = (words: TextLabels, tint: (colour: string) => string): ValueMapping => ({
+  type: MappingType.ValueToText,
+  options: Object.fromEntries(
+    Object.entries(words).map(([text, meaning], index) => [text, { text, color: tint(COLOUR[meaning]), index }]),
+  ),
 })
+
+/** Unknown is neither good nor bad: without this mapping Grafana gives it the colour of the lowest step. */
+export const unknownIn = (color: string, text = NO_DATA): ValueMapping => ({
+  type: MappingType.SpecialValue,
+  options: { match: SpecialValueMatch.NullAndNan, result: { text, color, index: 99 } },
+})
+
+/** The text for a value that should be there and is missing. */
+export const NO_DATA = 'no data'
 
 /** For the time until an event: a negative time means that it is over. */
 export const pastIn = (color: string): ValueMapping => ({
@@ -37,5 +50,6 @@ export const alarm = (bad: string, meaning: Meaning = 'critical'): ValueLabels =
   0: ['no', 'good'],
   1: [bad, meaning],
 })
+export const NONE: ValueLabels = { 0: ['none', 'good'] }
 /** For series where 1 is neither good nor bad. */
 export const fact = (text: string): ValueLabels => ({ 0: ['no', 'good'], 1: [text, 'info'] })

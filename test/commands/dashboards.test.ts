@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 
-const NAMES = ['duties', 'fleet', 'node']
+const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'storage']
 
 test('lists the dashboards, and prints one as it is shipped', async () => {
-  expect(await cli(['dashboards'])).toEqual({ code: 0, out: 'duties\nfleet\nnode\n', err: '' })
+  expect(await cli(['dashboards'])).toEqual({ code: 0, out: NAMES.map((name) => `${name}\n`).join(''), err: '' })
   const { code, out } = await cli(['dashboards', 'node'])
   expect(code).toBe(0)
   expect(out).toBe(await readFile('dashboards/node.json', 'utf8'))
@@ -16,7 +16,7 @@ test('lists the dashboards, and prints one as it is shipped', async () => {
 it('writes them with links to the runbooks of the installation', async ({ directory }) => {
   const runbooks = 'https://wiki.example/a"b/{alert}.md'
   const { code, out } = await cli(['dashboards', '--output', directory, '--runbooks', runbooks])
-  expect({ code, out }).toEqual({ code: 0, out: `Wrote 3 files to ${directory}\n` })
+  expect({ code, out }).toEqual({ code: 0, out: `Wrote 7 files to ${directory}\n` })
   for (const name of NAMES) {
     const text = await readFile(join(directory, `${name}.json`), 'utf8')
     expect(text).not.toContain('chain-agent.example')
@@ -29,7 +29,10 @@ it('writes them with links to the runbooks of the installation', async ({ direct
 })
 
 test.each([
-  [['nod'], "error: no dashboard is called 'nod'; there are: duties, fleet, node\n(Did you mean node?)\n"],
+  [
+    ['nod'],
+    "error: no dashboard is called 'nod'; there are: agent, consensus, duties, fleet, node, query-service, storage\n(Did you mean node?)\n",
+  ],
   [['node', '--output', '/tmp'], 'error: --output writes all dashboards; leave out the name\n'],
 ])('%j is a usage error', async (argv, err) => {
   expect(await cli(['dashboards', ...argv])).toEqual({ code: 2, out: '', err })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { beginning, cut } from '../../dashboards/render/tool/cut.ts'
-import { DRAWN, markOf } from '../../dashboards/render/tool/drawn.ts'
+import { DOCUMENTED, DRAWN, markOf } from '../../dashboards/render/tool/drawn.ts'
 import { committed } from '../dashboards/model.ts'
 import { markOfPage, PAGE_DRAWN } from '../support/page-mark.ts'
 
@@ -31,8 +31,8 @@ describe('a dashboard is cut into pictures', () => {
   })
 
   test('its beginning is what ends within a screen', () => {
-    const seen = [panel('row', 0, 1), panel('stat', 1, 32)]
-    expect(beginning([...seen, panel('table', 2, 32)])).toEqual(seen)
+    const seen = [panel('row', 0, 1), panel('stat', 1, 21)]
+    expect(beginning([...seen, panel('table', 2, 21)])).toEqual(seen)
   })
 })
 
@@ -55,7 +55,7 @@ test.each(files)('%s is small enough for a page', (file) => {
 describe('a picture is of its dashboard as it is', () => {
   const marks = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(join(ROOT, IMAGES, DRAWN), 'utf8')))
 
-  test.each([...committed()])('%s', (name, json) => {
+  test.each([...committed()].filter(([name]) => DOCUMENTED.includes(name)))('%s', (name, json) => {
     expect(marks[name], 'drawn of another dashboard: npm run dashboards:pictures').toBe(markOf(json))
   })
 

@@ -60,6 +60,21 @@ export const ANSWER_FAULTS: readonly Fault[] = [
     plant: ask(`rate(chain_agent_collector_failures_total{${SCOPE}}[$__rate_interval])`, '{{collector}} {{kind}}'),
   },
   {
+    name: 'a line without a style of its own',
+    rule: 'style',
+    says: 'its line "safe" has no colour',
+    plant: (dashboard) => {
+      ask(`chain_rpc_block_number{${SCOPE}}`, '{{tag}}')(dashboard)
+      change(({ fieldConfig }) => {
+        if (!fieldConfig) return
+        fieldConfig.overrides = ['latest', 'finalized'].map((options) => ({
+          matcher: { id: 'byName', options },
+          properties: [],
+        }))
+      })(dashboard)
+    },
+  },
+  {
     name: 'a variable without values',
     rule: 'empty',
     says: 'variable "job": it has no values to choose',

@@ -59,6 +59,22 @@ export const sharedNames = (answers: readonly Answer[]): readonly string[] => {
   return [...shared]
 }
 
+/**
+ * Lines that would have Grafana's default colour: neither a pattern, nor their name, nor their target gives them a style.
+ */
+export const unstyledLines = (panel: Panel, answers: readonly Answer[]): readonly string[] => {
+  if (panel.type !== 'timeseries') return []
+  const matchers = (panel.fieldConfig?.overrides ?? []).map(({ matcher }) => matcher)
+  if (matchers.some(({ id }) => id === 'byRegexp')) return []
+  const styled = new Set(matchers.map(({ options }) => options))
+  return answers.flatMap(({ target, series }) =>
+    series
+      .filter(hasNumber)
+      .map((one) => legendOf(target, one))
+      .filter((name) => !styled.has(name) && !styled.has(target.refId)),
+  )
+}
+
 const hasNumber = ({ points }: Answered): boolean => points.some(([, value]) => Number.isFinite(value))
 
 const LABEL = /\{\{\s*([\w.]+)\s*\}\}/g

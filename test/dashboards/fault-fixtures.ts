@@ -29,7 +29,10 @@ const GRAPH: Panel = {
       range: true,
     },
   ],
-  fieldConfig: { defaults: { unit: 'reqps', noValue: 'no data' }, overrides: [] },
+  fieldConfig: {
+    defaults: { unit: 'reqps', noValue: 'no data' },
+    overrides: [{ matcher: { id: 'byRegexp', options: '/.*/' }, properties: [] }],
+  },
 }
 
 /** The committed dashboard of a node, with that graph at its end. */
@@ -41,6 +44,7 @@ export const withGraph = (): Dashboard => {
 /** Only that graph, so that nothing else is queried. */
 export const alone = (): Dashboard => ({
   ...withGraph(),
+  links: [],
   annotations: { list: [] },
   panels: [structuredClone(GRAPH)],
 })

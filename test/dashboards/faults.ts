@@ -5,13 +5,13 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a metric that there is not',
     rule: 'metric',
-    says: 'nobody exposes or records chain_blocks_per_minute',
+    says: 'no source exposes or records chain_blocks_per_minute',
     plant: ask(`chain_blocks_per_minute{${SCOPE}}`),
   },
   {
-    name: 'a recorded series that nobody records',
+    name: 'a recorded series that no rule records',
     rule: 'metric',
-    says: 'nobody exposes or records instance:chain_block_age:minutes',
+    says: 'no source exposes or records instance:chain_block_age:minutes',
     plant: ask(`instance:chain_block_age:minutes{${SCOPE}}`),
   },
   {
@@ -59,16 +59,23 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the worst of each moment, over time',
     rule: 'many',
-    says: 'its topk chooses anew at each step; expected @ end()',
+    says: 'its topk chooses again at each step; expected @ end()',
     plant: ask(`topk(10, chain_blocks_per_second{${SCOPE}})`),
   },
   {
-    name: 'all nodes, but not what has none',
+    name: 'all nodes, whatever the cluster',
     rule: 'variable',
-    says: 'variable "instance" has the value ".+" for all; expected ".*"',
+    says: 'variable "instance" has the value ".*" for all; expected none',
     plant: ({ templating }) => {
-      for (const variable of templating.list)
-        if (variable.name === 'instance') Object.assign(variable, { multi: true, allValue: '.+' })
+      for (const variable of templating.list) if (variable.name === 'instance') variable.allValue = '.*'
+    },
+  },
+  {
+    name: 'all clusters, but not nodes without one',
+    rule: 'variable',
+    says: 'variable "cluster" has the value ".+" for all; expected ".*"',
+    plant: ({ templating }) => {
+      for (const variable of templating.list) if (variable.name === 'cluster') variable.allValue = '.+'
     },
   },
   {
@@ -136,7 +143,7 @@ export const FAULTS: readonly Fault[] = [
     plant: change((panel) => delete panel.description),
   },
   {
-    name: 'a description that helps nobody',
+    name: 'a description without an alert',
     rule: 'words',
     says: 'its description names no alert with a runbook',
     plant: change((panel) => {
@@ -188,10 +195,10 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'an id twice',
     rule: 'identity',
-    says: 'another panel has its id 1, too',
-    plant: change((panel) => {
-      panel.id = 1
-    }),
+    says: 'another panel has its id 9001, too',
+    plant: (dashboard) => {
+      for (const panel of dashboard.panels.slice(-2)) panel.id = 9001
+    },
   },
   {
     name: 'a refId twice',
@@ -240,6 +247,35 @@ export const FAULTS: readonly Fault[] = [
     says: 'sets the variable "node", which the dashboard "chain-node" has not',
     plant: change((panel) => {
       panel.links = [{ title: 'Node', url: '/d/chain-node?var-node=a' }]
+    }),
+  },
+  {
+    name: 'a link to a panel that there is not',
+    rule: 'link',
+    says: 'shows the panel 7, which the dashboard "chain-node" has not',
+    plant: change((panel) => {
+      panel.links = [{ title: 'Node', url: '/d/chain-node?viewPanel=7' }]
+    }),
+  },
+  {
+    name: 'a schema that Grafana 10 does not read',
+    rule: 'frame',
+    says: 'its schemaVersion is 42; expected 39',
+    plant: (dashboard) => {
+      dashboard.schemaVersion = 42
+    },
+  },
+  {
+    name: 'white text on orange',
+    rule: 'contrast',
+    says: 'text on #E69F00 has a contrast of 2.1; expected 4.5',
+    plant: change((panel) => {
+      panel.type = 'stat'
+      panel.options = { colorMode: 'background_solid' }
+      if (panel.fieldConfig) {
+        panel.fieldConfig.defaults.thresholds = { mode: 'absolute', steps: [{ value: null, color: '#E69F00' }] }
+      }
+      for (const target of panel.targets ?? []) Object.assign(target, { range: false, instant: true })
     }),
   },
   {

@@ -29,10 +29,13 @@ interface Past {
 /** The expected results: labels → value. */
 type Told = Readonly<Record<string, number>>
 
+/** The nodes of all examples: those that the dashboards of several nodes select by default. */
+const NODES = ['a', 'b', 'c', 'hour', 'three', 'four', 'all', 'half', 'few', 'enough']
+
 const api: Api = {
   instant: () => Promise.reject(new Error('not asked')),
   range: () => Promise.reject(new Error('not asked')),
-  labelValues: (label) => Promise.resolve([label === 'job' ? 'chain-agent' : 'a']),
+  labelValues: (label) => Promise.resolve(label === 'job' ? ['chain-agent'] : label === 'instance' ? NODES : []),
 }
 
 const expressionOf = async ({ dashboard: name, panel: title, target, instance }: Figure) => {
@@ -68,9 +71,13 @@ const amiss = async (figure: Figure, { past, after }: Past, told: Told): Promise
   }
 }
 
-/** With the job of the agent, if none is given. */
+/** With the job of the agent, if none is given; without, after a `=`. */
 const ours = (series: string): string =>
-  series.includes('job=') || series === '{}' ? series : series.replace('{', '{job="chain-agent",')
+  series.startsWith('=')
+    ? series.slice(1)
+    : series.includes('job=') || series === '{}'
+      ? series
+      : series.replace('{', '{job="chain-agent",')
 
 describe('the state of a node', () => {
   const state = { dashboard: 'fleet', panel: 'Every node' }
@@ -81,6 +88,7 @@ describe('the state of a node', () => {
     ['what died in statesync is down', { age: '99x9', statesync: '1x9', bft: '0x9' }, 7],
     ['what the operator announced', { bft: '0x9', maintenance: '1x9' }, 2],
     ['of an agent that is down nothing is known', { up: '0x9', age: '1x9' }, 8],
+    ['a host that reboots in a maintenance window', { up: '1 0x8', maintenance: '1 _x8' }, 2],
   ])('%s', async (_what, brief, expected) => {
     const { up = '1x9', bft = '1x9', age, behind, statesync, maintenance } = brief
     const series = {
@@ -111,7 +119,7 @@ const WEEK = {
 }
 
 describe('the week', () => {
-  const week = { dashboard: 'duties', panel: 'What is left of the week' }
+  const week = { dashboard: 'duties', panel: 'Budget of the week' }
   test('has a budget if half of it has data', async () => {
     expect(await amiss(week, WEEK, { '{instance="four"}': 0.5 })).toBe('')
   })
@@ -144,7 +152,7 @@ const LED = {
 
 describe('rounds led', () => {
   const led = { dashboard: 'duties', panel: 'Rounds led' }
-  const band = 'Blocks led, expected, and what chance allows'
+  const band = 'Blocks led, expected, and the range that chance allows'
 
   test('show luck only if the share was known throughout', async () => {
     expect(await amiss({ ...led, target: 'D' }, LED, { '{instance="all"}': 1.25 })).toBe('')
@@ -168,8 +176,8 @@ describe('rounds led', () => {
   }
   test.each([
     ['duties', 'Rounds led', 'F'],
-    ['duties', 'Timeouts of own rounds, beside the network', 'B'],
-    ['fleet', 'Every node', 'H'],
+    ['duties', 'Timeouts of own rounds, and of the network', 'B'],
+    ['fleet', 'Every node', 'J'],
     ['fleet', 'Most own rounds timed out', 'A'],
   ])('few rounds have no share: %s, %s', async (dashboard, panel, target) => {
     expect(await amiss({ dashboard, panel, target }, few, { '{instance="enough"}': 0.1 })).toBe('')
@@ -180,7 +188,7 @@ describe('values over all nodes', () => {
   test('a signing key is counted on all nodes, selected or not', async () => {
     expect(
       await amiss(
-        { dashboard: 'duties', panel: 'Who signs with which identity', instance: 'a' },
+        { dashboard: 'duties', panel: 'Signing identities', instance: 'a' },
         {
           past: {
             'chain_duty_identity_active{instance="a",identity="02ab"}': '1x9',
@@ -196,6 +204,7 @@ describe('values over all nodes', () => {
 
   const absent = {
     past: {
+      'ALERTS_FOR_STATE{alertname="ChainAgentAbsent",severity="critical",component="agent"}': '60x9',
       'ALERTS{alertname="ChainAgentAbsent",alertstate="firing",severity="critical",component="agent"}': '1x9',
     },
     after: '5m',
@@ -203,12 +212,63 @@ describe('values over all nodes', () => {
   test('an alert that names no node is in the list', async () => {
     expect(
       await amiss({ dashboard: 'fleet', panel: 'Alerts that fire' }, absent, {
-        '{alertname="ChainAgentAbsent",severity="critical",component="agent"}': 1,
+        // The onset in milliseconds.
+        '{alertname="ChainAgentAbsent",severity="critical",component="agent"}': 60_000,
       }),
     ).toBe('')
   })
 
   test('an alert that names no node is not in the table of nodes', async () => {
     expect(await amiss({ dashboard: 'fleet', panel: 'Every node', target: 'B' }, absent, {})).toBe('')
+  })
+})
+
+describe('the list of alerts', () => {
+  const list = { dashboard: 'node', panel: 'Alerts that fire', instance: 'a' }
+  const down = 'alertname="ChainServiceDown",severity="critical",component="services"'
+
+  test('has a row for each series, with its onset and what it is about', async () => {
+    const past = Object.fromEntries(
+      ['bft', 'execution'].flatMap((service, index) => [
+        [`ALERTS_FOR_STATE{instance="a",${down},service="${service}"}`, `${60 * (index + 1)}x9`],
+        [`ALERTS{instance="a",${down},service="${service}",alertstate="firing"}`, '1x9'],
+      ]),
+    )
+    expect(
+      await amiss(
+        list,
+        { past, after: '5m' },
+        {
+          [`={${down},detail="bft"}`]: 60_000,
+          [`={${down},detail="execution"}`]: 120_000,
+        },
+      ),
+    ).toBe('')
+  })
+
+  test('has no alert that is pending', async () => {
+    const past = {
+      [`ALERTS_FOR_STATE{instance="a",${down},service="bft"}`]: '60x9',
+      [`ALERTS{instance="a",${down},service="bft",alertstate="pending"}`]: '1x9',
+    }
+    expect(await amiss(list, { past, after: '5m' }, {})).toBe('')
+  })
+})
+
+describe('alerts that maintenance inhibits', () => {
+  const alert = (component: string): string =>
+    `ALERTS{instance="a",alertstate="firing",alertname="${component}",severity="critical",component="${component}"}`
+  const past = {
+    [alert('chain')]: '1x9',
+    [alert('keys')]: '1x9',
+    'chain_agent_maintenance{instance="a",reason="upgrade"}': '1x9',
+  }
+
+  test.each([
+    ['are not counted, except those on keys', 'C', 1],
+    ['are counted separately', 'E', 1],
+  ])('%s', async (_what, target, count) => {
+    const figure = { dashboard: 'fleet', panel: 'Every node', target }
+    expect(await amiss(figure, { past, after: '5m' }, { '{instance="a"}': count })).toBe('')
   })
 })

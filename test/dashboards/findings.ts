@@ -19,6 +19,8 @@ export type Rule =
   | 'rate'
   | 'metric'
   | 'link'
+  | 'contrast'
+  | 'style'
   | 'query'
   | 'empty'
   | 'legend'

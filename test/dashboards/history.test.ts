@@ -52,8 +52,8 @@ describe('the history', () => {
     for (const { metric, labels } of all) {
       const definition = definitions.get(base(metric))
       if (!definition) continue
-      const { job, instance, le, ...own } = labels
-      expect(job).toBe(JOB)
+      const { job, instance, cluster, le, ...own } = labels
+      expect([job, cluster]).toEqual([JOB, 'mainnet'])
       expect(INSTANCES).toContain(instance)
       expect(Object.keys(own).toSorted(), metric).toEqual(Object.keys(definition.labels ?? {}).toSorted())
       expect(le !== undefined, metric).toBe(metric.endsWith('_bucket'))

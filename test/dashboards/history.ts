@@ -23,6 +23,8 @@ interface Options {
 }
 
 export const JOB = 'chain-agent'
+/** As deploy/prometheus/targets gives it; the rules do not keep it. */
+const CLUSTER = 'mainnet'
 /** A healthy node with past incidents: every panel of a single node must show data for it. */
 export const HEALTHY = 'validator-1'
 /** Its agent has not been scraped for 25 minutes. */
@@ -31,7 +33,7 @@ export const INSTANCES: readonly string[] = PROFILES.map(({ name }) => name)
 export const STEP = 30
 
 /**
- * Generates a history of six nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The
+ * Generates a history of eight nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The
  * same options give the same text.
  */
 export function* history(options: Options): Generator<string> {
@@ -47,7 +49,7 @@ const createTarget = (
   profile: (typeof PROFILES)[number],
   { now, hours = 6, step = STEP, aheadHours = 0.5, days = 7 }: Options,
 ): readonly Recorder[] => {
-  const common = { instance: profile.name, job: JOB }
+  const common = { instance: profile.name, job: JOB, cluster: CLUSTER }
   const week = createRecorder(common)
   const full = createRecorder(common)
   const fineFrom = now - hours * HOUR

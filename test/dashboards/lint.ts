@@ -1,5 +1,6 @@
 import { type Finding, finding } from './findings.ts'
 import { lintExpressions } from './lint/expressions.ts'
+import { lintContrast } from './lint/contrast.ts'
 import { lintFrame } from './lint/frame.ts'
 import { landmarkSchema, lintLinks } from './lint/links.ts'
 import { lintPanels } from './lint/panels.ts'
@@ -29,6 +30,7 @@ export const lint = (
       ...lintPanels(name, dashboard),
       ...lintExpressions(name, dashboard),
       ...lintLinks(name, dashboard, all),
+      ...lintContrast(name, dashboard),
     )
   }
   return found

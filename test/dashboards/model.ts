@@ -168,6 +168,10 @@ const annotation = z.strictObject({
 })
 
 export const dashboardSchema = z.strictObject({
+  /** Shown on grafana.com; Grafana itself ignores it. */
+  __requires: z
+    .array(z.strictObject({ type: z.string(), id: z.string(), name: z.string(), version: z.string() }))
+    .optional(),
   uid: z.string(),
   title: z.string(),
   description: z.string().optional(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { levelsOfRecording, seconds, statesOf } from './rules-history.ts'
+import { levelsOfRecording, onsetsOf, seconds, statesOf } from './rules-history.ts'
 
 const at = (...moments: readonly number[]) => moments.map((moment) => [moment, 1] as const)
 
@@ -30,6 +30,17 @@ describe('when an alert is pending, and when it fires', () => {
       firing: [],
     })
   })
+})
+
+it('the onset is the time at which the alert became pending, and a new one after a gap', () => {
+  const waits = { pending: 60, kept: 0, step: 30 }
+  expect(onsetsOf(at(0, 30, 60, 120, 150), waits)).toEqual([
+    [0, 0],
+    [30, 0],
+    [60, 0],
+    [120, 120],
+    [150, 120],
+  ])
 })
 
 it('durations', () => {

@@ -47,8 +47,10 @@ export const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly
   for (const { alert, expr, labels, for: pending, keep_firing_for: kept } of alerts) {
     const waits = { pending: seconds(pending), kept: seconds(kept), step: stretch.step }
     for (const { labels: own, points } of await api.range(expr, stretch)) {
+      const series = { ...own, ...labels, alertname: alert }
+      text.push(...render('ALERTS_FOR_STATE', series, onsetsOf(points, waits)))
       for (const [state, times] of Object.entries(statesOf(points, waits))) {
-        const all = { ...own, ...labels, alertname: alert, alertstate: state }
+        const all = { ...series, alertstate: state }
         text.push(
           ...render(
             'ALERTS',
@@ -87,6 +89,23 @@ export const statesOf = (points: Answered['points'], { pending, kept, step }: Wa
   }
   keep(Number.POSITIVE_INFINITY)
   return states
+}
+
+/** While an alert is pending or fires, the time of its onset, as Prometheus records it. */
+export const onsetsOf = (
+  points: Answered['points'],
+  waits: Waits,
+): readonly (readonly [at: number, onset: number])[] => {
+  const { pending, firing } = statesOf(points, waits)
+  let onset = 0
+  let last = Number.NEGATIVE_INFINITY
+  return [...pending, ...firing]
+    .toSorted((a, b) => a - b)
+    .map((at) => {
+      if (at - last > waits.step) onset = at
+      last = at
+      return [at, onset]
+    })
 }
 
 interface Held {

@@ -1,6 +1,6 @@
 import { type Answered, type Api, QueryError } from './api.ts'
 import { type Finding, finding } from './findings.ts'
-import { type Answer, checkAnswer, sharedNames } from './check-answer.ts'
+import { type Answer, checkAnswer, sharedNames, unstyledLines } from './check-answer.ts'
 import { type Annotation, type Dashboard, type Panel, panelsOf, type Target, titleOf } from './model.ts'
 import { interpolate, openScene, type Scene, sent, unresolved } from './resolve.ts'
 
@@ -55,6 +55,8 @@ const runPanel = async (panel: Panel, scene: Scene, { name, api, only }: Run): P
   if (panel.type === 'table') return found
   for (const shared of sharedNames(answers))
     found.push(finding('legend', where, `two of its targets give a series called "${shared}"`))
+  for (const line of unstyledLines(panel, answers))
+    found.push(finding('style', where, `its line "${line}" has no colour; expected its name among the overrides`))
   return found
 }
 

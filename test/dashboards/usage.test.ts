@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { DETAILS } from '../../dashboards/build/overview.ts'
 import { metrics } from '../../src/metrics.ts'
 import { committed, dashboardSchema, panelsOf } from './model.ts'
 
@@ -13,26 +17,41 @@ const shown = new Set(
 
 /** Metrics that are on no dashboard, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  chain_node_health: 'the dashboards show the alerts of Prometheus, which evaluates the same rules',
-  chain_node_findings: 'goes with the health',
   chain_host_socket_buffer_max_bytes: 'a setting; the runbook of dropped packets compares it',
-  chain_node_role: 'rules join on it',
-  chain_last_start_seconds: '`chain-agent restart-window` compares it',
-  chain_schedule_proved: '`chain-agent status duties` shows the leader schedule',
-  chain_schedule_misses_total: 'goes with the leader schedule',
-  chain_schedule_next_own_round: 'goes with the leader schedule',
-  chain_schedule_next_own_timestamp_seconds: 'goes with the leader schedule',
-  chain_schedule_own_rounds_ahead: 'goes with the leader schedule',
-  chain_schedule_own_rounds: 'goes with the leader schedule',
   chain_token_balance: 'which tokens and holders matter, each operator knows alone',
   chain_token_through_block: 'goes with the balances',
-  chain_agent_state_saved: 'an alert reports it',
-  chain_agent_config_last_reload_successful: 'the log reports the result of a reload at once',
-  chain_agent_config_last_reload_success_timestamp_seconds: 'goes with the result of a reload',
 }
 
 describe('the catalogue and the dashboards', () => {
   it('every exposed metric is on a visible panel', () => {
     expect(Object.keys(metrics).filter((name) => !shown.has(name) && !(name in LEFT_OUT))).toEqual([])
   })
+})
+
+/** Labels of every alert, or of its own columns. */
+const COMMON = ['alertname', 'severity', 'component', 'job', 'instance']
+/** The reason of a maintenance window, whose alert is not in the list; labels that are the same in every series of an alert. */
+const NOT_SHOWN = ['reason', 'scope', 'percentile', 'phase', 'firmware']
+
+const testFile = z.object({
+  tests: z.array(
+    z.object({
+      alert_rule_test: z
+        .array(
+          z.object({ exp_alerts: z.array(z.object({ exp_labels: z.record(z.string(), z.unknown()) })).optional() }),
+        )
+        .optional(),
+    }),
+  ),
+})
+
+it('the list of alerts has every label that distinguishes the series of an alert', () => {
+  const labels = readdirSync('alerts')
+    .filter((file) => file.endsWith('.test.yaml'))
+    .flatMap((file) => testFile.parse(parse(readFileSync(`alerts/${file}`, 'utf8'))).tests)
+    .flatMap(({ alert_rule_test: rules = [] }) => rules)
+    .flatMap(({ exp_alerts: alerts = [] }) => alerts)
+    .flatMap(({ exp_labels: own }) => Object.keys(own))
+  expect(labels.length).toBeGreaterThan(100)
+  expect([...new Set(labels)].filter((label) => ![...COMMON, ...NOT_SHOWN, ...DETAILS].includes(label))).toEqual([])
 })

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const GUIDE = read('docs/fleet.md')
 /** The dashboards. */
-const NAMES = ['node', 'fleet', 'duties']
+const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'storage']
 
 const scrape = z.looseObject({
   job_name: z.string(),

@@ -45,11 +45,11 @@ export const budget: Row = {
   title: `The objective: ${inWords(OBJECTIVE, 'percentunit')} of each week with a fresh block`,
   panels: [
     table({
-      title: 'What is left of the week',
-      about: `Share of time with a newest block of at most ${FRESH_WITHIN}, in several windows, and the downtime that ${inWords(OBJECTIVE, 'percentunit')} of a week leaves. Time of which nothing is known counts neither way: see how much of the week is known. A window of which less than half is known is absent, and so is the last hour while the agent cannot be scraped.`,
+      title: 'Budget of the week',
+      about: `Share of time with a newest block of at most ${FRESH_WITHIN}, in several windows, and the downtime that ${inWords(OBJECTIVE, 'percentunit')} of a week leaves. Time without data counts neither way: see how much of the week is known. A window of which less than half is known is absent, and so is the last hour while the agent cannot be scraped.`,
       alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
       width: 24,
-      height: 8,
+      height: 7,
       keys: { instance: 'Node' },
       hidden: ['job'],
       sortBy: { title: 'Budget left', descending: false },
@@ -62,7 +62,7 @@ export const budget: Row = {
           limits: SPENT,
         },
         {
-          title: 'May still be down',
+          title: 'Downtime left',
           expr: `${WEEK} * ${least(`clamp_min(${BUDGET} - (1 - ${week}), 0)`)}`,
           unit: 's',
         },
@@ -82,11 +82,12 @@ export const budget: Row = {
     graph({
       title: 'How fast the budget burns',
       about:
-        'Downtime as a multiple of what the objective allows: at 1 the budget lasts exactly a week, at 2 half of one. A peak that is over has cost what it cost; one that stays must be ended.',
+        'Downtime as a multiple of what the objective allows: at 1 the budget lasts exactly a week, at 2 half of one. A peak that is over needs no action; find the cause of one that stays.',
       alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
       unit: 'suffix:×',
       decimals: 1,
       width: 12,
+      height: 7,
       min: 0,
       lines: [
         { expr: `max(${burn('1h')})`, legend: 'worst node, 1 hour' },
@@ -97,12 +98,12 @@ export const budget: Row = {
     }),
     graph({
       title: 'Share of time with a fresh block, one hour',
-      about:
-        'The nodes with the least of it; a gap where the agent cannot be scraped. Choose nodes above to see others.',
+      about: 'The nodes with the least; a gap where the agent cannot be scraped. Select nodes above to see others.',
       alerts: ['ChainUptimeBudgetFast'],
       unit: 'percentunit',
       decimals: 1,
       width: 12,
+      height: 7,
       max: 1,
       limits: limitsBy({
         alert: 'ChainUptimeBudgetFast',

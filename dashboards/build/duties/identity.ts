@@ -1,6 +1,5 @@
 import { COLOUR } from '../colours.ts'
 import { ownLimits } from '../limits.ts'
-import { bars } from '../panels/bars.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { type Placed } from '../panels/panel.ts'
@@ -14,8 +13,8 @@ const ONE = ownLimits([
 /** How often, with how much stake, and under which name a node leads. */
 export const identity: readonly Placed[] = [
   graph({
-    title: 'Own blocks and timeouts, an hour',
-    about: 'How often the chosen nodes led, and how it ended, within the last hour of each moment.',
+    title: 'Own blocks and timeouts in an hour',
+    about: 'Rounds that the selected nodes led within an hour, by result. Several timeouts in an hour: see the node.',
     alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
     unit: 'locale',
     decimals: 0,
@@ -36,21 +35,28 @@ export const identity: readonly Placed[] = [
       },
     ],
   }),
-  bars({
+  table({
     title: 'Share of the stake',
-    about: 'What decides how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
+    about: 'It determines how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
     alerts: ['ChainLeftActiveSet'],
-    expr: 'topk(12, max by (job, instance) (chain_native_stake_ratio))',
-    legend: '{{instance}}',
-    unit: 'percentunit',
-    decimals: 3,
     width: 12,
     height: 8,
+    keys: { instance: 'Node' },
+    hidden: ['job'],
+    sortBy: { title: 'Share', descending: true },
+    columns: [
+      {
+        title: 'Share',
+        expr: 'max by (job, instance) (chain_native_stake_ratio)',
+        unit: 'percentunit',
+        decimals: 3,
+      },
+    ],
   }),
   table({
-    title: 'Who signs with which identity',
+    title: 'Signing identities',
     about:
-      'Each identity that a chosen node signs with, and how many nodes do so: of all that Prometheus knows, chosen or not. Two nodes with one identity is a double signature: stop one of them at once.',
+      'Each identity that a selected node signs with, and the number of nodes that sign with it, of all nodes of Prometheus, selected or not. Two nodes with one identity sign twice: stop one of them at once.',
     alerts: ['ChainIdentityTwice'],
     width: 12,
     height: 8,

@@ -5,11 +5,9 @@ import { votes } from './votes.ts'
 
 export const duties = () =>
   frame({
-    uid: 'chain-duties',
-    title: 'Chain duties and objective',
+    name: 'duties',
     description:
-      'What validators owe: leading, voting, being there. Luck is told from fault by what chance allows. Limits are those of the alert rules.',
+      'The duties of validators: leading, voting, availability. The range that chance allows distinguishes luck from faults. Limits are those of the alert rules.',
     from: 'now-24h',
-    many: true,
     rows: [budget, slots, votes],
   })

@@ -31,13 +31,13 @@ export const slots: Row = {
   panels: [
     table({
       title: 'Rounds led',
-      about: `What each validator led in six hours, and what its share of the stake let expect. Luck is led over expected. ${EXPECTED_ROUNDS_NOTE} A chance below ${NO_LUCK} is no luck: look at the node. No row: the agent does not know the key of the node, or hears no ledger stream.`,
+      about: `Rounds that each validator led in six hours, and the number expected from its share of the stake. Luck is led divided by expected. ${EXPECTED_ROUNDS_NOTE} A probability below ${NO_LUCK} is not luck: see the node. No row: the agent does not know the key of the node, or reads no ledger stream.`,
       alerts: ['ChainProposalShortfall', 'ChainLeaderTimeouts', 'ChainBlind'],
       width: 24,
       height: 8,
       keys: { instance: 'Node' },
       hidden: ['job'],
-      sortBy: { title: 'Chance of so few', descending: false },
+      sortBy: { title: 'Probability', descending: false },
       columns: [
         { title: 'Blocks', expr: BLOCKS, unit: 'locale' },
         {
@@ -58,7 +58,7 @@ export const slots: Row = {
           decimals: 0,
         },
         {
-          title: 'Chance of so few',
+          title: 'Probability',
           expr: 'max by (job, instance) (chain_duty_shortfall_probability_ratio)',
           unit: 'percentunit',
           decimals: 2,
@@ -72,7 +72,7 @@ export const slots: Row = {
           limits: OWN_TIMEOUTS_LIMITS,
         },
         {
-          title: 'Timeouts of all',
+          title: 'Timeouts, network',
           expr: `max by (job, instance) (chain_duty_timeout_ratio{scope="network"}) and on (job, instance) ${LED}`,
           unit: 'percentunit',
           decimals: 1,
@@ -95,8 +95,8 @@ export const slots: Row = {
       ],
     }),
     graph({
-      title: 'Blocks led, expected, and what chance allows',
-      about: `Blocks of six hours of all chosen nodes together, what their stake let expect after the losses of the network, and two standard deviations around it: turns are rare and independent, so that their number spreads by its root, and 19 of 20 times it lies in the band. ${EXPECTED_ROUNDS_NOTE} Choose one node to judge it.`,
+      title: 'Blocks led, expected, and the range that chance allows',
+      about: `Blocks of six hours of all selected nodes together, the number expected from their stake after the timeouts of the network, and two standard deviations around it. Turns are rare and independent: 19 of 20 times the number is in the band. ${EXPECTED_ROUNDS_NOTE} Select one node to judge it.`,
       alerts: ['ChainProposalShortfall'],
       unit: 'locale',
       decimals: 0,
@@ -113,9 +113,9 @@ export const slots: Row = {
       ],
     }),
     graph({
-      title: 'How likely so few blocks are by chance',
+      title: 'Probability of so few blocks by chance',
       about:
-        'The least likely nodes. A line that stays near 0 is no bad luck: the node misses its turns, or its stake is not what it is thought to be.',
+        'The nodes with the lowest. A line that stays near 0 is not bad luck: the node misses its turns, or its stake is another one than known.',
       alerts: ['ChainProposalShortfall'],
       unit: 'percentunit',
       decimals: 2,
@@ -131,8 +131,8 @@ export const slots: Row = {
       ],
     }),
     graph({
-      title: 'Timeouts of own rounds, beside the network',
-      about: `Share of rounds of six hours that timed out: of those that the worst nodes led, and of all leaders. Both high: the network is in trouble. The own one alone: the cause is here, in processor, disk, clock or peers. ${ABOUT_FEW}`,
+      title: 'Timeouts of own rounds, and of the network',
+      about: `Share of rounds of six hours that timed out: of those that the worst nodes led, and of all leaders. Both are high: the cause is in the network. Only the own one: the cause is on the node, in its CPU, drives, clock or peers. ${ABOUT_FEW}`,
       alerts: ['ChainLeaderTimeouts'],
       unit: 'percentunit',
       decimals: 1,

@@ -9,7 +9,7 @@ export const votes: Row = {
     graph({
       title: 'Votes for each round',
       about:
-        'Votes cast for each round that a quorum closed, of the nodes with the fewest. Validators in the active set alone.',
+        'Votes cast for each round that a quorum closed, of the nodes with the fewest. Only validators in the active set have them.',
       alerts: ['ChainNotVoting', 'ChainLeftActiveSet'],
       unit: 'percentunit',
       decimals: 1,
@@ -27,9 +27,9 @@ export const votes: Row = {
       ],
     }),
     graph({
-      title: 'Until a vote is ready, 99th percentile',
+      title: 'Time until a vote is ready, 99th percentile',
       about:
-        'From the start of the vote timer until the vote is ready, of the slowest nodes. Late votes are votes that the next leader may leave out: look at the drive, the clock and the processor.',
+        'From the start of the vote timer until the vote is ready, of the slowest nodes. The next leader may leave out late votes: see the drive, the clock and the CPU.',
       alerts: ['ChainVotesLate'],
       unit: 's',
       width: 12,

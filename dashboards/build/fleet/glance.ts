@@ -1,89 +1,99 @@
-import { type Row } from '../frame.ts'
 import { anyIs } from '../limits.ts'
+import { toPanel } from '../links.ts'
 import { graph } from '../panels/graph.ts'
+import { type Placed } from '../panels/panel.ts'
 import { tile } from '../panels/tile.ts'
 import { ABOUT_STATES, AREAS, STATE, stateOf } from '../node-state.ts'
+import { NONE } from '../value-labels.ts'
+
+/** Titles of the panels that the tiles link to. */
+export const EVERY_NODE = 'Every node'
+const BY_STATE = 'Nodes by state'
+export const GONE = 'Agents that are gone'
 
 const count = (comparison: string): string => `count((${STATE}) ${comparison}) or 0 * count(${STATE})`
 
-export const glance: Row = {
-  title: 'At a glance',
-  panels: [
-    tile({
-      title: 'Nodes',
-      about:
-        'Targets of Prometheus that are nodes, and those that were so within the time shown. Fewer than you operate: look at the discovery of Prometheus.',
-      alerts: ['ChainAgentAbsent'],
-      expr: `count(${STATE})`,
-      legend: 'known to Prometheus',
-      unit: 'locale',
-      width: 4,
-    }),
-    tile({
-      title: 'Following the chain',
-      about:
-        'Nodes with a fresh block that are not known to be behind. Whose references are down is among them: the table says how far each is behind, where that is known.',
-      alerts: ['ChainBlockStalled'],
-      expr: count('== 1'),
-      legend: 'nodes',
-      unit: 'locale',
-      width: 4,
-    }),
-    tile({
-      title: 'Agents gone',
-      about:
-        'Nodes whose agent cannot be scraped, or that are no targets any more: nothing is known of them. The table below names them.',
-      alerts: ['ChainAgentDown', 'ChainAgentAbsent'],
-      expr: count('>= 8'),
-      legend: 'nodes',
-      unit: 'locale',
-      words: { 0: ['none', 'good'] },
-      limits: anyIs('critical'),
-      width: 4,
-    }),
-    tile({
-      title: 'Stalled or services down',
-      about:
-        'Nodes whose newest block is too old, or whose consensus or execution does not run. Go to the node, then to the runbook of its alert.',
-      alerts: ['ChainBlockStalled', 'ChainServiceDown'],
-      expr: count('>= 6 < 8'),
-      legend: 'nodes',
-      unit: 'locale',
-      words: { 0: ['none', 'good'] },
-      limits: anyIs('critical'),
-      width: 4,
-    }),
-    tile({
-      title: 'Behind or unknown',
-      about: 'Nodes that are behind their references, and nodes whose newest block has an unknown age.',
-      alerts: ['ChainBehind', 'ChainBlind'],
-      expr: count('>= 4 < 6'),
-      legend: 'nodes',
-      unit: 'locale',
-      words: { 0: ['none', 'good'] },
-      limits: anyIs('warning'),
-      width: 4,
-    }),
-    tile({
-      title: 'Maintenance or statesync',
-      about: 'Nodes that do not follow for a reason that is known. Neither is a fault.',
-      alerts: ['ChainMaintenance', 'ChainStatesync'],
-      expr: count('>= 2 < 4'),
-      legend: 'nodes',
-      unit: 'locale',
-      width: 4,
-    }),
-    graph({
-      title: 'Nodes by what they do',
-      about: `How many nodes did what over time. ${ABOUT_STATES}`,
-      alerts: ['ChainAgentDown', 'ChainBlockStalled', 'ChainBehind'],
-      unit: 'locale',
-      decimals: 0,
-      width: 24,
-      min: 0,
-      stacked: true,
-      words: AREAS,
-      lines: [{ expr: `count_values("state", ${stateOf('1h')})`, legend: '{{state}}' }],
-    }),
-  ],
-}
+const SIZE = { width: 4, height: 3, unit: 'locale' } as const
+const TO_TABLE = toPanel('fleet', EVERY_NODE)
+
+export const tiles: readonly Placed[] = [
+  tile({
+    ...SIZE,
+    title: 'Nodes',
+    about:
+      'Targets of Prometheus that are nodes, and those that were within the time shown. Fewer than you operate: see the discovery of Prometheus.',
+    alerts: ['ChainAgentAbsent', 'ChainNodeNotScraped'],
+    expr: `count(${STATE})`,
+    legend: 'known to Prometheus',
+    to: toPanel('fleet', BY_STATE),
+  }),
+  tile({
+    ...SIZE,
+    title: 'Following the chain',
+    about:
+      'Nodes with a fresh block that are not known to be behind. Nodes without references are included: the table has the distance of each where it is known.',
+    alerts: ['ChainBlockStalled'],
+    expr: count('== 1'),
+    legend: 'nodes',
+    to: TO_TABLE,
+  }),
+  tile({
+    ...SIZE,
+    title: 'Agents gone',
+    about:
+      'Nodes whose agent cannot be scraped, or that are no longer targets: nothing is known of them. The table below names them.',
+    alerts: ['ChainAgentDown', 'ChainAgentAbsent', 'ChainNodeNotScraped'],
+    expr: count('>= 8'),
+    legend: 'nodes',
+    words: NONE,
+    limits: anyIs('critical'),
+    to: toPanel('fleet', GONE),
+  }),
+  tile({
+    ...SIZE,
+    title: 'Stalled or services down',
+    about:
+      'Nodes whose newest block is too old, or whose consensus or execution does not run. Open the dashboard of the node, then the runbook of its oldest alert.',
+    alerts: ['ChainBlockStalled', 'ChainServiceDown'],
+    expr: count('>= 6 < 8'),
+    legend: 'nodes',
+    words: NONE,
+    limits: anyIs('critical'),
+    to: TO_TABLE,
+  }),
+  tile({
+    ...SIZE,
+    title: 'Behind or unknown',
+    about: 'Nodes that are behind their references, and nodes whose newest block has an unknown age. See their alerts.',
+    alerts: ['ChainBehind', 'ChainBlind'],
+    expr: count('>= 4 < 6'),
+    legend: 'nodes',
+    words: NONE,
+    limits: anyIs('warning'),
+    to: TO_TABLE,
+  }),
+  tile({
+    ...SIZE,
+    title: 'Maintenance or statesync',
+    about: 'Nodes that do not follow for a known reason. Neither is a fault.',
+    alerts: ['ChainMaintenance', 'ChainStatesync'],
+    expr: count('>= 2 < 4'),
+    legend: 'nodes',
+    words: NONE,
+    to: TO_TABLE,
+  }),
+]
+
+export const byState: Placed = graph({
+  title: BY_STATE,
+  about: `How many nodes were in each state over time. ${ABOUT_STATES}`,
+  alerts: ['ChainAgentDown', 'ChainBlockStalled', 'ChainBehind'],
+  unit: 'locale',
+  decimals: 0,
+  width: 12,
+  height: 8,
+  min: 0,
+  stacked: true,
+  words: AREAS,
+  lines: [{ expr: `count_values("state", ${stateOf('1h')})`, legend: '{{state}}' }],
+})

@@ -1,40 +1,53 @@
 import { type Row } from '../frame.ts'
+import { alertList } from '../overview.ts'
 import { anyIs, limitsBy } from '../limits.ts'
 import { OWN_TIMEOUTS_BY_NODE, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { table } from '../panels/table.ts'
-import { ABOUT_STATES, firing, FRESH, STATE, STATES } from '../node-state.ts'
-import { RUNBOOK_LINK } from '../rules.ts'
-import { TO_NODE_FROM_TABLE } from './links.ts'
+import { ABOUT_STATES, firing, FRESH, INHIBITED, STATE, STATES } from '../node-state.ts'
+import { TO_NODE_FROM_TABLE } from '../links.ts'
+import { NONE, type ValueLabels } from '../value-labels.ts'
+import { byState, EVERY_NODE, tiles } from './glance.ts'
 
+const ONSET = `
+  1000 * min by (job, instance) (
+    ALERTS_FOR_STATE{severity=~"critical|warning", instance!=""}
+    and ignoring (alertstate) ALERTS{alertstate="firing"}
+  )`
+
+const ROLES: ValueLabels = { 1: ['validator', 'good'], 2: ['full node', 'good'], 3: ['RPC', 'good'] }
+
+/** The first screen: which nodes are not healthy, since when, and why. */
 export const nodes: Row = {
-  title: 'Nodes',
   panels: [
+    ...tiles,
     table({
-      title: 'Every node',
-      about: `The worst first; a click on a name leads to the dashboard of the node. ${ABOUT_STATES}`,
+      title: EVERY_NODE,
+      about: `The worst first; a click on a name opens the dashboard of the node. Window: blocks until only statesync helps. Timeouts: share of the own rounds. Alerts that a maintenance window inhibits are counted separately. ${ABOUT_STATES}`,
       alerts: ['ChainAgentDown', 'ChainBlockStalled', 'ChainBehind'],
       width: 24,
-      height: 14,
+      height: 11,
       keys: { instance: 'Node' },
       hidden: ['job'],
       links: { instance: TO_NODE_FROM_TABLE },
       sortBy: { title: 'State', descending: true },
       columns: [
         { title: 'State', expr: STATE, unit: 'none', words: STATES, width: 130 },
+        { title: 'Oldest alert', expr: ONSET, unit: 'dateTimeFromNow', empty: 'none', width: 125 },
         {
           title: 'Critical',
           expr: firing('critical'),
           unit: 'locale',
-          words: { 0: ['none', 'good'] },
+          words: NONE,
           limits: anyIs('critical'),
         },
         {
           title: 'Warnings',
           expr: firing('warning'),
           unit: 'locale',
-          words: { 0: ['none', 'good'] },
+          words: NONE,
           limits: anyIs('warning'),
         },
+        { title: 'Inhibited', expr: INHIBITED, unit: 'locale', empty: 'none' },
         {
           title: 'Block age',
           expr: 'max by (job, instance) (instance:chain_block_age:seconds)',
@@ -46,12 +59,13 @@ export const nodes: Row = {
         },
         {
           title: 'Behind',
+          empty: 'unknown',
           expr: 'max by (job, instance) (instance:chain_behind:seconds)',
           unit: 's',
           limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
         },
         {
-          title: 'Until statesync',
+          title: 'Window',
           expr: 'min by (job, instance) (chain_blocksync_window_remaining_blocks)',
           unit: 'suffix:blocks',
           decimals: 0,
@@ -71,7 +85,7 @@ export const nodes: Row = {
           }),
         },
         {
-          title: 'Own timeouts',
+          title: 'Timeouts',
           expr: OWN_TIMEOUTS_BY_NODE,
           unit: 'percentunit',
           decimals: 1,
@@ -88,25 +102,7 @@ export const nodes: Row = {
           ),
         },
         {
-          title: 'Compacts in',
-          expr: 'min by (job, instance) (chain_storage_seconds_until_compaction)',
-          unit: 's',
-          limits: limitsBy({
-            alert: 'ChainStorageCompactionSoon',
-            metric: 'chain_storage_seconds_until_compaction',
-          }),
-        },
-        {
-          title: 'Sessions',
-          expr: 'min by (job, instance) (chain_native_sessions{state="transport"})',
-          unit: 'locale',
-          limits: limitsBy({
-            alert: 'ChainSessionsLow',
-            metric: 'chain_native_sessions{state="transport"}',
-          }),
-        },
-        {
-          title: 'Fresh, last hour',
+          title: 'Fresh, 1 h',
           expr: `min by (job, instance) (${FRESH})`,
           unit: 'percentunit',
           decimals: 2,
@@ -115,49 +111,20 @@ export const nodes: Row = {
             metric: 'instance:chain_available:avg1h',
           }),
         },
-      ],
-    }),
-    table({
-      title: 'Agents that are gone',
-      about:
-        'Nodes whose agent cannot be scraped, and those that are no targets any more though they were within the time shown. Of them nothing else on this page is known. Empty is good. Look whether the host lives, then at the way to it, then at the agent.',
-      alerts: ['ChainAgentDown', 'ChainAgentAbsent'],
-      width: 12,
-      keys: { instance: 'Node' },
-      hidden: ['job'],
-      links: { instance: TO_NODE_FROM_TABLE },
-      columns: [
-        { title: 'State', expr: `(${STATE}) >= 8`, unit: 'none', words: STATES },
         {
-          title: 'Last contact',
-          expr: `
-            1000 * max by (job, instance) (max_over_time(timestamp(chain_agent_build_info)[$__range:1m]))
-            and on (job, instance) ((${STATE}) >= 8)`,
-          unit: 'dateTimeFromNow',
-        },
-      ],
-    }),
-    table({
-      title: 'Alerts that fire',
-      about:
-        'What fires now, with the node that it speaks of; a click on the alert leads to its runbook, one on the node to its dashboard. Empty is good.',
-      alerts: ['ChainWatchdog'],
-      width: 12,
-      keys: { instance: 'Node', severity: 'Severity', alertname: 'Alert', component: 'Component' },
-      hidden: ['job'],
-      links: { instance: TO_NODE_FROM_TABLE, alertname: RUNBOOK_LINK },
-      widths: { severity: 110, alertname: 270, component: 130 },
-      onlyLabels: true,
-      sortBy: { title: 'Severity', descending: false },
-      columns: [
-        {
-          title: 'Fires',
-          expr: `max by (job, instance, severity, alertname, component) (
-            ALERTS{alertstate="firing", severity=~"critical|warning"}
+          title: 'Role',
+          expr: `max by (job, instance) (
+            chain_node_role{role="validator"} == 1
+            or 2 * (chain_node_role{role="full-node"} == 1)
+            or 3 * (chain_node_role{role="rpc"} == 1)
           )`,
           unit: 'none',
+          words: ROLES,
+          empty: 'unknown',
         },
       ],
     }),
+    alertList({ width: 12, height: 8, many: true }),
+    byState,
   ],
 }

@@ -3,7 +3,7 @@ import { limitsBy } from '../limits.ts'
 import { bars } from '../panels/bars.ts'
 import { table } from '../panels/table.ts'
 import { fact } from '../value-labels.ts'
-import { TO_NODE_FROM_TABLE } from './links.ts'
+import { TO_NODE_FROM_TABLE } from '../links.ts'
 
 const since = 'chain_fork_activation_timestamp_seconds - time()'
 
@@ -12,7 +12,7 @@ export const versions: Row = {
   panels: [
     bars({
       title: 'Nodes by the version that consensus runs',
-      about: 'More than one is normal during an upgrade, and only then. The table beside names the nodes.',
+      about: 'More than one is normal only during an upgrade. The table below names the nodes.',
       alerts: ['ChainRestartPending'],
       expr: 'count by (version) (max by (job, instance, version) (chain_node_running_info{source="native"}))',
       legend: '{{version}}',
@@ -21,7 +21,7 @@ export const versions: Row = {
     }),
     bars({
       title: 'Nodes by the version of the agent',
-      about: 'Agents of several versions may name or count things differently: bring them together.',
+      about: 'Agents of several versions may export different metrics: upgrade them to the same one.',
       alerts: ['ChainAgentDown'],
       expr: 'count by (version) (max by (job, instance, version) (chain_agent_build_info))',
       legend: '{{version}}',
@@ -29,9 +29,9 @@ export const versions: Row = {
       width: 8,
     }),
     bars({
-      title: 'Share of checks that hold, by fork',
+      title: 'Share of nodes that meet each fork',
       about:
-        'Over all nodes, for each fork and mandatory release that the network asks for. The table below names the nodes on which one does not hold.',
+        'Of all selected nodes, for each fork and mandatory release of their networks. Select a cluster if several networks are monitored. The table below names the nodes that do not meet one.',
       alerts: ['ChainForkNotReady', 'ChainBlind'],
       expr: 'avg by (fork, check) (chain_fork_ready)',
       legend: '{{fork}}: {{check}}',
@@ -40,7 +40,7 @@ export const versions: Row = {
       width: 8,
     }),
     table({
-      title: 'Who runs what',
+      title: 'Versions by node',
       about:
         'The version that runs, and whether another one is installed and waits for a restart: an unplanned restart would then be an upgrade.',
       alerts: ['ChainRestartPending'],
@@ -61,12 +61,13 @@ export const versions: Row = {
       ],
     }),
     table({
-      title: 'Nodes that lack what a fork asks for',
+      title: 'Nodes that are not ready for a fork',
       about:
-        'Each check that does not hold, and the time until the fork. Upgrade, or migrate the database, before that. Empty is good.',
+        'Each requirement that is not met, and the time until the fork. Upgrade, or migrate the database, before that.',
       alerts: ['ChainForkNotReady'],
       width: 12,
       keys: { instance: 'Node', fork: 'Fork', check: 'Lacks' },
+      empty: 'none',
       hidden: ['job'],
       links: { instance: TO_NODE_FROM_TABLE },
       sortBy: { title: 'In', descending: false },

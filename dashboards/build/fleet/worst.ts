@@ -3,7 +3,7 @@ import { limitsBy } from '../limits.ts'
 import { ABOUT_FEW, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { bars, type Bars } from '../panels/bars.ts'
 import { type Placed } from '../panels/panel.ts'
-import { TO_NODE } from './links.ts'
+import { TO_NODE } from '../links.ts'
 
 /** Number of readable bars; with a hundred nodes the others are in the table. */
 const WORST = 12
@@ -22,12 +22,12 @@ const worst = ({ worst: end, expr, ...of }: Worst): Placed =>
   })
 
 export const chainAndDuties: Row = {
-  title: `Who is behind, who misses: the ${WORST} worst`,
+  title: `Chain, votes and peers: the ${WORST} worst nodes`,
   panels: [
     worst({
       title: 'Furthest behind',
       about:
-        'Time that the chain takes for the blocks that a node is behind its references. A few together: look at what they share; all: look at the references.',
+        'Time that the chain takes for the blocks that a node is behind its references. Several at once: see what they share. All: see the references.',
       alerts: ['ChainBehind'],
       worst: 'most',
       expr: 'instance:chain_behind:seconds',
@@ -36,7 +36,7 @@ export const chainAndDuties: Row = {
     }),
     worst({
       title: 'Oldest newest block',
-      about: 'Age of the newest block by its own time. All of them: the chain itself is stalled.',
+      about: 'Age of the newest block by its own time. All of them: the chain itself has stopped producing blocks.',
       alerts: ['ChainBlockStalled'],
       worst: 'most',
       expr: 'instance:chain_block_age:seconds',
@@ -46,7 +46,7 @@ export const chainAndDuties: Row = {
     worst({
       title: 'Least of the blocksync window left',
       about:
-        'Blocks that a node can still fall behind before only statesync brings it back. Begin with the shortest bar.',
+        'Blocks that a node can still fall behind before it recovers only by statesync. Begin with the shortest bar.',
       alerts: ['ChainBlocksyncWindow'],
       worst: 'least',
       expr: 'chain_blocksync_window_remaining_blocks',
@@ -58,7 +58,8 @@ export const chainAndDuties: Row = {
     }),
     worst({
       title: 'Fewest votes',
-      about: 'Votes for each round that a quorum closed, of validators in the active set.',
+      about:
+        'Votes for each round that a quorum closed, of validators in the active set. Below the limits, see its keys, clock and version.',
       alerts: ['ChainNotVoting'],
       worst: 'least',
       expr: 'instance:chain_votes_per_round:ratio_rate2m',
@@ -71,7 +72,7 @@ export const chainAndDuties: Row = {
     }),
     worst({
       title: 'Most own rounds timed out',
-      about: `Share of the own rounds of six hours that gave no block. The dashboard of duties compares with the network. ${ABOUT_FEW}`,
+      about: `Share of the own rounds of six hours that gave no block. The dashboard of duties compares them with the network. ${ABOUT_FEW}`,
       alerts: ['ChainLeaderTimeouts'],
       worst: 'most',
       expr: OWN_TIMEOUTS,
@@ -81,7 +82,7 @@ export const chainAndDuties: Row = {
     worst({
       title: 'Fewest sessions',
       about:
-        'Sessions with peers over the authenticated transport. A node with few hears the chain late, however many peers it knows.',
+        'Sessions with peers over the authenticated transport. A node with few receives blocks late, however many peers it knows.',
       alerts: ['ChainSessionsLow', 'ChainIsolated'],
       worst: 'least',
       expr: 'chain_native_sessions{state="transport"}',
@@ -95,11 +96,11 @@ export const chainAndDuties: Row = {
 }
 
 export const space: Row = {
-  title: `Who fills up: the ${WORST} fullest`,
+  title: `Space: the ${WORST} nodes with the least`,
   panels: [
     worst({
       title: 'Fullest databases',
-      about: 'Used share of the database. Above the first limit the node drops old state by itself.',
+      about: 'Used share of the database. Above the first limit the node deletes old state by itself.',
       alerts: ['ChainStorageCompacting', 'ChainStorageFull'],
       worst: 'most',
       expr: 'instance:chain_storage_used_ratio:max',
@@ -113,7 +114,7 @@ export const space: Row = {
     worst({
       title: 'Soonest to compact',
       about:
-        'Time until the database reaches the line of compaction, by its growth; 0 is there. A node that does not grow has none.',
+        'Time until the database reaches the compaction threshold, by its growth; 0: it has. A database that does not grow has none.',
       alerts: ['ChainStorageCompactionSoon'],
       worst: 'least',
       expr: 'chain_storage_seconds_until_compaction',
@@ -125,7 +126,7 @@ export const space: Row = {
     }),
     worst({
       title: 'Least free on a file system',
-      about: 'Free share of the fullest file system that the node needs, beside its database.',
+      about: 'Free share of the fullest file system that the node needs, in addition to its database.',
       alerts: ['ChainDiskFull', 'ChainDiskFilling'],
       worst: 'least',
       expr: 'chain_host_filesystem_available_bytes / chain_host_filesystem_size_bytes',

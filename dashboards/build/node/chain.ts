@@ -1,168 +1,150 @@
-import { sync } from './sync.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
+import { OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS, ABOUT_FEW } from '../own-timeouts.ts'
 import { graph } from '../panels/graph.ts'
-import { figures } from '../panels/tile.ts'
-import { quantile } from '../promql.ts'
+import { table } from '../panels/table.ts'
 
-const above = (metric: string): string =>
-  `${metric} - on (job, instance) group_left () chain_rpc_block_number{tag="latest"}`
+const from = (source: string, expr: string): string => `label_replace(${expr}, "source", "${source}", "", "")`
+const anyOf = (sources: Readonly<Record<string, string>>): string =>
+  Object.entries(sources)
+    .map(([source, expr]) => from(source, expr))
+    .join(' or ')
+
+const HEIGHTS = [
+  anyOf({
+    'RPC, latest': 'chain_rpc_block_number{tag="latest"}',
+    'RPC, safe': 'chain_rpc_block_number{tag="safe"}',
+    'RPC, finalized': 'chain_rpc_block_number{tag="finalized"}',
+    'consensus log': 'chain_consensus_block_number',
+    'ledger, proposed': 'chain_ledger_seq_num{event="proposed"}',
+    'ledger, finalized': 'chain_ledger_seq_num{event="finalized"}',
+    'execution, executed': 'chain_execution_block_number',
+    'execution, finalized': 'chain_execution_finalized_block_number',
+    'database, finalized': 'chain_storage_latest_block{state="finalized"}',
+    'status report': 'chain_status_block_number',
+  }),
+  'label_replace(chain_reference_block_number, "source", "reference $1", "reference", "(.+)")',
+].join(' or ')
+
+const AGES = anyOf({
+  'RPC, latest': 'time() - chain_rpc_block_timestamp_seconds{tag="latest"}',
+  'RPC, safe': 'time() - chain_rpc_block_timestamp_seconds{tag="safe"}',
+  'RPC, finalized': 'time() - chain_rpc_block_timestamp_seconds{tag="finalized"}',
+  'ledger, proposed': 'time() - chain_ledger_block_timestamp_seconds{event="proposed"}',
+  'ledger, finalized': 'time() - chain_ledger_block_timestamp_seconds{event="finalized"}',
+  'execution, executed': 'time() - chain_execution_block_timestamp_seconds',
+})
 
 export const chain: Row = {
-  title: 'Chain',
+  title: 'Chain and consensus',
   panels: [
-    figures({
-      title: 'Heights by who tells them',
-      about:
-        'The newest block as each witness on the node knows it. They differ by a few blocks; one that stays while others grow is the one to look at.',
-      alerts: ['ChainBlockStalled', 'ChainLogsIncomplete'],
-      unit: 'locale',
-      decimals: 0,
-      width: 24,
-      lines: [
-        { expr: 'chain_rpc_block_number{tag="latest"}', legend: 'RPC latest' },
-        { expr: 'chain_rpc_block_number{tag="safe"}', legend: 'RPC safe' },
-        { expr: 'chain_rpc_block_number{tag="finalized"}', legend: 'RPC finalized' },
-        { expr: 'chain_consensus_block_number', legend: 'consensus log' },
-        { expr: 'chain_ledger_seq_num{event="proposed"}', legend: 'ledger proposed' },
-        { expr: 'chain_ledger_seq_num{event="finalized"}', legend: 'ledger final' },
-        { expr: 'chain_execution_block_number', legend: 'executed' },
-        { expr: 'chain_execution_finalized_block_number', legend: 'executed final' },
-        { expr: 'chain_storage_latest_block{state="finalized"}', legend: 'database' },
-      ],
-    }),
-    graph({
-      title: 'Age of the newest block',
-      about:
-        'By the own time of the newest block, for each witness. All rise together: no block comes. One alone rises: that witness has stopped, not the node.',
-      alerts: ['ChainBlockStalled'],
-      unit: 's',
-      width: 12,
-      min: 0,
-      limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
-      lines: [
-        { expr: 'instance:chain_block_age:seconds', legend: 'newest of all' },
-        {
-          expr: 'time() - chain_ledger_block_timestamp_seconds{event="proposed"}',
-          legend: 'ledger stream',
-        },
-        { expr: 'time() - chain_rpc_block_timestamp_seconds{tag="latest"}', legend: 'RPC latest' },
-        {
-          expr: 'time() - chain_rpc_last_advance_timestamp_seconds',
-          legend: 'since the height of the RPC grew',
-        },
-        { expr: 'time() - chain_execution_block_timestamp_seconds', legend: 'executed' },
-      ],
-    }),
     graph({
       title: 'Blocks per second',
       about:
-        'Pace of the chain as the agent measures it, of what the ledger stream calls final, and of what is executed. Execution above the others catches up; below them it falls behind.',
+        'Rate of the chain as the agent measures it, of the blocks that the ledger stream reports as finalized, and of the executed ones. Execution above the others catches up; below them it falls behind.',
       alerts: ['ChainBlockStalled', 'ChainExecutionLagging'],
       unit: 'suffix:blocks/s',
       decimals: 2,
-      width: 12,
+      width: 8,
       min: 0,
       lines: [
-        { expr: 'chain_blocks_per_second', legend: 'pace of the chain' },
+        { expr: 'chain_blocks_per_second', legend: 'rate of the chain' },
         {
           expr: 'rate(chain_ledger_blocks_total{event="finalized", scope="network"}[$__rate_interval])',
-          legend: 'final in the ledger stream',
+          legend: 'finalized in the ledger stream',
         },
         { expr: 'rate(chain_execution_blocks_total[$__rate_interval])', legend: 'executed' },
       ],
     }),
     graph({
-      title: 'Behind the references',
+      title: 'Votes for each round',
       about:
-        'The time that the chain takes for the blocks that the node is behind what the references agree on; negative when it is ahead. It must come back to about 0 after each restart.',
-      alerts: ['ChainBehind', 'ChainBlind'],
-      unit: 's',
-      width: 8,
-      limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
-      lines: [{ expr: 'instance:chain_behind:seconds', legend: 'behind' }],
-    }),
-    graph({
-      title: 'Heights beside the latest of the RPC',
-      about:
-        'Blocks of the agreed difference, of each reference and of the finality of this node, counted from the latest height of its RPC. Above 0 is ahead of the node.',
-      alerts: ['ChainBehind'],
-      unit: 'locale',
-      width: 8,
-      lines: [
-        { expr: 'chain_block_difference', legend: 'agreed by the references' },
-        { expr: above('chain_reference_block_number'), legend: '{{reference}}' },
-        {
-          expr: `chain_rpc_block_number{tag="finalized"} - on (job, instance) chain_rpc_block_number{tag="latest"}`,
-          legend: 'finalized here',
-        },
-      ],
-    }),
-    graph({
-      title: 'Blocks until statesync',
-      about:
-        'How many blocks the node can still fall behind before peers no longer serve what it lacks, also while it says nothing at all.',
-      alerts: ['ChainBlocksyncWindow'],
-      unit: 'locale',
+        'Votes cast for each round that a quorum closed; absent outside the active set. Below the lines the validator follows, and does not vote: see its keys, its clock and its version.',
+      alerts: ['ChainNotVoting', 'ChainLeftActiveSet'],
+      empty: 'not in the active set',
+      unit: 'percentunit',
+      decimals: 1,
       width: 8,
       min: 0,
       limits: limitsBy({
-        alert: 'ChainBlocksyncWindow',
-        metric: 'chain_blocksync_window_remaining_blocks',
+        alert: 'ChainNotVoting',
+        metric: 'instance:chain_votes_per_round:ratio_rate2m',
       }),
-      lines: [{ expr: 'chain_blocksync_window_remaining_blocks', legend: 'blocks left' }],
+      lines: [{ expr: 'instance:chain_votes_per_round:ratio_rate2m', legend: 'votes per round' }],
     }),
     graph({
-      title: 'Time between blocks',
-      about:
-        'By the own times of consecutive proposed blocks. The median is the pace; a 99th percentile that rises alone tells of rounds that timed out.',
-      alerts: ['ChainConsensusDeadlock'],
-      unit: 's',
+      title: 'Rounds that timed out, own and of all',
+      about: `Share of the rounds of six hours that gave no block. Only the own one is above the line: the cause is on this node. Both are: the cause is in the network. ${ABOUT_FEW}`,
+      alerts: ['ChainLeaderTimeouts'],
+      unit: 'percentunit',
+      decimals: 1,
       width: 8,
       min: 0,
+      limits: OWN_TIMEOUTS_LIMITS,
       lines: [
-        { expr: quantile(0.5, 'chain_ledger_block_interval_seconds'), legend: 'median' },
-        { expr: quantile(0.99, 'chain_ledger_block_interval_seconds'), legend: '99th percentile' },
+        { expr: OWN_TIMEOUTS, legend: 'own' },
+        { expr: 'chain_duty_timeout_ratio{scope="network"}', legend: 'network' },
+      ],
+    }),
+    table({
+      title: 'Heights by source',
+      about:
+        'The newest block of each source, how far it is behind the newest of all, and its age. They differ by a few blocks. A source that stays while the others grow has stopped.',
+      alerts: ['ChainBlockStalled', 'ChainLogsIncomplete'],
+      width: 8,
+      height: 8,
+      keys: { source: 'Source' },
+      widths: { source: 190 },
+      sortBy: { title: 'Behind', descending: true },
+      columns: [
+        { title: 'Behind', expr: `scalar(max(${HEIGHTS})) - max by (source) (${HEIGHTS})`, unit: 'locale' },
+        {
+          title: 'Age',
+          expr: `max by (source) (${AGES})`,
+          unit: 's',
+          decimals: 1,
+          empty: '',
+          limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+        },
+        { title: 'Height', expr: `max by (source) (${HEIGHTS})`, unit: 'locale' },
       ],
     }),
     graph({
-      title: 'From a block to its line, and to its finality',
+      title: 'Sessions',
       about:
-        'From the own time of a block until the ledger stream has its proposal, and until it says that it is final. When both rise look at the clock first, then at the network.',
-      alerts: ['ChainClockDrift', 'ChainVotesLate'],
-      unit: 's',
+        'Sessions with peers over the authenticated transport. If they fall while the number of known peers stays, the node is being cut off: see its ports and its address.',
+      alerts: ['ChainIsolated', 'ChainSessionsLow'],
+      unit: 'locale',
+      decimals: 0,
       width: 8,
       min: 0,
-      lines: [
-        { expr: quantile(0.5, 'chain_ledger_propagation_seconds'), legend: 'proposal, median' },
-        { expr: quantile(0.99, 'chain_ledger_propagation_seconds'), legend: 'proposal, 99th' },
-        { expr: quantile(0.5, 'chain_ledger_finality_seconds'), legend: 'finality, median' },
-        { expr: quantile(0.99, 'chain_ledger_finality_seconds'), legend: 'finality, 99th' },
-      ],
+      limits: limitsBy(
+        { alert: 'ChainIsolated', metric: 'chain_native_sessions{state="transport"}' },
+        { alert: 'ChainSessionsLow', metric: 'chain_native_sessions{state="transport"}' },
+      ),
+      names: ['transport', 'total', 'initiating'],
+      lines: [{ expr: 'chain_native_sessions', legend: '{{state}}' }],
     }),
     graph({
-      title: 'Rounds without a block, blocks of the future',
+      title: 'Blocks left of statesync',
       about:
-        'Rounds that gave no block, over all leaders, and blocks whose own time lies after their line here. Many of the future: our clock is late, or the clocks of leaders are ahead.',
-      alerts: ['ChainClockDrift', 'ChainLeaderTimeouts'],
-      unit: 'suffix:/s',
+        'Blocks between the one that statesync has reached and its target. A line that stays level: statesync has stalled and may not resume by itself.',
+      alerts: ['ChainStatesync', 'ChainStatesyncFrozen', 'ChainBlind'],
+      empty: 'not syncing',
+      unit: 'suffix:blocks',
+      decimals: 0,
       width: 8,
       min: 0,
       lines: [
         {
-          expr: 'rate(chain_ledger_skipped_rounds_total[$__rate_interval])',
-          legend: 'rounds skipped',
+          expr: 'chain_native_statesync_target_block - chain_native_statesync_progress_block',
+          legend: 'as consensus reports',
         },
         {
-          expr: 'rate(chain_ledger_timeouts_total{scope="network"}[$__rate_interval])',
-          legend: 'rounds timed out',
-        },
-        {
-          expr: 'rate(chain_ledger_future_blocks_total[$__rate_interval])',
-          legend: 'blocks of the future',
+          expr: 'chain_status_statesync_target_block - chain_status_statesync_progress_block',
+          legend: 'as the status report says',
         },
       ],
     }),
-    ...sync,
   ],
 }

@@ -1,23 +1,14 @@
 import { frame } from '../frame.ts'
-import { agent } from './agent.ts'
 import { chain } from './chain.ts'
-import { consensus } from './consensus.ts'
-import { execution } from './execution.ts'
 import { glance } from './glance.ts'
-import { host } from './host.ts'
-import { queryService } from './query-service.ts'
-import { rpc } from './rpc.ts'
-import { security } from './security.ts'
-import { services } from './services.ts'
-import { storage } from './storage.ts'
-import { versions } from './versions.ts'
+import { identity } from './identity.ts'
+import { findings, work } from './work.ts'
 
 export const node = () =>
   frame({
-    uid: 'chain-node',
-    title: 'Chain node',
-    description: 'One node: is it well, and if not, what is wrong and what to do. Limits are those of the alert rules.',
+    name: 'node',
+    description:
+      'One node: what is wrong, since when, and what else changed then. Limits are those of the alert rules.',
     from: 'now-6h',
-    many: false,
-    rows: [glance, chain, consensus, storage, services, versions, rpc, execution, host, security, queryService, agent],
+    rows: [glance, chain, work, findings, identity],
   })

@@ -10,6 +10,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/common'
 import { DashboardLinkBuilder, FieldColorBuilder, FieldColorModeId } from '@grafana/grafana-foundation-sdk/dashboard'
 import { type Limits } from '../limits.ts'
+import { type Link } from '../links.ts'
 import { describe, dress, queries, thresholds, type Heading, type Placed } from './panel.ts'
 
 export interface Bars extends Omit<Heading, 'height'> {
@@ -20,7 +21,7 @@ export interface Bars extends Omit<Heading, 'height'> {
   readonly min?: number
   readonly max?: number
   /** Link of a bar. */
-  readonly link?: { readonly title: string; readonly url: string }
+  readonly link?: Link
 }
 
 /** The top entries, longest bar first, each with its name and value. */

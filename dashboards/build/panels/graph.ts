@@ -6,6 +6,8 @@ import {
   GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
+  ScaleDistribution,
+  ScaleDistributionConfigBuilder,
   SortOrder,
   StackingConfigBuilder,
   StackingMode,
@@ -23,7 +25,7 @@ interface Graph extends Omit<Heading, 'height'> {
   readonly height?: number
   readonly lines: readonly Line[]
   readonly limits?: Limits
-  /** Series names that a legend made of labels produces, so that each keeps its colour and dashes. */
+  /** All series names that a legend made of labels produces. Without them, styles are assigned by patterns. */
   readonly names?: readonly string[]
   /** For legends that are numbers: the label and the style of each. */
   readonly words?: Readonly<Record<number, LineStyle & { readonly text: string }>>
@@ -31,6 +33,8 @@ interface Graph extends Omit<Heading, 'height'> {
   readonly band?: { readonly from: string; readonly to: string }
   readonly min?: number
   readonly max?: number
+  /** For values whose usual size is far below that of an outage. The minimum of such an axis cannot be 0. */
+  readonly logarithmic?: boolean
   /** Minimum of the axis maximum: for a line of zeros Grafana would choose 100, or 10000%. */
   readonly softMax?: number
   readonly stacked?: boolean
@@ -40,7 +44,7 @@ interface Graph extends Omit<Heading, 'height'> {
 
 /** Values over time; limits are lines, and numbers in the description. */
 export const graph = (of: Graph): Placed => {
-  const { limits, unit, min, max, softMax, stacked = false, bars = false } = of
+  const { limits, unit, min, max, softMax, stacked = false, bars = false, logarithmic = false } = of
   const placed = dress(new PanelBuilder(), { height: 8, ...of }, queries(of.lines, 'range'))
   const { panel } = placed
   panel
@@ -66,7 +70,8 @@ export const graph = (of: Graph): Placed => {
         .calcs([]),
     )
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
-  if (min !== undefined) panel.min(min)
+  if (logarithmic) panel.scaleDistribution(new ScaleDistributionConfigBuilder().type(ScaleDistribution.Log).log(10))
+  else if (min !== undefined) panel.min(min)
   if (max !== undefined) panel.max(max)
   if (softMax !== undefined) panel.axisSoftMax(softMax)
   if (limits) {
@@ -96,20 +101,20 @@ interface Override {
 
 /** Later overrides win: patterns first, then known names. */
 const looks = ({ lines, limits, names = [], words }: Graph): readonly Override[] => {
-  const beside = limits ? 'limits' : 'nothing'
+  const avoided = limits ? 'limits' : 'nothing'
   const fixed = lines.flatMap(({ legend }, index) => (legend.includes('{{') ? [] : [refId(index)]))
   const isMixed = fixed.length < lines.length
-  const patterns = isMixed && !words ? lineStylesByName(beside) : []
+  const patterns = isMixed && !words && names.length === 0 ? lineStylesByName(avoided) : []
   return [
     ...patterns.map((one): Override => ({ matcher: 'pattern', ...one })),
     ...fixed.map((name, index): Override => {
-      const look = isMixed ? namedLineStyle(index) : lineStyleOf(index, beside)
+      const look = isMixed ? namedLineStyle(index) : lineStyleOf(index, avoided)
       return { matcher: 'refId', name, properties: propertiesOf(look) }
     }),
     ...names.map((name, index): Override => ({
       matcher: 'name',
       name,
-      properties: propertiesOf(lineStyleOf(index, beside)),
+      properties: propertiesOf(lineStyleOf(index, avoided)),
     })),
     ...Object.entries(words ?? {}).map(([name, { text, ...look }]): Override => ({
       matcher: 'name',

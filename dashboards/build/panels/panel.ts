@@ -6,6 +6,7 @@ import { filtered } from '../promql.ts'
 import { runbookOf } from '../rules.ts'
 import { type Step } from '../limits.ts'
 import { type Unit } from '../units.ts'
+import { NO_DATA } from '../value-labels.ts'
 
 /** A panel and its width; 24 is a full line. */
 export interface Placed {
@@ -26,6 +27,8 @@ export interface Heading {
   readonly height?: number
   readonly unit: Unit
   readonly decimals?: number
+  /** The text if there is no series and that is correct, for example `none`. Default: no data. */
+  readonly empty?: string
 }
 
 export interface Line {
@@ -78,7 +81,7 @@ export const dress = <P extends Dressable & Builder<Panel>>(
   heading: Heading & { readonly height: number },
   targets: DataqueryBuilder[],
 ): Placed & { readonly panel: P } => {
-  const { title, width, height, unit, decimals } = heading
+  const { title, width, height, unit, decimals, empty = NO_DATA } = heading
   panel
     .title(title)
     .description(describe(heading))
@@ -86,7 +89,7 @@ export const dress = <P extends Dressable & Builder<Panel>>(
     .span(width)
     .height(height)
     .unit(unit)
-    .noValue('no data')
+    .noValue(empty)
     .targets(targets)
   if (decimals !== undefined) panel.decimals(decimals)
   return { panel, title, width, height }

@@ -8,8 +8,9 @@ import {
 import { type DynamicConfigValue } from '@grafana/grafana-foundation-sdk/dashboard'
 import { type Limits } from '../limits.ts'
 import { type Unit } from '../units.ts'
-import { COLOUR, type Meaning } from '../colours.ts'
-import { mappingsOf, pastIn, unknownIn, type ValueLabels } from '../value-labels.ts'
+import { COLOUR, type Meaning, quietFillOf } from '../colours.ts'
+import { type Link } from '../links.ts'
+import { mappingsOf, pastIn, textMappingOf, type TextLabels, unknownIn, type ValueLabels } from '../value-labels.ts'
 import { dress, queries, refId, thresholds, type Heading, type Placed } from './panel.ts'
 
 export interface Column {
@@ -22,6 +23,8 @@ export interface Column {
   readonly width?: number
   /** The time until an event. Once it is over, the cell has this text and meaning. */
   readonly past?: Meaning
+  /** The text of a cell without a value, where that is correct. */
+  readonly empty?: string
 }
 
 interface Table extends Omit<Heading, 'unit'> {
@@ -32,21 +35,27 @@ interface Table extends Omit<Heading, 'unit'> {
   readonly columns: readonly Column[]
   readonly sortBy?: { readonly title: string; readonly descending: boolean }
   /** Link of each label column. */
-  readonly links?: Readonly<Record<string, { readonly title: string; readonly url: string }>>
+  readonly links?: Readonly<Record<string, Link>>
+  /** The meaning of each text of a label column. */
+  readonly texts?: Readonly<Record<string, TextLabels>>
   /** Width of each label column. */
   readonly widths?: Readonly<Record<string, number>>
   /** Columns whose value is always 1: they add labels and are hidden. */
   readonly onlyLabels?: boolean
+  /** Whether the values come before the labels. */
+  readonly valuesFirst?: boolean
 }
 
 /** A table with one row per subject and one column per query. */
 export const table = (of: Table): Placed => {
-  const { keys, hidden = [], columns, sortBy, links = {}, widths = {}, onlyLabels = false } = of
+  const { keys, hidden = [], columns, sortBy, links = {}, texts = {}, widths = {} } = of
+  const { onlyLabels = false, valuesFirst = false } = of
   const lines = columns.map(({ expr }) => ({ expr, legend: '' }))
   const placed = dress(new PanelBuilder(), { height: 9, unit: 'none', ...of }, queries(lines, 'table'))
   const { panel } = placed
   const valueOf = (index: number): string => (columns.length === 1 ? 'Value' : `Value #${refId(index)}`)
-  const shown = [...Object.keys(keys), ...columns.map((_column, index) => valueOf(index))]
+  const values = columns.map((_column, index) => valueOf(index))
+  const shown = valuesFirst ? [...values, ...Object.keys(keys)] : [...Object.keys(keys), ...values]
   panel
     .withTransformation({ id: 'merge', options: {} })
     .withTransformation({
@@ -71,6 +80,10 @@ export const table = (of: Table): Placed => {
   for (const [label, link] of Object.entries(links)) {
     panel.overrideByName(keys[label] ?? label, [{ id: 'links', value: [link] }])
   }
+  for (const [label, words] of Object.entries(texts)) {
+    const mappings = [textMappingOf(words, quietFillOf)]
+    panel.overrideByName(keys[label] ?? label, [{ id: 'mappings', value: mappings }, COLOURED])
+  }
   for (const [label, width] of Object.entries(widths)) {
     panel.overrideByName(keys[label] ?? label, [{ id: 'custom.width', value: width }])
   }
@@ -82,22 +95,19 @@ export const table = (of: Table): Placed => {
 
 const HIDDEN: DynamicConfigValue[] = [{ id: 'custom.hidden', value: true }]
 
-/** In a table only problems are coloured: a page of green would hide them. */
-const quiet = (colour: string): string => (colour === COLOUR.good ? 'transparent' : colour)
-
 const propertiesOf = (column: Column): DynamicConfigValue[] => {
-  const { unit, decimals, limits, words, width, past } = column
-  const steps = limits?.steps.map(({ value, color }) => ({ value, color: quiet(color) }))
+  const { unit, decimals, limits, words, width, past, empty } = column
+  const steps = limits?.steps.map(({ value, color }) => ({ value, color: quietFillOf(color) }))
   const mappings = [
-    ...(words ? mappingsOf(words, quiet) : []),
-    ...(past ? [pastIn(quiet(COLOUR[past]))] : []),
-    unknownIn('transparent'),
+    ...(words ? mappingsOf(words, quietFillOf) : []),
+    ...(past ? [pastIn(quietFillOf(COLOUR[past]))] : []),
+    unknownIn('transparent', empty),
   ]
   return [
     { id: 'unit', value: unit },
     ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
     ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
-    ...(words || limits || past ? [{ id: 'mappings', value: mappings }] : []),
+    ...(words || limits || past || empty !== undefined ? [{ id: 'mappings', value: mappings }] : []),
     ...(words ? [] : [UNFILTERED]),
     ...(steps ? [{ id: 'thresholds', value: { mode: 'absolute', steps } }] : []),
     ...(limits || words ? [COLOURED] : []),

@@ -18,8 +18,8 @@ interface Props<P> {
 
 export const Figures = ({ panel, frames, width, height }: Props<Stat>) => {
   const theme = useTheme2()
-  const values = useValues(panel, frames)
   const { options } = panel
+  const values = useValues(panel, frames, options.graphMode !== 'none')
   return (
     <VizRepeater<FieldDisplay, ReturnType<typeof getDisplayValueAlignmentFactors>>
       getAlignmentFactors={getDisplayValueAlignmentFactors}
@@ -34,6 +34,7 @@ export const Figures = ({ panel, frames, width, height }: Props<Stat>) => {
       renderValue={({ value, ...place }) => (
         <BigValue
           value={value.display}
+          sparkline={value.sparkline}
           count={place.count}
           width={place.width}
           height={place.height}
@@ -89,13 +90,13 @@ export const Bar = ({ panel, frames, width, height }: Props<Bars>) => {
   )
 }
 
-const useValues = ({ fieldConfig, options }: Stat | Bars, frames: DataFrame[]): FieldDisplay[] =>
+const useValues = ({ fieldConfig, options }: Stat | Bars, frames: DataFrame[], sparkline = false): FieldDisplay[] =>
   getFieldDisplayValues({
     fieldConfig,
     reduceOptions: options.reduceOptions,
     replaceVariables: (text) => text,
     theme: useTheme2(),
     data: frames,
-    sparkline: false,
+    sparkline,
     timeZone: TIME_ZONE,
   })

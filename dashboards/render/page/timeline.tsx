@@ -25,7 +25,8 @@ export const States = ({ panel, frames, width, height }: Props) => {
   const names = frames.map(({ name = '' }) => name)
   const widest = Math.max(...names.map((name) => measureText(name, FONT).width))
   const left = Math.min(MOST_NAME, widest) + 12
-  const lane = (height - AXIS - LEGEND) / Math.max(1, frames.length)
+  const legend = panel.options.legend.showLegend ? LEGEND : 0
+  const lane = (height - AXIS - legend) / Math.max(1, frames.length)
   const bar = lane * panel.options.rowHeight
   const place = (at: number): number =>
     left + ((Math.max(from, Math.min(to, at)) - from) / (to - from)) * (width - left - 8)
@@ -33,7 +34,7 @@ export const States = ({ panel, frames, width, height }: Props) => {
   const shown = new Map(stretches.flat().map(({ text, color }) => [text, color]))
   return (
     <>
-      <svg width={width} height={height - LEGEND} fontSize={FONT} fill={theme.colors.text.primary}>
+      <svg width={width} height={height - legend} fontSize={FONT} fill={theme.colors.text.primary}>
         {stretches.map((of, row) => (
           <g key={names[row]} transform={`translate(0 ${row * lane})`}>
             <text x={left - 8} y={lane / 2 + 4} textAnchor="end">
@@ -45,12 +46,12 @@ export const States = ({ panel, frames, width, height }: Props) => {
           </g>
         ))}
         {hours(from, to).map((at) => (
-          <text key={at} x={place(at)} y={height - LEGEND - 6} textAnchor="middle" fill={theme.colors.text.secondary}>
+          <text key={at} x={place(at)} y={height - legend - 6} textAnchor="middle" fill={theme.colors.text.secondary}>
             {dateTimeFormat(at, { format: 'HH:mm', timeZone: TIME_ZONE })}
           </text>
         ))}
       </svg>
-      <div style={{ display: 'flex', gap: 16, fontSize: FONT, lineHeight: `${LEGEND}px` }}>
+      <div style={{ display: legend === 0 ? 'none' : 'flex', gap: 16, fontSize: FONT, lineHeight: `${LEGEND}px` }}>
         {[...shown].map(([text, color]) => (
           <span key={text}>
             <i
@@ -90,7 +91,7 @@ const Stretch = ({
   const width = Math.max(1, place(to) - place(from))
   return (
     <>
-      <rect x={place(from)} y={(lane - bar) / 2} width={width} height={bar} fill={color} opacity={0.75} />
+      <rect x={place(from)} y={(lane - bar) / 2} width={width} height={bar} fill={color} />
       {measureText(text, FONT).width + 10 < width && bar >= FONT && (
         <text x={place(from) + 6} y={lane / 2 + 4} fill={theme.colors.getContrastText(color)}>
           {text}

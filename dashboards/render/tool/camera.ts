@@ -24,7 +24,7 @@ interface Shown {
 
 export interface Camera {
   /** A PNG of the whole page. Throws where the page has anything to complain of. */
-  shoot(scene: Shown): Promise<Buffer>
+  shoot(scene: Shown, height?: number): Promise<Buffer>
   close(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export const openCamera = async (): Promise<Camera> => {
     env: libraries.length === 0 ? process.env : { ...process.env, LD_LIBRARY_PATH: libraries.join(':') },
   })
   return {
-    shoot: async (scene) => {
+    shoot: async (scene, visible) => {
       pages.scene = JSON.stringify(scene).replaceAll('<', String.raw`\u003c`)
       const page = await browser.newPage({
         viewport: { width: WIDTH, height: 1000 },
@@ -80,7 +80,8 @@ export const openCamera = async (): Promise<Camera> => {
       await quiet()
       // Two frames: what is drawn on a canvas comes after what is laid out.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-      const picture = await page.screenshot({ animations: 'disabled' })
+      const clip = visible === undefined ? {} : { clip: { x: 0, y: 0, width: WIDTH, height: visible } }
+      const picture = await page.screenshot({ animations: 'disabled', ...clip })
       await page.close()
       if (complaints.length > 0) throw new Error([...new Set(complaints)].slice(0, 12).join('\n'))
       return await small(picture)

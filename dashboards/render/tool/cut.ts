@@ -11,7 +11,8 @@ interface Placed {
 /** In lines of Grafana's grid: a picture that is longer cannot be read on a page. */
 const LONGEST = 110
 
-const SCREEN = 33
+/** A window of 1600×900, without the line with the title. */
+const SCREEN = 22
 
 /** Cuts a long dashboard before rows, into parts that begin at the top. */
 export const cut = <P extends Placed>(panels: readonly P[]): readonly (readonly P[])[] => {

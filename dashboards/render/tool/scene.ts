@@ -8,18 +8,18 @@ import { answerOf, marksOf } from './answers.ts'
 const TOLD_IN_FULL = { from: 'now-6h', to: 'now' }
 
 /** Everything that the page needs to draw a dashboard, but for the theme. */
-export const sceneOf = async (committed: Dashboard, engine: Engine) => {
+export const sceneOf = async (committed: Dashboard, engine: Engine, instance = HEALTHY) => {
   const dashboard = { ...committed, time: TOLD_IN_FULL }
   const { title, panels, templating, annotations } = dashboard
   const isOfOne = templating.list.some(({ name, multi }) => name === 'instance' && multi !== true)
   const scene = await openScene(dashboard, engine, {
     now: engine.now,
-    ...(isOfOne ? { choose: { instance: HEALTHY } } : {}),
+    ...(isOfOne || instance !== HEALTHY ? { choose: { instance } } : {}),
   })
   return {
     title,
     chosen: templating.list
-      .filter(({ type }) => type !== 'datasource')
+      .filter(({ type, name }) => type !== 'datasource' && name !== 'cluster')
       .map((variable) => ({
         label: variable.label ?? variable.name,
         text: textOf(variable, scene),
@@ -36,7 +36,7 @@ export const sceneOf = async (committed: Dashboard, engine: Engine) => {
 
 const textOf = ({ name }: Variable, { variables }: Scene): string => {
   const { values = [], verbatim } = variables.get(name) ?? {}
-  return verbatim === undefined ? values.join(', ') : 'All'
+  return verbatim === undefined && values.length === 1 ? values.join('') : 'All'
 }
 
 const answersOf = async (panel: Panel, scene: Scene, engine: Engine) =>

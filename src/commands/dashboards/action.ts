@@ -13,7 +13,7 @@ export interface DashboardsOptions {
   readonly runbooks?: string
 }
 
-const NAMES = ['duties', 'fleet', 'node'] as const
+const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'storage'] as const
 
 const DIRECTORY = packageFile('dashboards')
 

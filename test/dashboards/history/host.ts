@@ -104,16 +104,20 @@ const recordDisks = (to: Recorder, moment: NodeState): void => {
 
 const recordAgent = (to: Recorder, moment: NodeState): void => {
   const { at } = moment
+  const isStalled = !moment.follows && moment.statesync === null
+  const health = moment.isInMaintenance ? 'maintenance' : isStalled ? 'critical' : 'healthy'
   to.gauge('chain_agent_build_info', 1, {
     version: '0.1.0',
     revision: 'ea67c08',
     node_version: '20.20.2',
   })
   for (const state of ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const)
-    to.gauge('chain_node_health', Number(state === 'healthy'), { state })
+    to.gauge('chain_node_health', state === health, { state })
   for (const role of ['validator', 'full-node', 'rpc'] as const)
-    to.gauge('chain_node_role', Number(role === 'validator'), { role })
-  for (const severity of ['critical', 'warning', 'info'] as const) to.gauge('chain_node_findings', 0, { severity })
+    to.gauge('chain_node_role', role === (moment.profile.isValidator ? 'validator' : 'full-node'), { role })
+  for (const severity of ['critical', 'warning', 'info'] as const)
+    to.gauge('chain_node_findings', severity === health ? 2 : 0, { severity })
+  to.gauge('chain_agent_state_saved', 1)
   to.gauge('chain_agent_config_last_reload_successful', 1)
   to.gauge('chain_agent_config_last_reload_success_timestamp_seconds', at - (at % 86_400))
   for (const collector of COLLECTORS) {

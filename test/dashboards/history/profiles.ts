@@ -33,7 +33,7 @@ export interface NodeProfile {
 const FOREVER = -24
 
 /**
- * Six nodes. The first has past incidents and is healthy now, like most nodes; each of the others has a different
+ * Eight nodes. The first has past incidents and is healthy now, like most nodes; each of the others has a different
  * current incident, so that every panel about incidents has data.
  */
 export const PROFILES: readonly NodeProfile[] = [
@@ -99,6 +99,20 @@ export const PROFILES: readonly NodeProfile[] = [
       { what: 'crash', from: 0.5, to: FOREVER },
       { what: 'maintenance', from: 0.25, to: FOREVER },
     ],
+  },
+  {
+    name: 'fullnode-5',
+    isValidator: false,
+    storage: [0.48, 0.49],
+    upgraded: 51,
+    happenings: [{ what: 'stall', from: 0.1, to: FOREVER }],
+  },
+  {
+    name: 'fullnode-6',
+    isValidator: false,
+    storage: [0.5, 0.51],
+    upgraded: 51,
+    happenings: [{ what: 'crash', from: 0.2, to: FOREVER }],
   },
 ]
 

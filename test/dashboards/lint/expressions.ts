@@ -70,13 +70,16 @@ const lintSelectors = (text: string, isScoped: boolean): readonly Fault[] =>
     const found: Fault[] = []
     for (const [label, value] of Object.entries(SCOPE)) {
       const isThere = matchers.some(
-        (matcher) => matcher.label === label && matcher.comparison === '=~' && matcher.value === value,
+        (matcher) =>
+          matcher.label === label &&
+          matcher.comparison === '=~' &&
+          (matcher.value === value || matcher.value === `${value}|`),
       )
       if (isScoped && !isThere) found.push({ rule: 'scope', what: `${metric} is asked without ${label}=~"${value}"` })
     }
     const known = knownMetric(metric)
     if (!known) {
-      found.push({ rule: 'metric', what: `nobody exposes or records ${metric}` })
+      found.push({ rule: 'metric', what: `no source exposes or records ${metric}` })
       return found
     }
     for (const { label, comparison, value } of matchers) {
@@ -153,16 +156,28 @@ const lintChoices = (text: string): readonly Fault[] => {
       if (!/@ (?:start|end) ?\(\)\)+$/.test(text.slice(from, to)))
         found.push({
           rule: 'many',
-          what: `its ${choose} chooses anew at each step; expected @ end()`,
+          what: `its ${choose} chooses again at each step; expected @ end()`,
         })
     },
   })
   return found
 }
 
+/** The labels that functions add. */
+const labelsMade = (text: string): ReadonlySet<string> => {
+  const made = new Set([...text.matchAll(/count_values\w*\s*\(\s*"(\w+)"/g)].map(([, label = '']) => label))
+  parser.parse(text).iterate({
+    enter: ({ name, from, to, node }) => {
+      if (name !== 'FunctionCall' || !/^label_(?:replace|join)\b/.test(text.slice(from, to))) return
+      const [literal] = node.getChild('FunctionCallBody')?.getChildren('StringLiteral') ?? []
+      if (literal) made.add(text.slice(literal.from + 1, literal.to - 1))
+    },
+  })
+  return made
+}
+
 const lintGroupings = (text: string): readonly Fault[] => {
-  const made = [...text.matchAll(/label_(?:replace|join)\([^"]*"(\w+)"|count_values\w*\s*\(\s*"(\w+)"/g)]
-  const own = new Set(made.flatMap((match) => [match[1], match[2]]))
+  const own = labelsMade(text)
   return readPromql(text)
     .groupings.filter((label) => !knownLabels.has(label) && !own.has(label))
     .map((label) => ({

@@ -16,11 +16,12 @@ export const lintFrame = (name: string, dashboard: Dashboard): readonly Finding[
 ]
 
 const lintIdentity = (name: string, dashboard: Dashboard): readonly Finding[] => {
-  const { uid, tags, editable, annotations, timezone, graphTooltip } = dashboard
+  const { uid, tags, editable, annotations, timezone, graphTooltip, schemaVersion } = dashboard
   const expected: readonly (readonly [boolean, string])[] = [
     [uid === `chain-${name}`, `its uid is "${uid}"; expected "chain-${name}", which alerts link to`],
     [uid.length <= UID_LENGTH, `its uid has ${uid.length} characters; expected ${UID_LENGTH} at most`],
     [tags.includes(TAG), `it lacks the tag "${TAG}", by which the dashboards find each other`],
+    [schemaVersion === 39, `its schemaVersion is ${schemaVersion}; expected 39, which Grafana 10.4 and later read`],
     [!editable, 'it can be edited in Grafana, and what is edited there is lost; expected editable: false'],
     [timezone === 'browser', `its time zone is "${timezone}"; expected that of the browser`],
     [graphTooltip === 1, 'its panels do not share their cursor; expected graphTooltip: 1'],
@@ -38,7 +39,7 @@ const lintVariables = (name: string, dashboard: Dashboard): readonly Finding[] =
   const { list } = dashboard.templating
   const found: Finding[] = []
   const say = (what: string): number => found.push(finding('variable', name, what))
-  for (const wanted of ['datasource', 'job', 'instance']) {
+  for (const wanted of ['datasource', 'job', 'cluster', 'instance']) {
     if (!list.some((variable) => variable.name === wanted)) say(`there is no variable "${wanted}"`)
   }
   const text = JSON.stringify({
@@ -53,7 +54,7 @@ const lintVariables = (name: string, dashboard: Dashboard): readonly Finding[] =
 }
 
 const faultsOf = (variable: Variable): readonly string[] => {
-  const { name, type, label = '', datasource, refresh, multi = false, allValue } = variable
+  const { name, type, label = '', datasource, refresh, multi = false, includeAll = false, allValue } = variable
   if (type === 'datasource') {
     const isOurs = queryOf(variable) === 'prometheus' && name === 'datasource'
     return isOurs ? [] : ['is a data source; expected the one called "datasource", of Prometheus']
@@ -65,8 +66,12 @@ const faultsOf = (variable: Variable): readonly string[] => {
     [!isQuery || refresh === ON_TIME_CHANGE, 'is not asked again when the time range changes; expected refresh: 2'],
     [name !== 'job' || !multi, 'is multi; expected one job'],
     [
-      !multi || allValue === '.*',
-      `has the value "${allValue ?? ''}" for all; expected ".*", which is also what has none`,
+      name !== 'instance' || allValue === undefined,
+      `has the value "${allValue ?? ''}" for all; expected none, so that the cluster limits the nodes`,
+    ],
+    [
+      name !== 'cluster' || (includeAll && allValue === '.*'),
+      `has the value "${allValue ?? ''}" for all; expected ".*", which also selects nodes without a cluster`,
     ],
   ]
   return checks.filter(([isSo]) => !isSo).map(([, what]) => what)

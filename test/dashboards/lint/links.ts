@@ -12,6 +12,7 @@ export const landmarkSchema = z.object({
   uid: z.string(),
   tags: z.array(z.string()),
   templating: z.object({ list: z.array(z.object({ name: z.string() })) }),
+  panels: z.array(z.looseObject({ id: z.number(), panels: z.array(z.object({ id: z.number() })).optional() })),
 })
 type Landmark = z.output<typeof landmarkSchema>
 
@@ -62,5 +63,10 @@ const faultOf = (url: string, all: readonly Landmark[]): string | null => {
   if (!target) return `leads to the dashboard "${uid}", which there is not`
   const names = target.templating.list.map((variable) => variable.name)
   const unknown = [...query.matchAll(/(?:^|&)var-(\w+)=/g)].find(([, variable = '']) => !names.includes(variable))
-  return unknown ? `sets the variable "${unknown[1]}", which the dashboard "${uid}" has not` : null
+  if (unknown) return `sets the variable "${unknown[1]}", which the dashboard "${uid}" has not`
+  const shown = /(?:^|&)viewPanel=(\d+)/.exec(query)?.[1]
+  const ids = target.panels.flatMap(({ id, panels = [] }) => [id, ...panels.map((inner) => inner.id)])
+  return shown !== undefined && !ids.includes(Number(shown))
+    ? `shows the panel ${shown}, which the dashboard "${uid}" has not`
+    : null
 }

@@ -34,7 +34,7 @@ const components = [...new Set(alerts.flatMap(({ labels }) => labels?.['componen
 
 /** Series of Prometheus itself about targets and alerts. */
 const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
-  up: { labels: {}, isCounter: false },
+  up: { labels: { cluster: 'open' }, isCounter: false },
   scrape_duration_seconds: { labels: {}, isCounter: false },
   scrape_samples_scraped: { labels: {}, isCounter: false },
   scrape_samples_post_metric_relabeling: { labels: {}, isCounter: false },
@@ -48,6 +48,7 @@ const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
     },
     isCounter: false,
   },
+  ALERTS_FOR_STATE: { labels: { severity: severities, component: components }, isCounter: false },
 }
 
 /** The default metrics of prom-client. */

@@ -8,7 +8,7 @@ const FEWEST_LETTERS = 40
 const SOURCE = '${datasource}'
 const UNITS = new Set<unknown>(Object.values(grafanaUnits))
 /** A custom unit. */
-const OWN_UNIT = /^(?:prefix|suffix):./
+const OWN_UNIT = /^(?:prefix|suffix|si):./
 const RUNBOOK = /\]\([^)]*\/runbooks\/\w+\)/
 const WORDY = new Set<Panel['type']>(['state-timeline', 'status-history'])
 
@@ -131,7 +131,7 @@ const shapeOf = (target: Target, type: Panel['type']): readonly string[] => {
   const { instant = false, range = false, format, legendFormat = '', hide = false } = target
   const isOverTime = type === 'timeseries' || type === 'state-timeline' || type === 'status-history'
   const checks: readonly (readonly [boolean, string])[] = [
-    [!hide, 'it is hidden; expected no target that nobody sees'],
+    [!hide, 'it is hidden; expected a visible target'],
     [instant !== range, 'it is asked neither at one moment nor over time, or both'],
     [!isOverTime || range, 'it is asked at one moment, and drawn over time; expected a range'],
     [type !== 'table' || (instant && format === 'table'), 'it is no table; expected an instant query in that format'],

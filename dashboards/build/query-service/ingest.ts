@@ -1,42 +1,44 @@
-import { queryAnswers } from './query-answers.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { figures, labels } from '../panels/tile.ts'
 
 const KINDS = ['unreachable', 'overload', 'refused', 'incomplete', 'unlinked', 'nonsense', 'store']
+const NO_SERVICE = 'no query service'
 
-export const queryService: Row = {
-  title: 'Query service',
-  collapsed: true,
+export const ingest: Row = {
+  title: 'Ingest and store',
   panels: [
     labels({
-      title: 'The ingest is at',
+      title: 'Phase of the ingest',
       about:
-        'back-fill gains on the node, tail follows it, waiting leaves it alone while it is behind or silent. stopped needs somebody: the log says why. No data: this node has no query service, or it is down.',
+        '`back-fill` catches up with the node, `tail` follows it, `waiting` leaves it alone while it is behind or does not respond. `stopped` needs an operator: see the log.',
       alerts: ['ChainQueryServiceStopped', 'ChainQueryServiceDown'],
+      empty: NO_SERVICE,
       unit: 'none',
       width: 4,
       lines: [{ expr: 'chain_query_service_phase == 1', legend: '{{phase}}' }],
     }),
     figures({
-      title: 'What it has',
+      title: 'Indexed blocks',
       about:
-        'The last final block of the node, the last that is indexed, and the first that is held. All between the last two are there: nothing is left out.',
+        'The last finalized block of the node, the last indexed block and the first one. All blocks between the last two are indexed.',
       alerts: ['ChainQueryServiceStalled'],
+      empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,
       width: 12,
       lines: [
-        { expr: 'chain_query_service_node_height', legend: 'final on the node' },
+        { expr: 'chain_query_service_node_height', legend: 'finalized on the node' },
         { expr: 'chain_query_service_height', legend: 'indexed' },
-        { expr: 'chain_query_service_first_block', legend: 'first held' },
+        { expr: 'chain_query_service_first_block', legend: 'first' },
       ],
     }),
     figures({
-      title: 'How much that is',
-      about: 'Blocks and logs that are held. A store with a bound forgets the oldest blocks, and keeps about as many.',
+      title: 'Blocks and logs in the store',
+      about: 'A store with a limit deletes the oldest blocks, and keeps about as many.',
       alerts: ['ChainQueryServiceStoreOverLimit'],
+      empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -48,8 +50,9 @@ export const queryService: Row = {
     graph({
       title: 'Behind the node',
       about:
-        'Final blocks of the node that are not indexed. A back-fill comes down from far above the line, which is no fault; what does not come down is.',
+        'Finalized blocks of the node that are not indexed. A backfill comes down from far above the line, which is no fault; a line that stays above it is.',
       alerts: ['ChainQueryServiceBehind'],
+      empty: NO_SERVICE,
       unit: 'suffix:blocks',
       decimals: 0,
       width: 8,
@@ -63,11 +66,12 @@ export const queryService: Row = {
     graph({
       title: 'Age of the last indexed block',
       about:
-        'By its own time: how old the newest answer is. When the node is stalled it rises, too; the graph beside it stays.',
+        'By its timestamp: how old the newest answer is. If the node is stalled it rises, too, and the number of blocks behind stays. The scale is logarithmic.',
       alerts: ['ChainQueryServiceStalled', 'ChainQueryServiceBehind'],
+      empty: NO_SERVICE,
       unit: 's',
       width: 8,
-      min: 0,
+      logarithmic: true,
       lines: [
         {
           expr: 'time() - chain_query_service_indexed_block_timestamp_seconds',
@@ -76,10 +80,11 @@ export const queryService: Row = {
       ],
     }),
     graph({
-      title: 'Steps of the ingest that failed',
+      title: 'Failed steps of the ingest',
       about:
-        'In a quarter of an hour, by kind. unreachable and overload are a node that is away or busy; of the others, more than the line needs somebody.',
+        'In a quarter of an hour, by kind. unreachable and overload: the node is away or busy. Of the other kinds, more than the line needs an operator.',
       alerts: ['ChainQueryServiceIngestFailing'],
+      empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -100,8 +105,9 @@ export const queryService: Row = {
     graph({
       title: 'Blocks indexed',
       about:
-        'Blocks a second. In a back-fill it is as fast as node and store let it; after that it has the pace of the chain.',
+        'Blocks a second. A backfill is as fast as the node and the store allow; after it, the rate is that of the chain.',
       alerts: ['ChainQueryServiceBehind', 'ChainQueryServiceStalled'],
+      empty: NO_SERVICE,
       unit: 'suffix:blocks/s',
       decimals: 2,
       width: 8,
@@ -114,37 +120,38 @@ export const queryService: Row = {
       ],
     }),
     graph({
-      title: 'Logs kept and given',
-      about: 'Logs a second that were kept of new blocks, and that stood in answers.',
+      title: 'Logs indexed and returned',
+      about: 'Logs a second of the indexed blocks, and in the responses.',
       alerts: ['ChainQueryServiceBehind', 'ChainQueryServiceSlow'],
-      unit: 'suffix:logs/s',
+      empty: NO_SERVICE,
+      unit: 'si:logs/s',
       decimals: 1,
       width: 8,
       min: 0,
       lines: [
         {
           expr: 'rate(chain_query_service_logs_indexed_total[$__rate_interval])',
-          legend: 'kept',
+          legend: 'indexed',
         },
         {
           expr: 'rate(chain_query_service_logs_returned_total[$__rate_interval])',
-          legend: 'in answers',
+          legend: 'returned',
         },
       ],
     }),
     graph({
       title: 'Space of the store',
       about:
-        'What the store takes on disk, and the bound that it was given. At the bound it stands once it is full; above it by a tenth, old blocks do not go.',
+        'Disk usage of the store, and its limit. A full store stays at the limit. A tenth above it, old blocks are not deleted: see the log.',
       alerts: ['ChainQueryServiceStoreOverLimit'],
+      empty: NO_SERVICE,
       unit: 'bytes',
       width: 8,
       min: 0,
       lines: [
-        { expr: 'chain_query_service_store_bytes', legend: 'taken' },
-        { expr: 'chain_query_service_store_limit_bytes', legend: 'at most' },
+        { expr: 'chain_query_service_store_bytes', legend: 'used' },
+        { expr: 'chain_query_service_store_limit_bytes', legend: 'limit' },
       ],
     }),
-    ...queryAnswers,
   ],
 }

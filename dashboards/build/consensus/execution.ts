@@ -1,0 +1,121 @@
+import { type Row } from '../frame.ts'
+import { limitsBy } from '../limits.ts'
+import { graph } from '../panels/graph.ts'
+import { quantile } from '../promql.ts'
+import { askedOf } from '../rules.ts'
+import { inWords } from '../units.ts'
+
+/** The histogram buckets that the alert uses, that of the warning first. */
+const IN_TIME = askedOf('ChainExecutionSlow', 'le')
+const ABOUT_IN_TIME = IN_TIME.map(({ severity, value }) => `${inWords(Number(value), 's')} (${severity})`).join(
+  ', and within ',
+)
+const UPSERT = 'chain_execution_upsert_duration_seconds'
+
+export const execution: Row = {
+  title: 'Execution',
+  panels: [
+    graph({
+      title: 'Blocks executed in time',
+      about: `Share of the blocks that were executed within ${ABOUT_IN_TIME}. Below half, the median is above that time, and consensus waits for execution next.`,
+      alerts: ['ChainExecutionSlow'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      max: 1,
+      limits: limitsBy({
+        alert: 'ChainExecutionSlow',
+        metric: 'chain_execution_block_duration_seconds_bucket',
+        only: 'warning',
+      }),
+      lines: IN_TIME.map(({ value: bucket }) => ({
+        expr: `
+          rate(chain_execution_block_duration_seconds_bucket{phase="total", le="${bucket}"}[$__rate_interval])
+          / on (job, instance) (rate(chain_execution_block_duration_seconds_count{phase="total"}[$__rate_interval]) > 0)`,
+        legend: `within ${inWords(Number(bucket), 's')}`,
+      })),
+    }),
+    graph({
+      title: 'Mean time for a block, by phase',
+      about: 'Where the time goes. commit is the database and its drives; execution and sender_recovery are the CPU.',
+      alerts: ['ChainExecutionSlow'],
+      unit: 's',
+      width: 8,
+      min: 0,
+      stacked: true,
+      names: ['sender_recovery', 'execution', 'commit'],
+      lines: [
+        {
+          expr: `
+            sum by (phase) (rate(chain_execution_block_duration_seconds_sum{phase!="total"}[$__rate_interval]))
+            / sum by (phase) (rate(chain_execution_block_duration_seconds_count{phase!="total"}[$__rate_interval]) > 0)`,
+          legend: '{{phase}}',
+        },
+      ],
+    }),
+    graph({
+      title: 'Time to write the state of a block',
+      about:
+        'Into the database, for each timeline, on a logarithmic scale. If it rises, execution slows down next: see the drives on the dashboard of storage and host.',
+      alerts: ['ChainExecutionSlow'],
+      unit: 's',
+      width: 8,
+      logarithmic: true,
+      lines: [
+        { expr: quantile(0.5, `${UPSERT}{timeline="primary"}`), legend: 'primary, median' },
+        { expr: quantile(0.99, `${UPSERT}{timeline="primary"}`), legend: 'primary, 99th' },
+        { expr: quantile(0.99, `${UPSERT}{timeline="secondary"}`), legend: 'secondary, 99th' },
+      ],
+    }),
+    graph({
+      title: 'Executed again, and not finalized',
+      about:
+        'Heights that were executed again with another block, in ten minutes, and blocks that are executed and not finalized yet. If they grow, see the events that should not occur, above.',
+      alerts: ['ChainExecutionLagging', 'ChainBadStateRoot'],
+      unit: 'locale',
+      decimals: 0,
+      width: 8,
+      min: 0,
+      softMax: 4,
+      lines: [
+        {
+          expr: 'round(increase(chain_execution_reexecutions_total[10m]))',
+          legend: 'executed again',
+        },
+        {
+          expr: 'chain_execution_block_number - chain_execution_finalized_block_number',
+          legend: 'blocks executed and not finalized',
+        },
+      ],
+    }),
+    graph({
+      title: 'Gas',
+      about: 'Gas of executed blocks. It explains slow blocks: more work, or the same work done slower.',
+      alerts: ['ChainExecutionSlow'],
+      unit: 'suffix:Mgas/s',
+      decimals: 2,
+      width: 8,
+      min: 0,
+      lines: [{ expr: 'rate(chain_execution_gas_total[$__rate_interval]) / 1e6', legend: 'executed' }],
+    }),
+    graph({
+      title: 'Transactions that were executed again',
+      about:
+        'Share that conflicted with others of its block and was run once more: contention between users, not a fault.',
+      alerts: ['ChainExecutionSlow'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      lines: [
+        {
+          expr: `
+            rate(chain_execution_retried_transactions_total[$__rate_interval])
+            / (rate(chain_execution_transactions_total[$__rate_interval]) > 0)`,
+          legend: 'executed again',
+        },
+      ],
+    }),
+  ],
+}

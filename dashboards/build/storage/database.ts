@@ -1,0 +1,151 @@
+import { type Row } from '../frame.ts'
+import { limitsBy } from '../limits.ts'
+import { graph } from '../panels/graph.ts'
+import { table } from '../panels/table.ts'
+import { figures } from '../panels/tile.ts'
+
+const USE = limitsBy(
+  { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
+  { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
+)
+
+export const database: Row = {
+  title: 'Database of the node',
+  panels: [
+    graph({
+      title: 'Free share of the chunks',
+      about:
+        'The database is written in chunks. Without a free one execution cannot write a block: free space while some are left. The used share is on the dashboard of the node.',
+      alerts: ['ChainStorageFreeChunksLow', 'ChainStorageFull'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      max: 1,
+      limits: limitsBy({
+        alert: 'ChainStorageFreeChunksLow',
+        metric: 'instance:chain_storage_free_chunks:ratio',
+      }),
+      lines: [{ expr: 'instance:chain_storage_free_chunks:ratio', legend: 'free' }],
+    }),
+    graph({
+      title: 'Chunks by list',
+      about:
+        'Chunks of 256 MiB in each list, as execution logs them and as the report of the tool has them. See the free ones.',
+      alerts: ['ChainStorageFreeChunksLow'],
+      unit: 'locale',
+      decimals: 0,
+      width: 8,
+      min: 0,
+      names: ['fast', 'slow', 'free', 'fast, report', 'slow, report', 'free, report'],
+      lines: [
+        { expr: 'chain_execution_storage_chunks', legend: '{{list}}' },
+        { expr: 'chain_storage_chunks', legend: '{{list}}, report' },
+      ],
+    }),
+    table({
+      title: 'Devices',
+      about: 'Each device of the database, as the report of the tool has it. Execution stops when the fullest is full.',
+      alerts: ['ChainStorageFull', 'ChainBlind'],
+      width: 8,
+      height: 8,
+      keys: { device: 'Device' },
+      columns: [
+        { title: 'Used', expr: 'max by (device) (chain_storage_used_bytes)', unit: 'bytes' },
+        {
+          title: 'Capacity',
+          expr: 'max by (device) (chain_storage_capacity_bytes)',
+          unit: 'bytes',
+        },
+        {
+          title: 'Share',
+          expr: 'max by (device) (chain_storage_used_ratio)',
+          unit: 'percentunit',
+          decimals: 1,
+          limits: USE,
+        },
+      ],
+    }),
+    figures({
+      title: 'Until compaction',
+      about:
+        'Time until the database reaches the compaction threshold, by its growth; 0: it has. A database that does not grow has none.',
+      alerts: ['ChainStorageCompactionSoon'],
+      empty: 'not growing',
+      unit: 's',
+      decimals: 1,
+      width: 6,
+      limits: limitsBy({
+        alert: 'ChainStorageCompactionSoon',
+        metric: 'chain_storage_seconds_until_compaction',
+      }),
+      lines: [{ expr: 'chain_storage_seconds_until_compaction', legend: 'by its growth' }],
+    }),
+    figures({
+      title: 'Blocks whose state is retained',
+      about:
+        'The number of blocks for each timeline, and the limit, which the node lowers by itself when space runs out. Older state cannot be queried.',
+      alerts: ['ChainStorageCompacting'],
+      unit: 'locale',
+      width: 18,
+      lines: [
+        { expr: 'chain_storage_history_blocks{timeline="primary"}', legend: 'primary' },
+        { expr: 'chain_storage_history_blocks{timeline="secondary"}', legend: 'secondary' },
+        { expr: 'chain_storage_history_max_blocks', legend: 'limit' },
+        { expr: 'chain_storage_history_earliest_block{timeline="primary"}', legend: 'earliest' },
+        {
+          expr: 'chain_execution_history_earliest_block{timeline="primary"}',
+          legend: 'earliest, by execution',
+        },
+        { expr: 'chain_storage_auto_expire_block{timeline="primary"}', legend: 'expires below' },
+      ],
+    }),
+    table({
+      title: 'Lists of chunks',
+      about: 'Capacity and use of the chunks in each list, as the report of the tool has them.',
+      alerts: ['ChainStorageFreeChunksLow'],
+      width: 8,
+      height: 7,
+      keys: { list: 'List' },
+      columns: [
+        { title: 'Used', expr: 'max by (list) (chain_storage_chunks_used_bytes)', unit: 'bytes' },
+        {
+          title: 'Capacity',
+          expr: 'max by (list) (chain_storage_chunks_capacity_bytes)',
+          unit: 'bytes',
+        },
+        { title: 'Chunks', expr: 'max by (list) (chain_storage_chunks)', unit: 'locale' },
+      ],
+    }),
+    table({
+      title: 'Timelines',
+      about:
+        'The kind of state machine in each timeline, and the range of blocks that it retains. A fork may require a kind: see the forks on the dashboard of the node.',
+      alerts: ['ChainTimelineMissing', 'ChainStorageLowForMigration'],
+      width: 8,
+      height: 7,
+      keys: { timeline: 'Timeline', kind: 'Kind' },
+      columns: [
+        {
+          title: 'Earliest',
+          expr: 'max by (timeline, kind) (chain_storage_timeline_info * on (job, instance, timeline) group_left () chain_storage_history_earliest_block)',
+          unit: 'locale',
+        },
+        {
+          title: 'Latest',
+          expr: 'max by (timeline, kind) (chain_storage_timeline_info * on (job, instance, timeline) group_left () chain_storage_history_latest_block)',
+          unit: 'locale',
+        },
+      ],
+    }),
+    table({
+      title: 'Newest block in the database',
+      about: 'By state. What is voted or finalized must not fall behind what is proposed by more than a few blocks.',
+      alerts: ['ChainExecutionLagging'],
+      width: 8,
+      height: 7,
+      keys: { state: 'State' },
+      columns: [{ title: 'Block', expr: 'max by (state) (chain_storage_latest_block)', unit: 'locale' }],
+    }),
+  ],
+}
