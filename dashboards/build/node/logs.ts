@@ -49,7 +49,7 @@ export const logs: readonly Placed[] = [
   }),
   graph({
     title: 'Lines that mean trouble, in ten minutes',
-    about: 'By what they say; docs/patterns.md tells what each means and what to do. Nothing to see is good.',
+    about: 'By what they say; docs/reference/patterns.md tells what each means and what to do. Nothing to see is good.',
     alerts: ['ChainLogTrouble', 'ChainAssertion', 'ChainWalStopped', 'ChainCleanup'],
     unit: 'locale',
     decimals: 0,

@@ -37,7 +37,7 @@ test('Markdown: markup in it is text, links to runbooks are kept, those to other
   ).toString()
   expect(text).toContain('<h1>A &lt;b&gt;title&lt;/b&gt;</h1>')
   expect(text).toContain(
-    '<a href="/runbooks/ChainBehind">a</a>, b (<code>docs/host.md</code>), c (<code>javascript:alert(1)</code>)',
+    '<a href="/runbooks/ChainBehind">a</a>, b (<code>docs/how-to/host.md</code>), c (<code>javascript:alert(1)</code>)',
   )
   expect(text).toContain('<code>x &lt; y</code> &amp; &lt;img src=x onerror=alert(1)&gt;')
   expect(text).toContain('<li>one <strong>two</strong></li>')
