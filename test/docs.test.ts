@@ -22,7 +22,9 @@ const { name, version, scripts } = z
   .object({ name: z.string(), version: z.string(), scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(read('package.json')))
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...inFolder('docs')].filter((file) => file.endsWith('.md'))
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...inFolder('docs')].filter((file) =>
+  file.endsWith('.md'),
+)
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
 const OTHER_WORDS = ['chain_id', 'chain_rpc', 'chain_query_service']
@@ -43,8 +45,15 @@ const resolves = (page: string, link: string): boolean => {
 
 /** The anchors of the headings of a page, as Git hosts make them. */
 const headingsOf = (page: string): readonly string[] =>
-  [...read(page).replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
-    text.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'),
+  [
+    ...read(page)
+      .replaceAll(/^```[\s\S]*?^```$/gm, '')
+      .matchAll(/^#+ (.*)$/gm),
+  ].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
   )
 
 const RECORDED = rules.flatMap(({ record = [] }) => record)
@@ -82,10 +91,9 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
 })
 
 test('links to headings are checked', () => {
-  expect(['#the-tree', '../../README.md#demo'].map((link) => resolves('docs/explanation/architecture.md', link))).toEqual([
-    true,
-    true,
-  ])
+  expect(
+    ['#the-tree', '../../README.md#demo'].map((link) => resolves('docs/explanation/architecture.md', link)),
+  ).toEqual([true, true])
   expect(['#the-trees', '../README.md#demo', 'https:'].map((link) => resolves('SECURITY.md', link))).toEqual([
     false,
     false,
@@ -112,8 +120,8 @@ describe('the shell blocks', () => {
   test('are not empty, and bash can parse them, those of the runbooks too', () => {
     const runbooks = PAGES.filter((page) => page.startsWith('docs/runbooks/')).flatMap(blocksOf)
     expect(runbooks.length).toBeGreaterThan(100)
-    const scripts = [...blocks, ...runbooks].filter(({ text }) => !text.startsWith('$ '))
-    const invalid = scripts.filter(({ text }) => spawnSync('bash', ['-n'], { input: text }).status !== 0)
+    const parsed = [...blocks, ...runbooks].filter(({ text }) => !text.startsWith('$ '))
+    const invalid = parsed.filter(({ text }) => spawnSync('bash', ['-n'], { input: text }).status !== 0)
     expect(invalid.map(nameOf)).toEqual([])
   })
 })
@@ -127,7 +135,9 @@ test('the configuration that the README shows can be used', () => {
 
 test('the packages that the pages install have the version of this one', () => {
   expect(read('docs/how-to/install.md')).toContain(`./${name}-${version}.tgz`)
-  const named = PAGES.flatMap((page) => [...read(page).matchAll(/chain-agent[a-z-]*[-_](\d+\.\d+\.\d+)(?:_amd64\.deb|\.tgz)/g)])
+  const named = PAGES.flatMap((page) => [
+    ...read(page).matchAll(/chain-agent[a-z-]*[-_](\d+\.\d+\.\d+)(?:_amd64\.deb|\.tgz)/g),
+  ])
   expect(new Set(named.map(([, written]) => written))).toEqual(new Set([version]))
 })
 

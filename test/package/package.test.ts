@@ -232,7 +232,7 @@ describe('the Debian packages', () => {
     // Each page finds what the pages before it have installed; the last one removes it.
     const first = ['docs/tutorials/first-node.md', 'docs/tutorials/query-service.md']
     const last = ['docs/tutorials/fleet.md', 'docs/how-to/upgrade.md']
-    const pages = new Set(shellBlocks().flatMap((block) => (runOf(block)?.place === 'node' ? [block.page] : [])))
+    const pages = new Set(shellBlocks().flatMap((one) => (runOf(one)?.place === 'node' ? [one.page] : [])))
     const others = [...pages].filter((page) => ![...first, ...last].includes(page))
 
     beforeAll(async () => {

@@ -28,7 +28,7 @@ test('Markdown: markup in it is text, links to runbooks are kept, those to other
   const text = renderMarkdown(
     [
       '# A <b>title</b>',
-      '[a](ChainBehind.md), [b](../host.md), [c](javascript:alert(1)) `x < y` & <img src=x onerror=alert(1)>',
+      '[a](ChainBehind.md), [b](../how-to/host.md), [c](javascript:alert(1)) `x < y` & <img src=x onerror=alert(1)>',
       '1. one **two**',
       '```sh\necho "<&>"\n```',
       '<script>alert(1)</script>',
