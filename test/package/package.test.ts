@@ -255,7 +255,7 @@ describe('the Debian packages', () => {
     it.each([...first, ...others, ...last])('%s', { timeout: SLOW }, async (page) => {
       const script = `cd ${host.directory}\n${scriptOf(blocksOf(page), 'node')}`
       const options = { env: { DEBIAN_FRONTEND: 'noninteractive', PATH }, timeout: SLOW }
-      const { code, stdout, stderr } = await host.exec('bash', ['-euo', 'pipefail', '-c', script], options)
+      const { code, stdout, stderr } = await host.exec('bash', ['--norc', '-euo', 'pipefail', '-c', script], options)
       expect(code, `${script}\n${stdout}\n${stderr}`).toBe(0)
     })
   })
