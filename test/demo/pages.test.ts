@@ -10,6 +10,9 @@ import { runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
 
 const describe = await requireRealPart('demo', () => ({ version: '' }))
 
+/** A script that fails leaves no program behind. */
+const STOP_REST = `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`
+
 const blocks = shellBlocks().filter((block) => runOf(block)?.place === 'demo')
 
 describe('the shell blocks of the documentation in a terminal of the demo', () => {
@@ -42,9 +45,13 @@ describe('the shell blocks of the documentation in a terminal of the demo', () =
       'demo',
     ).replaceAll(/\bsudo /g, '')
     const here = ports.reduce((text, [from, to]) => text.replaceAll(from, to), script)
-    const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', `${settings}\n${here}`], {
-      cwd: await mkdtemp(join(directory, 'page-')),
-    })
+    const { code, stdout, stderr } = await run(
+      'bash',
+      ['-euo', 'pipefail', '-c', `${STOP_REST}\n${settings}\n${here}`],
+      {
+        cwd: await mkdtemp(join(directory, 'page-')),
+      },
+    )
     expect(code, `${here}\n${stdout}\n${stderr}`).toBe(0)
   })
 })

@@ -231,7 +231,7 @@ describe('the Debian packages', () => {
     let host: SandboxedNode
     // Each page finds what the pages before it have installed; the last one removes it.
     const first = ['docs/tutorials/first-node.md', 'docs/tutorials/query-service.md']
-    const last = ['docs/tutorials/fleet.md', 'docs/how-to/upgrade.md']
+    const last = ['docs/how-to/upgrade.md']
     const pages = new Set(shellBlocks().flatMap((one) => (runOf(one)?.place === 'node' ? [one.page] : [])))
     const others = [...pages].filter((page) => ![...first, ...last].includes(page))
 
