@@ -68,6 +68,7 @@ describe('the pages of the query service', () => {
       '--to-block',
       '--shell',
       '--omit',
+      '--address',
     ]
     // Those of other programs are on lines of their own.
     const asked = ofService
