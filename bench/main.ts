@@ -15,7 +15,7 @@ import { decoders, tokens } from './tokens/tokens.ts'
 
 const COMPARISONS: readonly Comparison[] = [startup, agent, journal, tokens, decoders, store, ingest]
 const NAMES = COMPARISONS.map(({ name }) => name)
-const DOCUMENT = 'docs/benchmarks.md'
+const DOCUMENT = 'docs/reference/benchmarks.md'
 const USAGE = `Usage: npm run bench:report -- [options]
 
 Compares chain-agent with other programs and writes a Markdown report. Progress is on stderr.

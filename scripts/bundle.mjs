@@ -1,4 +1,5 @@
 // Bundles the program to dist: a file for each command and what several of them share.
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
@@ -19,6 +20,14 @@ const licences = {
   },
 }
 
+/** The commit, with `-dirty` if a tracked file differs from it; empty without git or outside of a checkout. */
+const revision = () => {
+  const { status, stdout } = spawnSync('git', ['describe', '--always', '--abbrev=40', '--exclude=*', '--dirty'], {
+    encoding: 'utf8',
+  })
+  return status === 0 ? stdout.trim() : ''
+}
+
 await build({
   input: {
     main: 'src/main.ts',
@@ -28,6 +37,7 @@ await build({
   platform: 'node',
   // Native addons, and only for those who run a query service.
   external: ['@clickhouse/client', '@duckdb/node-api'],
+  transform: { define: { BUILD_REVISION: JSON.stringify(revision()) } },
   plugins: [licences],
   output: {
     dir: 'dist',

@@ -8,6 +8,7 @@ import { renderAlertmanager } from '../.cache/modules/health/rules/inhibitions.j
 import { renderRuleFile } from '../.cache/modules/health/rules/render.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderApiPage, renderOpenApi } from './pages/api.mjs'
+import { renderConfigurationPage } from './pages/configuration.mjs'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
 import { renderFormatsPage } from './pages/formats.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
@@ -23,17 +24,18 @@ const alertRows = RULE_FILES.flatMap(({ groups }) =>
 )
 
 const GENERATED = {
-  'docs/api.md': renderApiPage,
-  'docs/chain-agent.1': renderManualPage,
-  'docs/cli.md': renderCliPage,
-  'docs/formats.md': renderFormatsPage,
-  'docs/metrics.md': renderMetricsPage,
-  'docs/overview.svg': renderOverview,
-  'docs/patterns.md': renderPatternPage,
-  'docs/query-service.svg': renderQueryService,
+  'docs/reference/api.md': renderApiPage,
+  'docs/reference/chain-agent.1': renderManualPage,
+  'docs/reference/cli.md': renderCliPage,
+  'docs/reference/configuration.md': renderConfigurationPage,
+  'docs/reference/formats.md': renderFormatsPage,
+  'docs/reference/metrics.md': renderMetricsPage,
+  'docs/images/overview.svg': renderOverview,
+  'docs/reference/patterns.md': renderPatternPage,
+  'docs/images/query-service.svg': renderQueryService,
   'docs/runbooks/index.md': renderRunbookIndex,
-  'docs/scenarios.md': renderScenarioPage,
-  'docs/terminal.svg': renderTerminal,
+  'docs/reference/scenarios.md': renderScenarioPage,
+  'docs/images/terminal.svg': renderTerminal,
   'page/openapi.json': renderOpenApi,
   'config.example.yaml': renderExampleConfig,
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),

@@ -89,7 +89,7 @@ const addRuntime = (root) => {
   const program = (...args) => run(process.execPath, 'dist/main.js', ...args)
   write(join(root, 'usr/share/bash-completion/completions/chain-agent'), program('completion', 'bash'))
   write(join(root, 'usr/share/zsh/vendor-completions/_chain-agent'), program('completion', 'zsh'))
-  write(join(root, 'usr/share/man/man1/chain-agent.1.gz'), compress(read('docs/chain-agent.1')))
+  write(join(root, 'usr/share/man/man1/chain-agent.1.gz'), compress(read('docs/reference/chain-agent.1')))
 }
 
 const addDatabase = (root) => {

@@ -4,7 +4,7 @@ import type { MetricDefinition } from './core/metric.ts'
 import { queryService } from './query/service/metrics.ts'
 
 /**
- * The catalogue: every metric, by the collector or the part of the agent that exports it. /metrics and docs/metrics.md
+ * The catalogue: every metric, by the collector or the part of the agent that exports it. /metrics and docs/reference/metrics.md
  * are generated from it; dashboards and alerts are checked against it.
  */
 export const chapters = { ...COLLECTORS, health, agent, reload, queryService }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,7 @@ import { loadConfig } from '../src/config/load.ts'
 import { metrics } from '../src/metrics.ts'
 import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../src/query/store/clickhouse/open.ts'
 import { listScenarios } from '../src/simulator/scenario/scenario.ts'
+import { blocksOf, reasonOf, runOf, shellBlocks, type ShellBlock } from './support/shell-blocks.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -20,7 +22,9 @@ const { name, version, scripts } = z
   .object({ name: z.string(), version: z.string(), scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(read('package.json')))
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs')].filter((file) => file.endsWith('.md'))
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...inFolder('docs')].filter((file) =>
+  file.endsWith('.md'),
+)
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
 const OTHER_WORDS = ['chain_id', 'chain_rpc', 'chain_query_service']
@@ -30,6 +34,27 @@ const TABLES = [LOCAL_LOGS, DISTRIBUTED_LOGS, LEDGER, STATE]
 const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
   type === 'histogram' ? ['sum', 'count', 'bucket'].map((part) => `${metric}_${part}`) : [],
 )
+
+/** Whether a link of a page leads to a file and, with `#`, to a heading in it. Other hosts are not requested. */
+const resolves = (page: string, link: string): boolean => {
+  if (/^https?:\/\/./.test(link)) return true
+  const [path = '', heading] = link.split('#')
+  const target = path === '' ? page : join(dirname(page), path)
+  return existsSync(join(ROOT, target)) && (heading === undefined || headingsOf(target).includes(heading))
+}
+
+/** The anchors of the headings of a page, as Git hosts make them. */
+const headingsOf = (page: string): readonly string[] =>
+  [
+    ...read(page)
+      .replaceAll(/^```[\s\S]*?^```$/gm, '')
+      .matchAll(/^#+ (.*)$/gm),
+  ].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 
 const RECORDED = rules.flatMap(({ record = [] }) => record)
 
@@ -60,8 +85,44 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
   })
 
   test('links only to what there is', () => {
-    const links = all(/\]\(([^)#]+)(?:#[^)]*)?\)/g).filter((link) => !link.startsWith('http'))
-    expect(links.filter((link) => !existsSync(join(ROOT, dirname(file), link)))).toEqual([])
+    const links = [...all(/\]\(([^)\s]+)\)/g), ...all(/ (?:src|srcset)="([^"]+)"/g)]
+    expect(links.filter((link) => !resolves(file, link))).toEqual([])
+  })
+})
+
+test('links to headings are checked', () => {
+  expect(
+    ['#the-tree', '../../README.md#demo'].map((link) => resolves('docs/explanation/architecture.md', link)),
+  ).toEqual([true, true])
+  expect(['#the-trees', '../README.md#demo', 'https:'].map((link) => resolves('SECURITY.md', link))).toEqual([
+    false,
+    false,
+    false,
+  ])
+})
+
+describe('the shell blocks', () => {
+  const blocks = shellBlocks()
+  const nameOf = ({ page, line }: ShellBlock): string => `${page}:${line}`
+
+  test('are run by a test, or say why not', () => {
+    expect(blocks.length).toBeGreaterThan(40)
+    const reasons = blocks.filter((block) => runOf(block) === undefined)
+    expect(reasons.filter((block) => reasonOf(block).split(' ').length < 3).map(nameOf)).toEqual([])
+  })
+
+  test('have each mark of a page', () => {
+    const marks = blocks.filter(({ mark }) => mark !== '').length
+    const written = PAGES.flatMap((page) => read(page).match(/^ *<!-- (?:not )?run\b/gm) ?? [])
+    expect(written).toHaveLength(marks)
+  })
+
+  test('are not empty, and bash can parse them, those of the runbooks too', () => {
+    const runbooks = PAGES.filter((page) => page.startsWith('docs/runbooks/')).flatMap(blocksOf)
+    expect(runbooks.length).toBeGreaterThan(100)
+    const parsed = [...blocks, ...runbooks].filter(({ text }) => !text.startsWith('$ '))
+    const invalid = parsed.filter(({ text }) => spawnSync('bash', ['-n'], { input: text }).status !== 0)
+    expect(invalid.map(nameOf)).toEqual([])
   })
 })
 
@@ -72,12 +133,16 @@ test('the configuration that the README shows can be used', () => {
   expect(config.references.map(({ kind }) => kind)).toEqual(['rpc', 'query'])
 })
 
-test('the tarball that the README installs has the name that npm gives it', () => {
-  expect(read('README.md')).toContain(`./${name}-${version}.tgz`)
+test('the packages that the pages install have the version of this one', () => {
+  expect(read('docs/how-to/install.md')).toContain(`./${name}-${version}.tgz`)
+  const named = PAGES.flatMap((page) => [
+    ...read(page).matchAll(/chain-agent[a-z-]*[-_](\d+\.\d+\.\d+)(?:_amd64\.deb|\.tgz)/g),
+  ])
+  expect(new Set(named.map(([, written]) => written))).toEqual(new Set([version]))
 })
 
 test('forty failures, each seen by a metric or said to be out of reach, and simulated as it says', async () => {
-  const rows = [...read('docs/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
+  const rows = [...read('docs/reference/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
   expect(rows.map(([, number]) => number)).toEqual(Array.from({ length: 40 }, (_, index) => `F${index + 1}`))
   const scenarios = await listScenarios()
   for (const [, number = '', seen = '', simulated = ''] of rows) {
@@ -92,6 +157,6 @@ test('every folder of src/ is on the map', () => {
   const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => `src/${entry.name}/`)
-  const map = read('docs/architecture.md')
+  const map = read('docs/explanation/architecture.md')
   expect(folders.filter((folder) => !map.includes(folder))).toEqual([])
 })

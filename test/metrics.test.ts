@@ -58,8 +58,8 @@ test('types: the catalogue decides the labels and their values', () => {
   expect(sample('chain_rpc_block_number', 1, { tag: 'latest' }).value).toBe(1)
 })
 
-test('docs/metrics.md has every metric once, and an introduction for every chapter', () => {
-  const page = readFileSync('docs/metrics.md', 'utf8')
+test('docs/reference/metrics.md has every metric once, and an introduction for every chapter', () => {
+  const page = readFileSync('docs/reference/metrics.md', 'utf8')
   for (const name of Object.keys(metrics)) {
     expect(page.split(`| \`${name}\` |`), name).toHaveLength(2)
   }

@@ -83,8 +83,8 @@ const edgesOf = ({ left, top, right, bottom }: Box): readonly Omit<Box, 'kind'>[
 
 const MARGIN = 6
 
-describe.each(['overview', 'query-service', 'terminal'])('docs/%s.svg', (name) => {
-  const svg = read(`../docs/${name}.svg`)
+describe.each(['overview', 'query-service', 'terminal'])('docs/images/%s.svg', (name) => {
+  const svg = read(`../docs/images/${name}.svg`)
   const [boxes, texts] = [boxesIn(svg), textsIn(svg)]
 
   test('every text is inside its box', () => {
@@ -117,7 +117,7 @@ describe.each(['overview', 'query-service', 'terminal'])('docs/%s.svg', (name) =
 })
 
 test('the terminal shows neither a missing agent nor a directory of the machine that drew it', () => {
-  const text = textsIn(read('../docs/terminal.svg'))
+  const text = textsIn(read('../docs/images/terminal.svg'))
     .map((line) => line.text)
     .join('\n')
   expect(text).toContain('CRITICAL: a required service is not running: bft')

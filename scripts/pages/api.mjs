@@ -1,4 +1,4 @@
-// docs/api.md and page/openapi.json: the API of the agent, from the schemas of its JSON.
+// docs/reference/api.md and page/openapi.json: the API of the agent, from the schemas of its JSON.
 import { z } from 'zod'
 import { LIMITS } from '../../.cache/modules/core/limits.js'
 import { API_SCHEMAS } from '../../.cache/modules/parsers/agent-api.js'
@@ -224,23 +224,25 @@ const grouped = (type) => (type.includes(' or ') ? `(${type})` : type)
 
 const HEAD = `# The agent's API
 
-Generated from \`src/parsers/agent-api.ts\` by \`npm run generate\`. As an OpenAPI 3.1 document: [page/openapi.json](../page/openapi.json), which the
+Generated from \`src/parsers/agent-api.ts\` by \`npm run generate\`. As an OpenAPI 3.1 document: [page/openapi.json](../../page/openapi.json), which the
 agent serves at \`/api/v1/openapi.json\`.
 
 For programs that read the state of a node. Alerts and dashboards read [/metrics](metrics.md); people read the [status page](status-page.md).
-The API is on the listener of the agent (\`http://127.0.0.1:9843\`), with its [TLS and passwords](security.md). It answers GET and HEAD from what the
+The API is on the listener of the agent (\`http://127.0.0.1:9843\`), with its [TLS and passwords](../how-to/tls.md). It answers GET and HEAD from what the
 agent has in memory: no request causes load on the node.
 
+<!-- run: node -->
+
 \`\`\`sh
-curl -s http://127.0.0.1:9843/api/v1/health | jq -r '.state, .findings[].alert'
+curl -s http://127.0.0.1:9843/api/v1/health
 \`\`\`
 
 - \`time\` is RFC 3339 in UTC with milliseconds. Durations are in seconds; a field with another unit has it in its meaning.
 - Unknown is \`null\`. 64-bit integers and amounts in readings and values are decimal strings.
-- Every field is present. Fields may be added: ignore those that you do not know. Names may change until 0.2.0; CHANGELOG.md lists each change.
+- Every field is present. Fields may be added: ignore those that you do not know. CHANGELOG.md lists each name that changes.
 - The fields of a \`reading\` are not listed here. Their units are in their names: \`…At\` is a time, \`…Seconds\`, \`…Bytes\`; the \`samples\` of \`host\` have
   the names and units of \`/metrics\`. Programs that need single values read [/metrics](metrics.md), where each is documented.
-- A text may quote a log line. Secrets in it are redacted by [patterns](keys.md#redaction). It is not HTML: escape it.
+- A text may quote a log line. Secrets in it are redacted by [patterns](../../SECURITY.md#redaction). It is not HTML: escape it.
 
 ## Endpoints
 `

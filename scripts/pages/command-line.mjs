@@ -1,4 +1,4 @@
-// docs/cli.md and docs/chain-agent.1: the help of every command.
+// docs/reference/cli.md and docs/reference/chain-agent.1: the help of every command.
 import { PassThrough } from 'node:stream'
 import { captureHelp, commandLineOf, splitShared } from '../../.cache/modules/cli/help/help.js'
 import { ENVIRONMENT, renderManual } from '../../.cache/modules/cli/help/commands.js'

@@ -1,4 +1,4 @@
-// docs/formats.md: what the agent reads, and the samples that the tests parse.
+// docs/reference/formats.md: what the agent reads, and the samples that the tests parse.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formats } from '../../.cache/modules/parsers/formats.js'

@@ -1,5 +1,42 @@
-// docs/metrics.md: every metric, by collector.
+// docs/reference/metrics.md: every metric, by collector.
 import { chapters } from '../../.cache/modules/metrics.js'
+
+/** Where to start: a question, and the metrics that answer it. */
+const QUESTIONS = [
+  ['Does the node answer, and at which height is it?', '`chain_rpc_up`, `chain_rpc_block_number`'],
+  ['Is it behind the other nodes?', '`chain_block_difference`'],
+  ['How old is its newest block?', '`chain_rpc_block_timestamp_seconds`, `chain_ledger_block_timestamp_seconds`'],
+  ['Do all expected services run?', '`chain_service_expected`, `chain_service_active`'],
+  ['What crashed, and how?', '`chain_service_exits_total`, `chain_service_last_exit_status`'],
+  ['Was consensus restarted without execution?', '`chain_service_partial_restart`'],
+  [
+    'How full is the database, and how far back does it reach?',
+    '`chain_storage_used_ratio`, `chain_storage_history_earliest_block`',
+  ],
+  ["What does the node's own status report contain?", '`chain_status_in_sync`, `chain_status_peers`'],
+  ['Are blocks being committed, and if not, why?', '`chain_consensus_committing`, `chain_consensus_finding`'],
+  ['Does the node propose, and does it miss turns?', '`chain_ledger_blocks_total`, `chain_ledger_timeouts_total`'],
+  ['How fast is finality?', '`chain_ledger_finality_seconds`'],
+  [
+    'Are keys and their backups present, intact and protected?',
+    '`chain_key_file_state`, `chain_key_backup_timestamp_seconds`',
+  ],
+  [
+    'How long can peers still serve the node by blocksync?',
+    '`chain_blocksync_window_remaining_blocks`, `chain_statesync_eta_seconds`',
+  ],
+  ['Is execution getting slow?', '`chain_execution_block_duration_seconds`'],
+  ['Which errors are in the logs?', '`chain_log_pattern_total` ([what each means](patterns.md))'],
+  ['Is the node ready for the next fork? Is a restart due?', '`chain_fork_ready`, `chain_version_mismatch`'],
+  ['Is it isolated, or out of the active set?', '`chain_native_sessions`, `chain_native_stake_ratio`'],
+  [
+    "Does the host meet the node's requirements?",
+    '`chain_host_kernel_blocked`, `chain_host_clock_offset_seconds`, `chain_host_port_exposed`',
+  ],
+  ['Does it lead as often as expected from its stake?', '`chain_duty_slots`, `chain_duty_expected_slots`'],
+  ['What is the token balance of given holders?', '`chain_token_balance` ([how](tokens.md#in-the-agent))'],
+  ['Does the agent itself get its data?', '`chain_agent_collector_up`, `chain_agent_lines_total`'],
+]
 
 export const renderMetricsPage = () =>
   `${[
@@ -11,8 +48,10 @@ export const renderMetricsPage = () =>
     'intervals plus the timeout, and `chain_agent_collector_up` becomes 0. Counters kept by the agent itself (marked',
     '*agent*) and histograms stay. Units are base units.',
     '',
+    ...QUESTIONS.map(([question, answer]) => `- ${question} ${answer}`),
+    '',
     `Chapters: ${Object.keys(chapters)
-      .map((name) => `[${name}](#${name})`)
+      .map((name) => `[${name}](#${name.toLowerCase()})`)
       .join(' · ')}`,
     ...Object.entries(chapters).flatMap(([name, { introduction, metrics }]) => [
       '',

@@ -1,4 +1,4 @@
-// docs/patterns.md: what lines of the node's logs mean, and what to do.
+// docs/reference/patterns.md: what lines of the node's logs mean, and what to do.
 import { recognisedMessages } from '../pattern-coverage.mjs'
 import { LOG_SUBJECTS } from '../../.cache/modules/parsers/log-patterns/list.js'
 

@@ -1,4 +1,4 @@
-// docs/overview.svg: the agent, what it reads and what scrapes it.
+// docs/images/overview.svg: the agent, what it reads and what scrapes it.
 import { renderDiagram } from './diagram.mjs'
 
 const [SOURCES_RIGHT, AGENT_LEFT, AGENT_RIGHT, OUTSIDE_LEFT] = [252, 436, 636, 772]

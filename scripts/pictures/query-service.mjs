@@ -1,4 +1,4 @@
-// docs/query-service.svg: the parts of `chain-agent serve-query` and their clients.
+// docs/images/query-service.svg: the parts of `chain-agent serve-query` and their clients.
 import { renderDiagram } from './diagram.mjs'
 
 export const renderQueryService = () =>

@@ -1,4 +1,4 @@
-// docs/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
+// docs/images/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
 // are fixed; the code derives health verdict, findings and facts from them.
 import { checkLines } from '../../.cache/modules/cli/terminal/verdict.js'
 import { createStyle } from '../../.cache/modules/cli/terminal/style.js'

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { asError, ConfigError, ParseError, SourceError } from '../core/errors.ts'
-import { version } from '../core/package.ts'
+import { versionText } from '../core/package.ts'
 import { type ExitCode, type Io, UsageError } from './io.ts'
 import { applyHelpFormat } from './help/help.ts'
 
@@ -240,7 +240,7 @@ export const loadProgram = async (
     .description(
       'Monitoring agent for blockchain nodes: runs on the host of the node and exports Prometheus metrics, with an operator CLI.',
     )
-    .version(version, '-V, --version', 'print the version')
+    .version(versionText, '-V, --version', 'print version and commit')
     .helpCommand(false)
     .addHelpText('after', NOTES)
   for (const row of COMMANDS) {

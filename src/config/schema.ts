@@ -23,7 +23,7 @@ export const schema = z.strictObject({
   web: z
     .strictObject({
       configFile: file(
-        'TLS and passwords of the listeners, in the format of exporter-toolkit: docs/security.md; none by default',
+        'TLS and passwords of the listeners, in the format of exporter-toolkit: docs/how-to/tls.md; none by default',
       )
         .nullable()
         .default(null),
@@ -72,9 +72,9 @@ export const schema = z.strictObject({
         .nullable()
         .default(null)
         .describe("the node's secp public key; identifies its own blocks and timeouts"),
-      directory: file("the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/keys.md").default(
-        '/home/{prefix}/{prefix}-bft',
-      ),
+      directory: file(
+        "the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/how-to/keys.md",
+      ).default('/home/{prefix}/{prefix}-bft'),
       environmentFile: file("the node's environment file, with the password of its keystores").default(
         '/home/{prefix}/.env',
       ),

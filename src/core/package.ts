@@ -15,6 +15,9 @@ const isObject = typeof manifest === 'object' && manifest !== null
 
 /** The version of this agent, from its package.json. */
 export const version = isObject && 'version' in manifest && typeof manifest.version === 'string' ? manifest.version : ''
-/** The commit it was built from; empty if the release does not record it. */
-export const revision =
-  isObject && 'revision' in manifest && typeof manifest.revision === 'string' ? manifest.revision : ''
+/** Replaced by scripts/bundle.mjs. */
+declare const BUILD_REVISION: string | undefined
+/** The commit that the bundle was built from; empty outside of a bundle, and if it was built without git. */
+export const revision = typeof BUILD_REVISION === 'string' ? BUILD_REVISION : ''
+/** Version and commit, for people. */
+export const versionText = revision === '' ? version : `${version} (commit ${revision})`

@@ -4,7 +4,7 @@ import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse 
 import { eventResponse, eventsResponse } from './event.ts'
 
 /**
- * The JSON of the agent's API. Renderers have these types, and docs/api.md and page/openapi.json are generated from the
+ * The JSON of the agent's API. Renderers have these types, and docs/reference/api.md and page/openapi.json are generated from the
  * schemas. Commands load only those with which they read: agent-status.ts and event.ts.
  */
 
@@ -130,7 +130,7 @@ const metricsHelpResponse = z
       .readonly()
       .describe('The metrics by the part that exports them.'),
   })
-  .describe('The catalogue of metrics, as in docs/metrics.md.')
+  .describe('The catalogue of metrics, as in docs/reference/metrics.md.')
 
 const milliseconds = z.number().describe('The time of the values, in milliseconds since the epoch.')
 

@@ -103,7 +103,7 @@ export const createDiskUsage = (maxEntries = MAX_ENTRIES): DiskUsage => ({
 const isRemoved = async (directory: string): Promise<boolean> => (await stat(directory)).nlink === 0
 
 const attempt = <T>(path: string, look: () => Promise<T>): Promise<T | null> => {
-  const advice = `give the agent's user read access to it (docs/host.md)`
+  const advice = `give the agent's user read access to it (docs/how-to/host.md)`
   return unlessMissing({ doing: `read ${redact(path)}`, advice }, look)
 }
 

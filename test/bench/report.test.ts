@@ -119,7 +119,11 @@ test('what was started is stopped once, the last first', async () => {
 })
 
 test('options: all comparisons go to the document, chosen ones to stdout', () => {
-  expect(readOptions([])).toMatchObject({ rounds: 3, logs: 1_000_000, output: join(ROOT, 'docs/benchmarks.md') })
+  expect(readOptions([])).toMatchObject({
+    rounds: 3,
+    logs: 1_000_000,
+    output: join(ROOT, 'docs/reference/benchmarks.md'),
+  })
   const chosen = readOptions(['--only', 'store', '--only', 'tokens', '--rounds', '5', '--large'])
   expect(chosen).toMatchObject({
     comparisons: [{ name: 'tokens' }, { name: 'store' }],

@@ -8,11 +8,11 @@ import { loadProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs', 'docs/runbooks', 'scenarios', 'alerts', 'deploy'].flatMap(
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'scenarios', 'alerts', 'deploy'].flatMap(
   (place) =>
     place.endsWith('.md')
       ? [place]
-      : readdirSync(join(ROOT, place))
+      : readdirSync(join(ROOT, place), { encoding: 'utf8', recursive: true })
           .filter((file) => /\.(?:md|scenario|yaml|service)$/.test(file))
           .map((file) => `${place}/${file}`),
 )

@@ -200,8 +200,8 @@ describe('the help of a command loads no work', () => {
   })
 })
 
-it('docs/cli.md contains every command and every option', async () => {
-  const page = await readFile('docs/cli.md', 'utf8')
+it('docs/reference/cli.md contains every command and every option', async () => {
+  const page = await readFile('docs/reference/cli.md', 'utf8')
   expect(namesIn(program).filter((name) => !page.includes(name))).toEqual([])
   const anchors = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor)
   const headings = [...page.matchAll(/^##+ (.*)$/gm)].map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'))

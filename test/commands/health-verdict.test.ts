@@ -22,8 +22,8 @@ describe.each(HEALTH_VERDICTS)('$name', ({ says, exitCode, ...world }) => {
   })
 })
 
-test('docs/check.md lists all of them', () => {
-  const page = readFileSync(new URL('../../docs/check.md', import.meta.url), 'utf8')
+test('docs/explanation/health.md lists all of them', () => {
+  const page = readFileSync(new URL('../../docs/explanation/health.md', import.meta.url), 'utf8')
   for (const { says, exitCode } of HEALTH_VERDICTS) {
     const row = page.split('\n').find((line) => line.includes(`\`${says}\``))
     expect(row, says).toMatch(new RegExp(`\\| ${exitCode} +\\|$`))

@@ -36,9 +36,9 @@ describe('a dashboard is cut into pictures', () => {
   })
 })
 
-describe.each(['README.md', 'docs/dashboards.md', 'docs/status-page.md'])('%s', (page) => {
+describe.each(['README.md', 'docs/reference/dashboards.md', 'docs/reference/status-page.md'])('%s', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8')
-  const shown = [...text.matchAll(/(?:srcset|src)="(?:docs\/)?images\/([^"]+)"/g)].map(([, file = '']) => file)
+  const shown = [...text.matchAll(/(?:srcset|src)="(?:docs\/|\.\.\/)?images\/([^"]+)"/g)].map(([, file = '']) => file)
 
   test('shows pictures that there are, each dark and light', () => {
     expect(shown.length).toBeGreaterThan(0)

@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
-const GUIDE = read('docs/fleet.md')
+const GUIDE = read('docs/how-to/prometheus.md')
 /** The dashboards. */
 const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'storage']
 

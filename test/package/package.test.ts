@@ -1,15 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { buildDebs, CACHE, downloadLintian, laterVersion } from '../support/deb.ts'
+import { buildDebs, CACHE, downloadPackages, laterVersion } from '../support/deb.ts'
 import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
 import { must, run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
 
 const SLOW = 1_800_000
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const STARTED = '39f53479d3a045ac8e11786248231fbf'
 
 const block = z.object({ seqNum: z.coerce.number() })
@@ -202,7 +204,7 @@ describe('the Debian packages', () => {
   })
 
   it('have no finding of lintian', { timeout: SLOW }, async () => {
-    await downloadLintian(directory)
+    await downloadPackages(directory, ['lintian'])
     await shell(`cd ${directory}; ls *.deb | grep -v ^later | xargs dpkg -i`)
     expect(await shell(`cd ${CACHE}/deb; lintian --allow-root --tag-display-limit 0 ./*.deb`)).toBe('')
   })
@@ -223,5 +225,38 @@ describe('the Debian packages', () => {
     expect(
       await shell(`ls -d ${paths} 2>/dev/null || true; ${users}; find /etc -name '*chain-agent*' ! -path '*.d/*'`),
     ).toBe('')
+  })
+
+  describe('installed as the documentation says', () => {
+    let host: SandboxedNode
+    // Each page finds what the pages before it have installed; the last one removes it.
+    const first = ['docs/tutorials/first-node.md', 'docs/tutorials/query-service.md']
+    const last = ['docs/how-to/upgrade.md']
+    const pages = new Set(shellBlocks().flatMap((one) => (runOf(one)?.place === 'node' ? [one.page] : [])))
+    const others = [...pages].filter((page) => ![...first, ...last].includes(page))
+
+    beforeAll(async () => {
+      host = await createNode('monad', { ownNetwork: true })
+      const archives = join(host.directory, 'archives')
+      await mkdir(archives)
+      await downloadPackages(archives, ['prometheus', 'prometheus-alertmanager'])
+      for (const deb of [debs.agent, debs.queryService]) await copyFile(deb, join(host.directory, basename(deb)))
+      const prepare = `
+        rm -f /usr/sbin/policy-rc.d /etc/systemd/system/chain-agent.service
+        cp ${archives}/*.deb /var/cache/apt/archives/
+        systemctl daemon-reload`
+      await host.exec('sh', ['-euc', prepare])
+      await host.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(host.unit))
+    }, SLOW)
+    afterAll(async () => {
+      await host.down()
+    })
+
+    it.each([...first, ...others, ...last])('%s', { timeout: SLOW }, async (page) => {
+      const script = `cd ${host.directory}\n${scriptOf(blocksOf(page), 'node')}`
+      const options = { env: { DEBIAN_FRONTEND: 'noninteractive', PATH }, timeout: SLOW }
+      const { code, stdout, stderr } = await host.exec('bash', ['--norc', '-euo', 'pipefail', '-c', script], options)
+      expect(code, `${script}\n${stdout}\n${stderr}`).toBe(0)
+    })
   })
 })

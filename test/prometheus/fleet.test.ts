@@ -45,10 +45,10 @@ describe('the configurations of deploy/prometheus', () => {
     },
   )
 
-  it('what docs/fleet.md has installed is there, and Prometheus takes it', async () => {
+  it('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async () => {
     const root = await mkdtemp(join(tmpdir(), 'chain-install-'))
     await mkdir(join(root, 'etc/prometheus'), { recursive: true })
-    const guide = await readFile(join(ROOT, 'docs/fleet.md'), 'utf8')
+    const guide = await readFile(join(ROOT, 'docs/how-to/prometheus.md'), 'utf8')
     const steps = [...guide.matchAll(/^(?:install|chain-agent (?:rules|dashboards) --output) .*/gm)].map(([step]) =>
       step.replaceAll(/ (?=\/(?:etc|var)\/)/g, ` ${root}`).replace(/^chain-agent/, 'node dist/main.js'),
     )

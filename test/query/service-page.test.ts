@@ -12,11 +12,11 @@ import { planOf } from '../../src/commands/serve-query/open-store.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
-const page = read('docs/query-service.md')
+const page = ['tutorials', 'how-to', 'reference'].map((kind) => read(`docs/${kind}/query-service.md`)).join('\n')
 const many = (count: number): string => count.toLocaleString('en-US')
 const MiB = 1024 * 1024
 
-describe('docs/query-service.md', () => {
+describe('the pages of the query service', () => {
   it('tells the limits as they are', () => {
     const { bodyBytes, values, filters, pageBytes, pageLogs, pageMs } = QUERY_LIMITS
     const { concurrent, waiting, waitMs, unsentBytes, sendMs } = QUERY_LIMITS
@@ -56,7 +56,7 @@ describe('docs/query-service.md', () => {
     expect(service && planOf(service).retention).toEqual({ bytes: 200e9 })
     expect(Object.keys(agent?.host.directories ?? {})).toEqual(['ledger', 'wal', 'query'])
     const known = serveQueryOptions(new Command()).options.map(({ long }) => long)
-    const [, ofService = ''] = /## Five minutes([\s\S]+)## What it does not do/.exec(page) ?? []
+    const [, ofService = ''] = /## 3. Start the service([\s\S]+)## What it does not do/.exec(page) ?? []
     const others = [
       '--url',
       '--standard',
@@ -68,6 +68,7 @@ describe('docs/query-service.md', () => {
       '--to-block',
       '--shell',
       '--omit',
+      '--address',
     ]
     // Those of other programs are on lines of their own.
     const asked = ofService
@@ -80,6 +81,6 @@ describe('docs/query-service.md', () => {
   it('counts its alerts', () => {
     const own = new Set(alerts.filter(({ file }) => file === 'query-service').map(({ alert }) => alert))
     expect(own.size).toBe(8)
-    expect(page).toContain('[eight alerts](runbooks/index.md#query-service)')
+    expect(page).toContain('[eight alerts](../runbooks/index.md#query-service)')
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildPackage, installSteps, type RootShell, rootShell } from '../support/readme-install.ts'
+import { buildPackage, installSteps, type RootShell, rootShell } from '../support/npm-install.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
@@ -15,7 +15,7 @@ const KEY = `02${'ab'.repeat(32)}`
 /** npm on a busy machine, and the start of a systemd. */
 const SLOW = 1_800_000
 
-describe('the install steps of the README', () => {
+describe('the install steps of docs/how-to', () => {
   let directory: string
   let packageFile: string
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('the install steps of the README', () => {
       await node.systemctl('start', node.unit('ledger-tail'), node.unit('bft'))
       await node.ledger.goTo(5)
       await node.ledger.reached(5)
-      output = await shell((await installSteps()).install)
+      output = await shell(installSteps().install)
     }, SLOW)
     afterAll(async () => {
       await node.down()
@@ -112,7 +112,7 @@ describe('the install steps of the README', () => {
     })
 
     it('upgrade', async () => {
-      const { upgrade } = await installSteps()
+      const { upgrade } = installSteps()
       const before = await node.systemctl('show', '-P', 'MainPID', 'chain-agent')
       await shell(upgrade)
       await node.startAgent()
@@ -141,7 +141,7 @@ describe('the install steps of the README', () => {
     })
 
     it('uninstall', async () => {
-      await shell((await installSteps()).uninstall)
+      await shell(installSteps().uninstall)
       expect(
         await shell(
           'ls -d /etc/chain-agent /var/lib/chain-agent /etc/systemd/system/chain-agent.service "$(npm root --global)/chain-agent" || true; command -v chain-agent || true; getent passwd chain-agent || true; getent group chain-agent || true',

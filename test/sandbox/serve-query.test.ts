@@ -32,7 +32,7 @@ describe('the unit of the query service in deploy/', () => {
   const heightIs = async (block: number): Promise<string> =>
     eventually(height, (seen) => seen === `{"height":${block}}`)
 
-  /** As docs/query-service.md installs it, but for the package itself, which is put in place by a bind. */
+  /** As docs/how-to/query-service.md installs it, but for the package itself, which is put in place by a bind. */
   beforeAll(async () => {
     node = await startRpcNode()
     const [listen, metricsListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]

@@ -35,9 +35,9 @@ export const laterVersion = async (deb: string, directory: string, version: stri
   return later
 }
 
-/** Downloads lintian and what it needs besides the packages of this machine, into the directory. */
-export const downloadLintian = async (directory: string): Promise<void> => {
+/** Downloads packages and what they need besides the packages of this machine, into the directory. */
+export const downloadPackages = async (directory: string, names: readonly string[]): Promise<void> => {
   const to = ['-o', 'APT::Sandbox::User=root', '-o', `Dir::Cache::archives=${directory}`, '-o', 'Debug::NoLocking=1']
-  const args = ['-q', '-y', ...to, '--no-install-recommends', '--download-only', 'install', 'lintian']
+  const args = ['-q', '-y', ...to, '--no-install-recommends', '--download-only', 'install', ...names]
   await must('apt-get', args, { timeout: SLOW })
 }

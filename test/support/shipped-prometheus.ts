@@ -28,7 +28,7 @@ export interface ShippedPrometheus {
   stop(): Promise<void>
 }
 
-/** The folder of the configuration, as docs/fleet.md has it made: configuration, targets, rules. */
+/** The folder of the configuration, as docs/how-to/prometheus.md has it made: configuration, targets, rules. */
 export const installShipped = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-fleet-'))
   await cp(SHIPPED, directory, { recursive: true })

@@ -87,7 +87,7 @@ export const findings: Row = {
     }),
     graph({
       title: 'Log lines that mean trouble, in ten minutes',
-      about: 'By the known message. docs/patterns.md explains each, and what to do.',
+      about: 'By the known message. docs/reference/patterns.md explains each, and what to do.',
       alerts: ['ChainLogTrouble', 'ChainAssertion', 'ChainWalStopped', 'ChainCleanup'],
       empty: 'none',
       unit: 'locale',

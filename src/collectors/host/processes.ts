@@ -51,7 +51,7 @@ export const processChecks = ({ procfs, mainPids, timeout }: ProcessCheckOptions
 ]
 
 const NONE = 'no running service is known'
-const HIDDEN = 'not counted for other users before Linux 6.2 (docs/host.md)'
+const HIDDEN = 'not counted for other users before Linux 6.2 (docs/how-to/host.md)'
 
 /** Bytes to read: 1700 listening sockets; connections follow after them. */
 const TABLE_BYTES = 256 * 1024

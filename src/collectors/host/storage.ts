@@ -37,13 +37,13 @@ const FILES = {
 
 const MISSING: CheckResult = {
   samples: [],
-  state: 'not found; correct the path or the permissions (docs/host.md)',
+  state: 'not found; correct the path or the permissions (docs/how-to/host.md)',
 }
 
 /** Happens with a bind mount, as in the drop-in of `deploy/`. */
 const REMOVED: CheckResult = {
   samples: [],
-  state: 'not known: it was removed, and possibly created again; restart the agent to read it (docs/host.md)',
+  state: 'not known: it was removed, and possibly created again; restart the agent to read it (docs/how-to/host.md)',
 }
 
 /** The ledger of a running node has five times the maximum number of files: that is not a failure. */
@@ -192,7 +192,7 @@ const nullOnReadError = (error: unknown): null => {
   throw error
 }
 
-const NOT_SET = 'not known: host.smartDirectory is not set (docs/host.md)'
+const NOT_SET = 'not known: host.smartDirectory is not set (docs/how-to/host.md)'
 const NO_REPORT = 'no fresh report; see `systemctl status chain-agent-smart.timer chain-agent-smart.service`'
 
 /** For example a drive on another bus, or one that did not respond to smartctl. */

@@ -21,7 +21,8 @@ export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
       `
 A backup contains the private key: everyone who has it can take over the node.
 Without a backup a validator cannot be moved to another host, and all
-delegations must be moved by hand. docs/keys.md describes what to store where.
+delegations must be moved by hand. docs/how-to/keys.md describes what to store
+where.
 
 Protects against: backups that are empty or truncated; a crash or a full disk
 during a write; an intact backup overwritten by a damaged one; a restored

@@ -16,7 +16,7 @@ The log names the keys that need a restart: listen, web, state.directory,
 events.keep.
 
 --web.config.file sets TLS and passwords, in the format of exporter-toolkit:
-docs/security.md. The agent reads the file again when it or a certificate has
+docs/how-to/tls.md. The agent reads the file again when it or a certificate has
 changed. Commands on this host then use a socket in state.directory.
 
 Examples:

@@ -23,7 +23,7 @@ Each option is also a key of serveQuery in the configuration file (chain-agent
 config --example) and overrides it. Without --api-keys-file, --listen is
 unauthenticated: use a loopback address, or set passwords. --web.config.file
 sets TLS for both addresses and passwords, in the format of exporter-toolkit:
-docs/security.md. It is read again when it or a certificate has changed.
+docs/how-to/tls.md. It is read again when it or a certificate has changed.
 While the node is unreachable, the service answers from its store. Ctrl-C stops
 it gracefully; after a kill it resumes where it was.
 

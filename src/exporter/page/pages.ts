@@ -49,7 +49,7 @@ export const readSeverity = (query: URLSearchParams): { readonly severity: Sever
   return severity === undefined ? `severity: expected one of ${SEVERITIES.join(', ')}` : { severity }
 }
 
-/** The catalogue of metrics, as in docs/metrics.md. */
+/** The catalogue of metrics, as in docs/reference/metrics.md. */
 export const metricsHelp = (): MetricsHelpResponse => ({
   chapters: Object.entries(chapters).map(([name, { introduction, metrics }]) => ({
     name,

@@ -68,7 +68,7 @@ export const disk: RuleFile = {
           for: '5m',
           advice: [
             'Check whether its file system is mounted: `findmnt`.',
-            'If the agent never found it, grant it the permissions described in docs/host.md.',
+            'If the agent never found it, grant it the permissions described in docs/how-to/host.md.',
           ],
           expr: `last_over_time(chain_host_filesystem_size_bytes[1h])
   unless on (instance, job, directory) chain_host_filesystem_size_bytes

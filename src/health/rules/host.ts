@@ -2,7 +2,7 @@ import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const BLIND_ADVICE = [
   'See what the agent cannot read: `chain-agent status host`.',
-  'Grant the permissions described in docs/host.md.',
+  'Grant the permissions described in docs/how-to/host.md.',
 ]
 
 export const host: RuleFile = {
@@ -271,7 +271,7 @@ chain_service_max_file_descriptors > ${limit}`,
         },
         {
           comment:
-            'These need an additional drop-in or unit (docs/host.md), which an operator may have decided against.',
+            'These need an additional drop-in or unit (docs/how-to/host.md), which an operator may have decided against.',
           alert: 'ChainBlind',
           severity: 'info',
           component: 'host',

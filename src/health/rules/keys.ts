@@ -7,12 +7,12 @@ const UNLESS_UNNEEDED = `unless on (instance, job, key, kind) (
 
 const KEY_FILE_MISSING_ADVICE = [
   'Write a new backup: `sudo chain-agent keys backup`.',
-  'Restore a keystore: `sudo chain-agent keys restore`. See docs/keys.md.',
+  'Restore a keystore: `sudo chain-agent keys restore`. See docs/how-to/keys.md.',
 ]
 
 const KEY_FILE_INVALID_ADVICE = [
   'Write a new backup: `sudo chain-agent keys backup`.',
-  'Restore a keystore: `sudo chain-agent keys restore`. See docs/keys.md.',
+  'Restore a keystore: `sudo chain-agent keys restore`. See docs/how-to/keys.md.',
 ]
 
 export const keys: RuleFile = {

@@ -58,7 +58,7 @@ describe('the agent', () => {
   test('no process listens and no unit: install the agent', async () => {
     const [found] = await run(await freePort(), unit('not-found'))
     expect(found?.summary).toBe('no agent watches this node')
-    expect(found?.advice.join(' ')).toContain('README.md')
+    expect(found?.advice.join(' ')).toContain('docs/how-to/install.md')
     expect(found?.advice.join(' ')).not.toContain('enable --now')
   })
   test.each([

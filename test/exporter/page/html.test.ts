@@ -28,7 +28,7 @@ test('Markdown: markup in it is text, links to runbooks are kept, those to other
   const text = renderMarkdown(
     [
       '# A <b>title</b>',
-      '[a](ChainBehind.md), [b](../host.md), [c](javascript:alert(1)) `x < y` & <img src=x onerror=alert(1)>',
+      '[a](ChainBehind.md), [b](../how-to/host.md), [c](javascript:alert(1)) `x < y` & <img src=x onerror=alert(1)>',
       '1. one **two**',
       '```sh\necho "<&>"\n```',
       '<script>alert(1)</script>',
@@ -37,7 +37,7 @@ test('Markdown: markup in it is text, links to runbooks are kept, those to other
   ).toString()
   expect(text).toContain('<h1>A &lt;b&gt;title&lt;/b&gt;</h1>')
   expect(text).toContain(
-    '<a href="/runbooks/ChainBehind">a</a>, b (<code>docs/host.md</code>), c (<code>javascript:alert(1)</code>)',
+    '<a href="/runbooks/ChainBehind">a</a>, b (<code>docs/how-to/host.md</code>), c (<code>javascript:alert(1)</code>)',
   )
   expect(text).toContain('<code>x &lt; y</code> &amp; &lt;img src=x onerror=alert(1)&gt;')
   expect(text).toContain('<li>one <strong>two</strong></li>')

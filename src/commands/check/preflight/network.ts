@@ -44,7 +44,7 @@ const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> =
       ],
       advice:
         isInstalled === false
-          ? ['Install its unit: "Install on a node" in README.md.']
+          ? ['Install its unit: docs/how-to/install.md.']
           : [
               `Start it, now and at each boot: \`sudo systemctl enable --now chain-agent\`.`,
               'If it does not stay up, read its log: `journalctl -u chain-agent -n 20`.',
@@ -86,7 +86,7 @@ const openListener = (context: PreflightContext): Finding =>
     evidence: [`The agent listens on ${addressOf(context)} (listen), and web.configFile is not set.`],
     advice: [
       'Let only Prometheus reach this port, in the firewall of the host.',
-      'Or set TLS and authentication with `web.configFile`: docs/security.md.',
+      'Or set TLS and authentication with `web.configFile`: docs/how-to/tls.md.',
     ],
   })
 

@@ -8,7 +8,7 @@ import { LEDGER_COLUMNS, ledgerRows, LOG_COLUMNS, logRows } from './row-binary.t
 import type { Servers } from './servers.ts'
 
 /**
- * Opens or creates a store on one or more ClickHouse servers. docs/query-service.md describes the URL, which must not
+ * Opens or creates a store on one or more ClickHouse servers. docs/reference/query-service.md describes the URL, which must not
  * contain the password. Throws a StoreError.
  */
 export const openClickHouseStore = async (url: string, options: ClickHouseOptions): Promise<LogStore> => {

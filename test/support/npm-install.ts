@@ -1,8 +1,9 @@
-import { copyFile, cp, mkdir, readdir, readFile, realpath } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { must } from './programs.ts'
 import type { SandboxedNode } from './sandboxed-node.ts'
+import { blocksOf, runOf } from './shell-blocks.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NOT_COPIED = ['.git', '.cache', 'node_modules', 'dist', 'coverage', 'test', 'bench', 'e2e', 'images']
@@ -10,13 +11,12 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** npm on a busy machine. */
 const TIMEOUT = 1_200_000
 
-/** The shell blocks of "With npm" exactly as printed, without the indent of a list. */
-export const installSteps = async () => {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-  const [, section = ''] = /^### With npm$([\s\S]+?)^## /m.exec(readme) ?? []
-  const [build = '', install = '', upgrade = '', uninstall = ''] = [
-    ...section.matchAll(/^( *)```sh\n([\s\S]+?)^\1```$/gm),
-  ].map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+/** The shell blocks of an installation with npm, exactly as printed. */
+export const installSteps = () => {
+  const [build = '', install = '', upgrade = '', uninstall = ''] = ['install', 'upgrade']
+    .flatMap((page) => blocksOf(`docs/how-to/${page}.md`))
+    .filter((block) => runOf(block)?.place === 'install')
+    .map(({ text }) => text)
   return { build, install, upgrade, uninstall }
 }
 
@@ -28,7 +28,7 @@ export const buildPackage = async (directory: string): Promise<string> => {
   const checkout = join(directory, 'checkout')
   const filter = (path: string): boolean => !NOT_COPIED.includes(basename(path))
   await cp(ROOT, checkout, { recursive: true, filter })
-  const { build } = await installSteps()
+  const { build } = installSteps()
   const options = { cwd: checkout, env: { npm_config_prefer_offline: 'true' }, timeout: TIMEOUT }
   // timeout ends npm together with the shell.
   await must('timeout', [`${TIMEOUT / 1000}`, 'sh', '-euc', build], options)
