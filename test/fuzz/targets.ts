@@ -100,15 +100,15 @@ const innerLine = (text: string): string => {
   }
 }
 
-/** Integers as hex digits, or as JSON numbers such as 1e6. */
-const IN_JSON = ['rpc', 'ledger-tail', 'consensus-log']
+/** Integers as hex digits, or as numbers such as 1e6 and 0x80. */
+const OTHER_DIGITS = ['rpc', 'ledger-tail', 'consensus-log', 'validators']
 
 const formatTargets = async (): Promise<readonly Target[]> =>
   Promise.all(
     formats.map(async ({ name, load }): Promise<Target> => {
       const seeds = FORMAT_SEEDS[name]?.() ?? []
       const doubles = name === 'prometheus' ? ['value'] : []
-      return { name, seeds, run: await load(), isExpected: isParseError, doubles, derives: IN_JSON.includes(name) }
+      return { name, seeds, run: await load(), isExpected: isParseError, doubles, derives: OTHER_DIGITS.includes(name) }
     }),
   )
 

@@ -6,11 +6,11 @@ import type { Tone } from '../../core/health.ts'
 import { toJson } from '../../core/json.ts'
 import { sanitize } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
-import { type RestartCheck, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
+import { RESTART_MS, type RestartCheck, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
 export type RestartWindowOptions = ConfigOptions & {
-  readonly for: number
+  readonly for?: number
   readonly json?: true
   readonly color: boolean
 }
@@ -19,7 +19,7 @@ export const showRestartWindow = async ({ io, exit, options }: ActionContext<Res
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
   const { snapshot, config } = data
-  const span = options.for
+  const span = options.for ?? RESTART_MS
   const answer = restartWindow({
     ...snapshot,
     span,

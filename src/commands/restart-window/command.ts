@@ -2,13 +2,12 @@ import { Command, InvalidArgumentError } from 'commander'
 import { configOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { hour, parseDuration, second } from '../../core/units.ts'
-import { RESTART_MS } from '../../health/restart-window.ts'
 import type { RestartWindowOptions } from './action.ts'
 
 /** `chain-agent restart-window`: whether consensus and execution can be restarted together now. */
 export const restartWindowCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('restart-window'))
-    .option('--for <duration>', 'how long it must stay safe: 30s, 5m', readSpan, RESTART_MS)
+    .option('--for <duration>', 'how long it must stay safe: 30s, 5m (default: 5m)', readSpan)
     .option('--json', 'as JSON')
     .option('--no-color', 'without colours')
     .addHelpText(
