@@ -75,7 +75,10 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
   ['ChainOutsideActiveSet', 'changes with an epoch, which takes hours: only promtool can wait for it'],
   ['ChainLeavesActiveSet', 'changes with an epoch, which takes hours: only promtool can wait for it'],
   ['ChainStakeMarginLow', 'ten minutes of a low margin: only promtool can wait for it'],
-  ['ChainValidatorFlagged', 'a flag changes with a block; the scenario left-set has it, and its rule is played by promtool'],
+  [
+    'ChainValidatorFlagged',
+    'a flag changes with a block; the scenario left-set has it, and its rule is played by promtool',
+  ],
   ['ChainStatesyncFrozen', 'half an hour without progress, by the clock: only promtool can wait for it'],
   ['ChainUptimeBudgetFast', 'asks for an hour of history: only promtool can wait for it'],
 ])
