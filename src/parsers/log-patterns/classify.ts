@@ -85,8 +85,8 @@ const FREQUENT_MESSAGES = String.raw`committed block"|local timeout"|still synci
  */
 export const LOG_PATTERN =
   String.raw`^(?:(?!\d{4}-\d\d-\d\d )[^{\s]` +
-  String.raw`|\{.{0,200}?"message":"(?:${FREQUENT_MESSAGES}|${LOGGED}(?:WARN|ERR|CRIT)|${alternatives([...patternsOf('bft'), ...patternsOf('rpc')])})` +
-  String.raw`|\{.{0,200}?"level":"(?:WARN|ERROR)".{0,4000}"target":"[^"]{0,80}_(?:rpc|archive)\b` +
+  String.raw`|\{.{0,200}?"(?:message":"(?:${FREQUENT_MESSAGES}|${LOGGED}(?:WARN|ERR|CRIT)|${alternatives([...patternsOf('bft'), ...patternsOf('rpc')])})` +
+  String.raw`|level":"(?:WARN|ERROR)".{0,4000}"target":"[^"]{0,80}_(?:rpc|archive)\b)` +
   `|${LOGGED}(?:WARN|ERR|CRIT|[A-Z]+\\s+(?!.{0,80}assert throw)(?:${alternatives(patternsOf('execution'))})))`
 
 const CANDIDATE = new RegExp(LOG_PATTERN)
