@@ -148,7 +148,7 @@ const otherTargets = (): readonly Target[] => {
     seeds,
     run,
     isExpected: isParseError,
-    derives: name.startsWith('rpc') || name === 'height' || name === 'kernel-files',
+    derives: name.startsWith('rpc') || ['height', 'kernel-files', 'forkpoint'].includes(name),
   })
   return [
     parser(

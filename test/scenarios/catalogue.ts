@@ -11,6 +11,8 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_config_last_reload_successful: 'no scenario changes the configuration',
   chain_agent_config_last_reload_success_timestamp_seconds: 'no scenario changes the configuration',
   chain_node_role: 'the simulated node is a validator; test/health/role.test.ts has the others',
+  chain_agent_state_saved: 'the disk of the simulated host accepts every file; test/agent has one that does not',
+  chain_slo_objective_ratio: 'a setting',
   chain_service_expected: 'no failure changes what is enabled or required',
   chain_host_socket_buffer_max_bytes: 'a setting of the kernel',
   chain_service_restarts_total: 'the units that matter have Restart=no; the sandbox has one that restarts',
