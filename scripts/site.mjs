@@ -75,7 +75,7 @@ const renderMarkdown = (page, text) => {
         for (const [, file] of token.text.matchAll(/ (?:src|srcset)="([^"]+)"/g)) targetOf(page, file)
     },
   })
-  return marked.parse(text)
+  return marked.parse(text, { async: false })
 }
 
 const renderPage = (page) => {
