@@ -164,7 +164,7 @@ const COMMANDS: readonly Row[] = [
     name: 'dashboards',
     args: '[name]',
     group: 'Run: the agent, alert rules and dashboards',
-    summary: 'write the Grafana dashboards with your links to runbooks',
+    summary: 'write the Grafana dashboards with your links to runbooks, for files or Kubernetes',
     load: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
   },
   {

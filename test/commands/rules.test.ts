@@ -13,17 +13,33 @@ import { requireRealPart } from '../support/real-parts.ts'
 const SHIPPED = 'alerts'
 const shippedFiles = (await readdir(SHIPPED)).filter((file) => file.endsWith('.rules.yaml')).toSorted()
 
+/** As the schema of PrometheusRule demands it. */
+const duration = z
+  .string()
+  .min(1)
+  .regex(
+    /^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$/,
+    'a duration of Prometheus',
+  )
 const ruleSchema = z.object({
   alert: z.string().optional(),
   record: z.string().optional(),
   expr: z.string(),
-  for: z.string().optional(),
-  keep_firing_for: z.string().optional(),
+  for: duration.optional(),
+  keep_firing_for: duration.optional(),
   labels: z.record(z.string(), z.string()).optional(),
   annotations: z.record(z.string(), z.string()).optional(),
 })
 const groupsSchema = z.array(
-  z.strictObject({ name: z.string(), interval: z.string(), rules: z.array(ruleSchema.strict()) }),
+  z.strictObject({
+    name: z.string().min(1),
+    interval: duration,
+    rules: z.array(
+      ruleSchema
+        .strict()
+        .refine(({ alert, record }) => (alert === undefined) !== (record === undefined), 'one of both'),
+    ),
+  }),
 )
 const documentSchema = z.strictObject({ groups: groupsSchema })
 /** The fields of the schema of monitoring.coreos.com/v1. */
