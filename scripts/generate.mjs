@@ -14,6 +14,7 @@ import { renderFormatsPage } from './pages/formats.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
 import { renderPatternPage } from './pages/patterns.mjs'
 import { renderRunbookIndex } from './pages/runbook-index.mjs'
+import { renderRunbook } from './pages/runbook-queries.mjs'
 import { renderScenarioPage } from './pages/scenarios.mjs'
 import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
@@ -22,6 +23,13 @@ import { renderTerminal } from './pictures/terminal.mjs'
 const alertRows = RULE_FILES.flatMap(({ groups }) =>
   groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)),
 )
+
+let runbookSources
+const readRunbookSources = () =>
+  (runbookSources ??= {
+    rows: alertRows,
+    dashboards: Object.values(DASHBOARDS).map((render) => JSON.parse(render())),
+  })
 
 const GENERATED = {
   'docs/reference/api.md': renderApiPage,
@@ -41,6 +49,12 @@ const GENERATED = {
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   ...DASHBOARDS,
+  ...Object.fromEntries(
+    [...new Set(alertRows.map(({ alert }) => alert))].map((alert) => {
+      const file = `docs/runbooks/${alert}.md`
+      return [file, () => renderRunbook(readFileSync(file, 'utf8'), alert, readRunbookSources())]
+    }),
+  ),
 }
 
 const [only = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'))

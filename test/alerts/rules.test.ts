@@ -15,7 +15,7 @@ const describe = await requireRealPart('prometheus', probePrometheus)
 const promtool = async (): Promise<string> => join(await debianPackage('prometheus'), 'usr/bin/promtool')
 const SEVERITIES = ['critical', 'warning', 'info', 'none']
 const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(' ')
-const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'When to escalate', 'Threshold']
+const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'In Prometheus', 'Mitigation', 'When to escalate', 'Threshold']
 
 /** Syntax in a rule that Prometheus 2.42 rejects or 3.x interprets differently. */
 const INCOMPATIBLE = [

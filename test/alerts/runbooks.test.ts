@@ -1,8 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
+import { z } from 'zod'
 import { metrics } from '../../src/metrics.ts'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
+import { debianPackage } from '../support/debian.ts'
+import { it } from '../support/directory.ts'
+import { run } from '../support/programs.ts'
+import { probePrometheus } from '../support/prometheus.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { RUNBOOKS } from './files.ts'
 
 /** Lines of an exposition: each metric with the possible text after its name. */
@@ -91,5 +98,103 @@ describe('the commands of the runbooks', () => {
 
   it.each(pages)('%s does not sort the log of a service by its priority, which is one for all lines', (file) => {
     expect(readFileSync(join(RUNBOOKS, file), 'utf8')).not.toMatch(/journalctl[^|\n]* -p /)
+  })
+})
+
+const prometheusPart = (page: string): string => /^## In Prometheus$([\s\S]*?)^## /m.exec(page)?.[1] ?? ''
+
+const expressionsOf = (page: string): readonly string[] =>
+  [...prometheusPart(page).matchAll(/^```promql\n([\s\S]*?)^```$/gm)].map(([, expression = '']) => expression.trim())
+
+const withPrometheus = await requireRealPart('prometheus', probePrometheus)
+
+withPrometheus('the expressions of the runbooks', () => {
+  it('are valid, in the opinion of promtool, and at most three for an alert', async ({ directory }) => {
+    const all = pages.map((file) => expressionsOf(readFileSync(join(RUNBOOKS, file), 'utf8')))
+    expect(all.filter((one) => one.length === 0 || one.length > 3)).toEqual([])
+    const rules = all.flat().map((expr, index) => ({ record: `runbook:expression:${index}`, expr }))
+    const file = join(directory, 'expressions.json')
+    const check = async (list: readonly object[]) => {
+      await writeFile(file, JSON.stringify({ groups: [{ name: 'runbooks', rules: list }] }))
+      return run(join(await debianPackage('prometheus'), 'usr/bin/promtool'), ['check', 'rules', file])
+    }
+    const { code, stdout, stderr } = await check(rules)
+    expect(code, stdout + stderr).toBe(0)
+    expect((await check([...rules, { record: 'a:b:c', expr: 'rate(up[5m]' }])).code).not.toBe(0)
+  })
+})
+
+const panelSchema = z.object({ id: z.number().optional(), title: z.string().optional() })
+const dashboardSchema = z.object({
+  uid: z.string(),
+  title: z.string(),
+  panels: z.array(panelSchema.extend({ panels: z.array(panelSchema).optional() })),
+})
+
+describe('the panels of the runbooks', () => {
+  const dashboards = readdirSync('dashboards')
+    .filter((file) => file.endsWith('.json') && file !== 'tsconfig.json')
+    .map((file) => dashboardSchema.parse(JSON.parse(readFileSync(join('dashboards', file), 'utf8'))))
+  const known = dashboards.flatMap(({ uid, title: dashboard, panels }) =>
+    panels
+      .flatMap((panel) => [panel, ...(panel.panels ?? [])])
+      .map(({ id, title }) => `Panel **${title}** of the dashboard **${dashboard}**: \`/d/${uid}?viewPanel=${id}\``),
+  )
+  const named = pages.flatMap((file) =>
+    [...prometheusPart(readFileSync(join(RUNBOOKS, file), 'utf8')).matchAll(/^Panel .*$/gm)].map(([line]) => line),
+  )
+
+  it('exist', () => {
+    expect(named.length).toBeGreaterThan(80)
+    expect(named.filter((line) => !known.includes(line))).toEqual([])
+  })
+
+  it('are those that show the alert', () => {
+    const panelOf = (alert: string) =>
+      /^Panel \*\*(.*?)\*\*/m.exec(readFileSync(join(RUNBOOKS, `${alert}.md`), 'utf8'))?.[1]
+    expect(panelOf('ChainBlockStalled')).toBe('Age of the newest block')
+    expect(panelOf('ChainKeyFileMissing')).toBe('Key files')
+    expect(panelOf('ChainBlind')).toBe('Alerts that fire')
+    // The alert is not about a node, so no dashboard lists it.
+    expect(panelOf('ChainMonitoringFailing')).toBeUndefined()
+  })
+})
+
+it.each([
+  ['ChainBlockStalled', ['instance:chain_block_age:seconds']],
+  // Two severities with one expression, and the condition after `and`.
+  ['ChainIsolated', ['chain_native_sessions{state="transport"}', 'chain_native_peers']],
+  ['ChainQueryServiceDown', ['up{job="chain-query-service"}']],
+  // What is missing, and not what selects the nodes.
+  ['ChainNodeNotScraped', ['up{job="chain-agent"}']],
+  ['ChainPushDown', ['chain_service_active{service="otelcol"}', 'chain_native_up{source="otel"}']],
+  // More than three expressions: the labels of the alert tell which.
+  ['ChainLogsIncomplete', ['ALERTS{alertname="ChainLogsIncomplete"}']],
+])('%s: what the alert measures, without limits and exceptions', (alert, expected) => {
+  expect(expressionsOf(readFileSync(join(RUNBOOKS, `${alert}.md`), 'utf8'))).toEqual(expected)
+})
+
+/** Commands that only root may run, in code of a page. */
+const ROOT_ONLY =
+  /\b(?:systemctl (?:start|stop|restart|reboot|enable|disable|mask|unmask|edit|daemon-reload|reset-failed)\b|apt(?:-get)? (?:install|remove|upgrade|clean)\b|apt-mark (?:un)?hold |(?:mount|umount|reboot|poweroff|shutdown) [/-]|sysctl (?:-w|\S+=)|nvme (?:smart-log|list|format)|smartctl |journalctl --vacuum|ufw (?:allow|deny|delete|status)|chown |install -[dom] )/
+
+/** The commands of a page, in blocks and between backticks, that need root and do not ask for it. */
+const withoutSudo = (page: string): readonly string[] =>
+  [...page.matchAll(/^```\w*\n([\s\S]*?)^```$|`([^`]+)`/gm)]
+    .flatMap(([, block = '', inline = '']) => `${block}\n${inline}`.split(/\n|&&|\|\||[|;]/))
+    .filter((command) => ROOT_ONLY.test(command) && !/\bsudo\b/.test(command))
+
+describe('commands that need root', () => {
+  it('are detected', () => {
+    expect(withoutSudo('`systemctl restart a`, `sudo systemctl stop b`, `systemctl status c`')).toEqual([
+      'systemctl restart a',
+    ])
+    expect(
+      withoutSudo('```promql\nup\n```\n\n```sh\nsudo apt-get update && apt-get install d\n```\n`reboot -f`'),
+    ).toEqual([' apt-get install d', 'reboot -f'])
+  })
+
+  it.each(pages)('%s has them with sudo', (file) => {
+    expect(withoutSudo(readFileSync(join(RUNBOOKS, file), 'utf8'))).toEqual([])
   })
 })
