@@ -41,7 +41,7 @@ const GENERATED = {
   'docs/images/overview.svg': renderOverview,
   'docs/reference/patterns.md': renderPatternPage,
   'docs/images/query-service.svg': renderQueryService,
-  'docs/runbooks/index.md': renderRunbookIndex,
+  'docs/runbooks/index.md': () => renderRunbookIndex(alertRows),
   'docs/reference/scenarios.md': renderScenarioPage,
   'docs/images/terminal.svg': renderTerminal,
   'page/openapi.json': renderOpenApi,

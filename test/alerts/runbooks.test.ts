@@ -10,7 +10,8 @@ import { it } from '../support/directory.ts'
 import { run } from '../support/programs.ts'
 import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { RUNBOOKS } from './files.ts'
+import { parse } from 'yaml'
+import { ALERTS, RUNBOOKS } from './files.ts'
 
 /** Lines of an exposition: each metric with the possible text after its name. */
 const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
@@ -196,5 +197,37 @@ describe('commands that need root', () => {
 
   it.each(pages)('%s has them with sudo', (file) => {
     expect(withoutSudo(readFileSync(join(RUNBOOKS, file), 'utf8'))).toEqual([])
+  })
+})
+
+describe('the index', () => {
+  const index = readFileSync(join(RUNBOOKS, 'index.md'), 'utf8')
+  const partOf = (heading: string): string => index.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+
+  it('has every cause before what Alertmanager inhibits because of it', () => {
+    const lines = partOf('If several alerts fire').match(/^\d+\. .*$/gm) ?? []
+    const place = (alert: string): number => lines.findIndex((line) => line.includes(`[${alert}]`))
+    const file = z
+      .object({
+        inhibit_rules: z.array(
+          z.object({ source_matchers: z.array(z.string()), target_matchers: z.array(z.string()) }),
+        ),
+      })
+      .parse(parse(readFileSync(join(ALERTS, 'alertmanager.yaml'), 'utf8')))
+    const namesIn = (matchers: readonly string[]): readonly string[] =>
+      matchers.flatMap((one) => /^alertname=~?"(.*)"$/.exec(one)?.[1]?.split('|') ?? [])
+    const pairs = file.inhibit_rules.flatMap(({ source_matchers: sources, target_matchers: targets }) =>
+      namesIn(sources).flatMap((cause) => namesIn(targets).map((alert) => ({ cause, alert }))),
+    )
+    expect(pairs.length).toBeGreaterThan(50)
+    expect(pairs.filter(({ cause }) => place(cause) === -1)).toEqual([])
+    expect(pairs.filter(({ cause, alert }) => place(alert) !== -1 && place(alert) <= place(cause))).toEqual([])
+  })
+
+  it('leads from a symptom to alerts', () => {
+    const rows = partOf('By symptom').match(/^\| [A-Z].*$/gm) ?? []
+    expect(rows.length).toBeGreaterThan(15)
+    const linked = rows.flatMap((row) => [...row.matchAll(/\]\((\w+\.md)\)/g)].map(([, page = '']) => page))
+    expect(linked.filter((page) => !pages.includes(page))).toEqual([])
   })
 })
