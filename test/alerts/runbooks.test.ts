@@ -200,6 +200,25 @@ describe('commands that need root', () => {
   })
 })
 
+/** The mitigation of a page up to its first restart of consensus; undefined without one. */
+const beforeRestart = (page: string): string | undefined => {
+  const [before, ...rest] = (page.split('## Mitigation\n')[1] ?? '').split('systemctl restart chain-bft')
+  return rest.length === 0 ? undefined : before
+}
+
+describe('a mitigation that restarts the node', () => {
+  it('is found', () => {
+    const found = pages.filter((file) => beforeRestart(readFileSync(join(RUNBOOKS, file), 'utf8')) !== undefined)
+    expect(found).toEqual(expect.arrayContaining(['ChainBlockStalled.md', 'ChainRestartPending.md']))
+    expect(found).not.toContain('ChainRpcDown.md')
+  })
+
+  it.each(pages)('%s: the agent is asked first whether a restart is right', (file) => {
+    const before = beforeRestart(readFileSync(join(RUNBOOKS, file), 'utf8')) ?? 'chain-agent recover'
+    expect(before).toMatch(/chain-agent (?:recover|restart-window)/)
+  })
+})
+
 describe('the index', () => {
   const index = readFileSync(join(RUNBOOKS, 'index.md'), 'utf8')
   const partOf = (heading: string): string => index.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
