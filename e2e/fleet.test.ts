@@ -85,7 +85,7 @@ describe('the fleet dashboard shows the profiles', () => {
   })
 
   test('the node whose own rounds time out has most of all timeouts', async () => {
-    const [worst] = await query('topk(1, chain_ledger_timeouts_total{scope="own"})')
+    const [worst] = await query('topk(1, chain_ledger_own_timeouts_total)')
     expect([worst?.labels['instance']]).toEqual(namesOf('own-timeouts'))
     const shown = await query(`(${await expressionOf({ panel: 'Most own rounds timed out' })}) > 0.25`)
     // A share of own rounds is exported from twenty on. All timeouts of the network are a third of the rounds of one in

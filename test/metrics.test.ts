@@ -9,9 +9,31 @@ describe.each(Object.entries(metrics))('%s', (name, { type, help, labels }) => {
     expect(name.endsWith('_total')).toBe(type === 'counter' || type === 'external counter')
     expect(name).not.toMatch(/_(ms|millis|milliseconds|minutes|kb|mb|gb|percent|count)(_total)?$/)
     if (type === 'histogram') expect(name).toMatch(/_seconds$/)
+    // The unit is last, and a time is an age only in the text that shows it: a metric is a timestamp or a duration.
+    expect(name).not.toMatch(/_(seconds|bytes|ratio|celsius|tokens)_(?!total$)|_(since|until|previous)_/)
   })
   test('says what it is in one sentence', () => {
     expect(help).toMatch(/^[A-Z][^.]*\.$/)
+  })
+  test('says it without the metric next to it', () => {
+    expect(help).not.toMatch(
+      /\b(the same|that (boundary )?block|as reported|in the window|the stream|reported elsewhere|above|below)\b(?! (the|which|it\b|80))/i,
+    )
+    // A duration that was computed over a window, and every histogram, has its unit in the text.
+    if (type === 'histogram' || /_eta_seconds$|_latency_seconds$|_delay_seconds$/.test(name))
+      expect(help).toMatch(/second/)
+    if (name.startsWith('chain_duty_') && name !== 'chain_duty_identity_active') expect(help).toContain('six hours')
+    if (/^chain_slo_(uptime|known|budget_remaining)_/.test(name)) expect(help).toContain('seven days')
+  })
+  test('has no label whose values overlap: a sum over it counts nothing twice', () => {
+    for (const values of Object.values(labels ?? {})) {
+      if (typeof values === 'string') continue
+      expect(values).not.toContain('total')
+      // A ratio is compared, not added. Of the two of staking, `own` is a part of `all`.
+      const isAdded = !name.endsWith('_ratio') && !/^chain_staking_(pending|unclaimed_reward)_tokens$/.test(name)
+      if (isAdded) expect(values).not.toContain('own')
+      for (const value of values) expect(value).not.toMatch(/^p\d+$/)
+    }
   })
   test('has no label that would grow without bound, or that belongs to Prometheus', () => {
     for (const [label, values] of Object.entries(labels ?? {})) {
@@ -23,6 +45,14 @@ describe.each(Object.entries(metrics))('%s', (name, { type, help, labels }) => {
   })
 })
 
+test('no two metrics have the same text', () => {
+  const names = new Map<string, string>()
+  for (const [name, { help }] of Object.entries(metrics)) {
+    expect(names.get(help), name).toBeUndefined()
+    names.set(help, name)
+  }
+})
+
 test('histograms have at most 12 buckets, rising', () => {
   for (const { buckets } of Object.values(metrics)) {
     if (!buckets) continue
@@ -32,14 +62,14 @@ test('histograms have at most 12 buckets, rising', () => {
 })
 
 test('a sample is a number, or it is refused', () => {
-  expect(sample('chain_block_difference', -3n)).toEqual({
-    name: 'chain_block_difference',
+  expect(sample('chain_blocks_behind', -3n)).toEqual({
+    name: 'chain_blocks_behind',
     value: -3,
     labels: {},
   })
-  expect(() => sample('chain_block_difference', Number.NaN)).toThrow(RangeError)
-  expect(sampleIfKnown('chain_block_difference', null)).toEqual([])
-  expect(sampleIfKnown('chain_block_difference', 0)).toHaveLength(1)
+  expect(() => sample('chain_blocks_behind', Number.NaN)).toThrow(RangeError)
+  expect(sampleIfKnown('chain_blocks_behind', null)).toEqual([])
+  expect(sampleIfKnown('chain_blocks_behind', 0)).toHaveLength(1)
 })
 
 test('types: the catalogue decides the labels and their values', () => {

@@ -17,28 +17,39 @@ export const agent = {
       'Whether the last attempt to save journal cursors, counts and other state succeeded; absent before the first.',
     ),
     chain_agent_collector_enabled: gauge('Whether the collector is enabled in the configuration.', { collector: open }),
-    chain_agent_collector_up: gauge('Whether the last attempt succeeded and its reading is fresh.', {
+    chain_agent_collector_up: gauge('Whether the last attempt of the collector succeeded and its reading is fresh.', {
       collector: open,
     }),
     chain_agent_collector_last_success_timestamp_seconds: gauge('Time of the last reading of the collector.', {
       collector: open,
     }),
-    chain_agent_collector_duration_seconds: gauge('Duration of the last poll.', { collector: open }),
+    chain_agent_collector_duration_seconds: gauge(
+      'Duration of the last poll of the collector in seconds; absent for a collector that follows a log.',
+      { collector: open },
+    ),
     chain_agent_collector_failures_total: externalCounter('Attempts of the collector that failed.', {
       collector: open,
       kind: FAILURE_KINDS,
     }),
-    chain_agent_lines_total: counter('Lines of streams and reports, by parse result.', {
+    chain_agent_lines_total: counter('Lines of streams and reports that the agent read, by parse result.', {
       format: open,
       result: LINE_RESULTS,
     }),
-    chain_agent_journal_last_entry_timestamp_seconds: gauge('Time of the newest entry read from the journal.', {
+    chain_agent_journal_last_entry_timestamp_seconds: gauge(
+      'Time of the newest entry of the service that the agent read from the journal.',
+      {
+        service: open,
+      },
+    ),
+    chain_agent_journal_restarts_total: counter('Restarts of the journalctl that follows the journal of the service.', {
       service: open,
     }),
-    chain_agent_journal_restarts_total: counter('Restarts of a journal follower.', { service: open }),
-    chain_agent_journal_gaps_total: counter('Times that the saved journal cursor was no longer in the journal.', {
-      service: open,
-    }),
+    chain_agent_journal_gaps_total: counter(
+      'Times that the saved journal cursor of the service was no longer in the journal.',
+      {
+        service: open,
+      },
+    ),
   },
 } as const
 
@@ -52,7 +63,7 @@ export const health = {
     chain_node_role: gauge('Role of the node as a state set, as configured or by its stake; absent if unknown.', {
       role: ['validator', 'full-node', 'rpc'],
     }),
-    chain_node_findings: gauge('Alert rules that fire, by severity.', { severity: FINDING_SEVERITIES }),
+    chain_node_findings: gauge('Alert rules that fire for the node, by severity.', { severity: FINDING_SEVERITIES }),
   },
 } as const
 
@@ -63,7 +74,7 @@ export const reload = {
   metrics: {
     chain_agent_config_last_reload_successful: gauge('Whether the last attempt to load the configuration succeeded.'),
     chain_agent_config_last_reload_success_timestamp_seconds: gauge(
-      'When the configuration was last loaded without an error.',
+      'Time at which the configuration was last loaded without an error.',
     ),
   },
 } as const

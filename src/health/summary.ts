@@ -46,7 +46,7 @@ const chain = ({ known, at }: HealthInput): string | null => {
   const block = newestBlock(known)
   if (isSyncing(known)) return 'statesync: no block until it is complete'
   if (!block) return null
-  const difference = known.value('chain_block_difference')
+  const difference = known.value('chain_blocks_behind')
   return [
     `block ${figure(block.height)}`,
     `${shortDuration(at - block.time * second)} old`,

@@ -119,7 +119,7 @@ const healthy = (): readonly Sample[] => [
   sample('chain_rpc_up', 1),
   sample('chain_rpc_block_number', 4711, { tag: 'latest' }),
   sample('chain_rpc_block_timestamp_seconds', Date.now() / 1000 - 1, { tag: 'latest' }),
-  sample('chain_block_difference', 2),
+  sample('chain_blocks_behind', 2),
 ]
 
 test('sends height and health, and exports the time of the last success', async () => {

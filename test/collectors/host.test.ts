@@ -103,8 +103,8 @@ test('exports what the host provides, and nothing else', async () => {
     'host_governor_cpus{powersave}': 1,
     // Two CPUs report the 10 of the first package: 10 + 4.
     host_cpu_throttles_total: 14,
-    'host_hugepages{2Mi,total}': 2048,
-    'host_hugepages{2Mi,free}': 11,
+    'host_hugepages{2Mi}': 2048,
+    'host_hugepages_free{2Mi}': 11,
     'host_pressure_seconds_total{cpu,some}': 2.5,
     'host_pressure_seconds_total{io,some}': 1.25,
     'host_pressure_seconds_total{io,full}': 0.75,
@@ -165,8 +165,8 @@ test('a check that fails does not affect the others', async () => {
   const lost = before.filter((name) => !(name in values))
   expect(lost.toSorted()).toEqual([
     'host_boot_timestamp_seconds',
-    'host_hugepages{2Mi,free}',
-    'host_hugepages{2Mi,total}',
+    'host_hugepages_free{2Mi}',
+    'host_hugepages{2Mi}',
     'host_kernel_blocked{pending}',
     'host_kernel_info{pending,6.8.0-101-generic}',
     'host_nvme_critical_warning{nvme0}',

@@ -68,7 +68,7 @@ const createFollower = ({ journal, checkpoint, match }: FollowerOptions) => {
         initialize: () => undefined,
         onEntry: ({ message }, isOld) => {
           read.push(`${message}${isOld ? ' (old)' : ''}`)
-          counts.recorder.count('chain_ledger_timeouts_total', isOld ? 0 : 1, { scope: 'own' })
+          counts.recorder.count('chain_ledger_own_timeouts_total', isOld ? 0 : 1)
         },
         snapshot: () => ({ read: read.length }),
         restore: (snapshot) => restored.push(snapshot),
@@ -86,7 +86,7 @@ const createFollower = ({ journal, checkpoint, match }: FollowerOptions) => {
   return { readBatches, read, restored, total, clock, follow, stop }
 }
 const GAPS = 'chain_agent_journal_gaps_total{service=x}'
-const COUNTED = 'chain_ledger_timeouts_total{scope=own}'
+const COUNTED = 'chain_ledger_own_timeouts_total'
 
 test('on the first start, entries from before the agent are old', async () => {
   const { journal, requests } = journalOf([entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)])
@@ -165,7 +165,7 @@ test('counts of another version of the agent are not restored', async () => {
     match: ['-u', 'a.service'],
     cursor: 's=10',
     at: 10,
-    counts: { version: '0.0.0', counts: [['chain_ledger_timeouts_total', { scope: 'own' }, 7]] },
+    counts: { version: '0.0.0', counts: [['chain_ledger_own_timeouts_total', {}, 7]] },
     memory: {},
   }
   const { readBatches, total } = createFollower({ ...journalOf([entry(20)]), ...savedState({ state: 'saved', value }) })

@@ -73,6 +73,7 @@ const start = (ownKey: string | null = OWN) => {
 }
 
 const BLOCKS = 'chain_ledger_blocks_total'
+const OWN_BLOCKS = 'chain_ledger_own_blocks_total'
 
 describe('counting', () => {
   test('network includes own', () => {
@@ -82,17 +83,17 @@ describe('counting', () => {
       proposed({ round: 2, seq: 2 }),
       finalized({ round: 1, seq: 1, author: OWN }),
     )
-    expect(total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(1)
-    expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(2)
-    expect(total(`${BLOCKS}{event=finalized,scope=own}`)).toBe(1)
-    expect(total(`${BLOCKS}{event=finalized,scope=network}`)).toBe(1)
+    expect(total(`${OWN_BLOCKS}{event=proposed}`)).toBe(1)
+    expect(total(`${BLOCKS}{event=proposed}`)).toBe(2)
+    expect(total(`${OWN_BLOCKS}{event=finalized}`)).toBe(1)
+    expect(total(`${BLOCKS}{event=finalized}`)).toBe(1)
   })
 
   test('without a key the series of own are absent', () => {
     const { read, totals } = start(null)
     read(proposed({ round: 1, seq: 1, author: OWN }), timeout(2, OWN))
     expect(Object.keys(totals()).filter((key) => key.includes('own'))).toEqual([])
-    expect(totals()[`${BLOCKS}{event=proposed,scope=network}`]).toBe(1)
+    expect(totals()[`${BLOCKS}{event=proposed}`]).toBe(1)
   })
 
   test('a repeated line is not counted again; the same height in another round is another block', () => {
@@ -100,9 +101,9 @@ describe('counting', () => {
     const first = proposed({ round: 5, seq: 9, transactions: 3 })
     const again = proposed({ round: 6, parent: 4, seq: 9, transactions: 4 })
     read(first, again, first, again, timeout(7), timeout(7))
-    expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(2)
+    expect(total(`${BLOCKS}{event=proposed}`)).toBe(2)
     expect(total('chain_ledger_transactions_total')).toBe(7)
-    expect(total('chain_ledger_timeouts_total{scope=network}')).toBe(1)
+    expect(total('chain_ledger_timeouts_total')).toBe(1)
   })
 
   test('entries from before the agent update the gauges and are not counted', () => {
@@ -110,7 +111,7 @@ describe('counting', () => {
     const old = proposed({ round: 5, seq: 9, transactions: 3 })
     ledger.add({ event: old, isOld: true, process: '1' })
     ledger.add({ event: old, isOld: false, process: '1' })
-    expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(0)
+    expect(total(`${BLOCKS}{event=proposed}`)).toBe(0)
     expect(total('chain_ledger_transactions_total')).toBe(0)
     expect(ledger.reading().proposed).toMatchObject({ round: 5n, seqNum: 9n })
   })
@@ -125,9 +126,9 @@ test('if the key becomes known later, own starts with 0', () => {
   add(proposed({ round: 1, seq: 1, author: OWN }))
   key.set(`0x${OWN.toUpperCase()}`)
   add(proposed({ round: 2, seq: 2, author: OTHER }))
-  expect(record.total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(0)
+  expect(record.total(`${OWN_BLOCKS}{event=proposed}`)).toBe(0)
   add(proposed({ round: 3, seq: 3, author: OWN }))
-  expect(record.total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(1)
+  expect(record.total(`${OWN_BLOCKS}{event=proposed}`)).toBe(1)
 })
 
 describe('skipped rounds', () => {
@@ -222,7 +223,7 @@ test('after a restore nothing is counted again, and the gauges are known at once
   after.ledger.restore(saved)
   expect(after.ledger.reading()).toEqual(before.ledger.reading())
   after.read(proposed({ round: 7, seq: 3 }), proposed({ round: 10, parent: 7, seq: 4 }))
-  expect(after.total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(1)
+  expect(after.total(`${BLOCKS}{event=proposed}`)).toBe(1)
   expect(after.total('chain_ledger_skipped_rounds_total')).toBe(2)
   after.ledger.restore({ nonsense: true }) // an invalid snapshot changes nothing
   expect(after.ledger.reading().proposed?.round).toBe(10n)
@@ -256,10 +257,10 @@ test('matches a count by brute force for any lines in any order', () => {
             .filter((one) => author === undefined || one.author === author)
             .map((one) => one.round),
         ).size
-      expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(rounds('proposed'))
-      expect(total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(rounds('proposed', OWN))
-      expect(total('chain_ledger_timeouts_total{scope=network}')).toBe(rounds('timeout'))
-      expect(total('chain_ledger_timeouts_total{scope=own}')).toBe(rounds('timeout', OWN))
+      expect(total(`${BLOCKS}{event=proposed}`)).toBe(rounds('proposed'))
+      expect(total(`${OWN_BLOCKS}{event=proposed}`)).toBe(rounds('proposed', OWN))
+      expect(total('chain_ledger_timeouts_total')).toBe(rounds('timeout'))
+      expect(total('chain_ledger_own_timeouts_total')).toBe(rounds('timeout', OWN))
     }),
     { numRuns: 200, seed: 2 },
   )

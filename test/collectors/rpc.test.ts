@@ -155,7 +155,7 @@ describe('reference', () => {
       'reference_up{q}': 1,
       'reference_block_number{q}': 101,
       reference_agreeing: 2,
-      block_difference: 3,
+      blocks_behind: 3,
     })
   })
 
@@ -179,6 +179,6 @@ describe('reference', () => {
     const gone = { eth_blockNumber: refused, eth_chainId: refused }
     const { shown } = await watch(healthy(), { a: healthy(), b: gone, c: '{"height":null}' })
     expect(shown()).toMatchObject({ 'reference_up{b}': 0, 'reference_up{c}': 0 })
-    expect(shown()).not.toHaveProperty('block_difference')
+    expect(shown()).not.toHaveProperty('blocks_behind')
   })
 })

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
-import { status } from '../../src/collectors/status/collector.ts'
+import { type StatusReading, status } from '../../src/collectors/status/collector.ts'
 import type { Outcome } from '../../src/core/collector.ts'
-import type { StatusReport } from '../../src/parsers/status.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
@@ -33,7 +32,7 @@ const HEALTHY =
 const watch = async (text: string, servesAsReference = false) => {
   const clock = manualClock()
   const ownKey = createOwnKey(null)
-  const outcomes: Outcome<StatusReport>[] = []
+  const outcomes: Outcome<StatusReading>[] = []
   const collector = status({
     read: () => Promise.resolve(text),
     recorder: recording().recorder,
@@ -71,7 +70,7 @@ test('heights of sections with the same key are separate', async () => {
     value('status_block_number'),
     value('status_external_block_number'),
     value('status_rpc_block_number'),
-    value('status_block_difference'),
+    value('status_blocks_behind'),
   ]).toEqual([905, 912, 900, 7])
   expect(value('status_service_running', 'bft')).toBe(1)
   expect(value('status_service_running', 'execution')).toBe(0)
@@ -80,9 +79,9 @@ test('heights of sections with the same key are separate', async () => {
 })
 
 test('its external height is used only if no reference is configured', async () => {
-  expect((await watch(report(HEALTHY))).value('block_difference')).toBeUndefined()
-  expect((await watch(report(HEALTHY), true)).value('block_difference')).toBe(7)
-  expect((await watch(report('  mode: live'), true)).value('block_difference')).toBeUndefined()
+  expect((await watch(report(HEALTHY))).value('blocks_behind')).toBeUndefined()
+  expect((await watch(report(HEALTHY), true)).value('blocks_behind')).toBe(7)
+  expect((await watch(report('  mode: live'), true)).value('blocks_behind')).toBeUndefined()
 })
 
 test('it reports the own key; a statesync without a target has no metrics', async () => {
@@ -90,4 +89,12 @@ test('it reports the own key; a statesync without a target has no metrics', asyn
   expect(ownKey.get()).toBe(KEY)
   expect(value('status_statesync_target_block')).toBeUndefined()
   expect(value('status_statesync_progress_ratio')).toBeUndefined()
+})
+
+test('the times of the cleanup are counted from the time of the report', async () => {
+  const cleanup = 'services:\n  chain-cruft:\n    previous: 48min ago\n    next: 12min left\n'
+  const { value } = await watch(`### Chain Node Status\nhostname: node-7\n${cleanup}`)
+  // The clock of the test is at 1000 s.
+  expect(value('status_cleanup_last_timestamp_seconds')).toBe(-1880)
+  expect(value('status_cleanup_next_timestamp_seconds')).toBe(1720)
 })

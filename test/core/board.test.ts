@@ -10,7 +10,7 @@ const thing: Collector<number> = {
   help: 'a thing',
   timing: { interval: 10_000, timeout: 5000 }, // stale after 25 s
   run: () => Promise.resolve(),
-  samples: (value) => [sample('chain_block_difference', value)],
+  samples: (value) => [sample('chain_blocks_behind', value)],
   states: (value) => ({ level: value > 5 ? 'high' : 'low' }),
 }
 
@@ -48,7 +48,7 @@ describe('what is known', () => {
     report({ ok: true, value: 3, at: 1000, took: 250 })
     const of = { enabled: 1, up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
     await clock.advance(25_000)
-    expect(values(board)).toEqual({ ...of, chain_block_difference: 3 })
+    expect(values(board)).toEqual({ ...of, chain_blocks_behind: 3 })
     await clock.advance(1)
     expect(values(board)).toEqual({ ...of, up: 0 })
   })
@@ -58,9 +58,9 @@ describe('what is known', () => {
     report({ ok: true, value: 3, at: 0, took: 1 })
     await clock.advance(10_000)
     report({ ok: false, error: new ParseError('a', 'b', 'c'), at: 10_000, took: 1 })
-    expect(values(board)).toMatchObject({ up: 0, chain_block_difference: 3 })
+    expect(values(board)).toMatchObject({ up: 0, chain_blocks_behind: 3 })
     await clock.advance(15_001)
-    expect(values(board)).not.toHaveProperty('chain_block_difference')
+    expect(values(board)).not.toHaveProperty('chain_blocks_behind')
   })
 
   test('a clock that is set back makes nothing fresh', () => {
@@ -71,7 +71,7 @@ describe('what is known', () => {
     now -= 3_600_000
     elapsed += 25_001
     expect(values(board)).toMatchObject({ up: 0 })
-    expect(values(board)).not.toHaveProperty('chain_block_difference')
+    expect(values(board)).not.toHaveProperty('chain_blocks_behind')
   })
 
   test('failures by kind, from 0', () => {
@@ -100,7 +100,7 @@ describe('what is known', () => {
       ['bad', 0],
       ['thing', 1],
     ])
-    expect(all).toContainEqual(sample('chain_block_difference', 3))
+    expect(all).toContainEqual(sample('chain_blocks_behind', 3))
   })
 
   test('disabled is different from failing', () => {

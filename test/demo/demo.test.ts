@@ -16,13 +16,13 @@ describe('the demo of a lagging node', () => {
 
   it('shows the difference that the scenario names', async () => {
     const difference = await demo.see(
-      ({ value }) => value('chain_block_difference'),
+      ({ value }) => value('chain_blocks_behind'),
       (seen) => seen !== undefined,
     )
     // One or two blocks pass between the request to the node and the requests to the references.
     expect(Math.abs((difference ?? Number.NaN) - 120)).toBeLessThanOrEqual(2)
     await demo.see(
-      ({ value }) => value('chain_block_difference'),
+      ({ value }) => value('chain_blocks_behind'),
       (seen) => seen === 120,
     )
   })
@@ -38,7 +38,7 @@ describe('the demo of a lagging node', () => {
     expect(value('chain_rpc_block_timestamp_seconds', { tag: 'latest' })).toBe(undefined)
     expect(value('chain_agent_collector_up', { collector: 'rpc' })).toBe(1)
     await demo.see(
-      (seen) => seen.value('chain_block_difference'),
+      (seen) => seen.value('chain_blocks_behind'),
       (difference) => difference === undefined,
     )
   })

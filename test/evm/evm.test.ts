@@ -52,7 +52,7 @@ describe('a real JSON-RPC node', () => {
 
   it('is not behind itself as its own reference', async () => {
     const difference = await agent.see(
-      ({ value }) => value('chain_block_difference'),
+      ({ value }) => value('chain_blocks_behind'),
       (seen) => seen !== undefined,
     )
     expect(Math.abs(difference ?? Number.NaN)).toBeLessThanOrEqual(2)

@@ -20,14 +20,14 @@ test('says nothing of what is not known', async () => {
 
 test('shows readings of this moment, and what was recorded since the beginning', async () => {
   const { render, recorder } = exposition()
-  recorder.count('chain_ledger_timeouts_total', 0, { scope: 'own' })
-  recorder.count('chain_ledger_timeouts_total', 2n, { scope: 'network' })
+  recorder.count('chain_ledger_own_timeouts_total', 0)
+  recorder.count('chain_ledger_timeouts_total', 2n)
   recorder.observe('chain_ledger_finality_seconds', 0.9)
   expect(await ours(render([sample('chain_rpc_up', 1)]))).toEqual(
     expect.arrayContaining([
       'chain_rpc_up 1',
-      'chain_ledger_timeouts_total{scope="own"} 0',
-      'chain_ledger_timeouts_total{scope="network"} 2',
+      'chain_ledger_own_timeouts_total 0',
+      'chain_ledger_timeouts_total 2',
       'chain_ledger_finality_seconds_bucket{le="0.8"} 0',
       'chain_ledger_finality_seconds_bucket{le="1"} 1',
       'chain_ledger_finality_seconds_sum 0.9',
@@ -35,14 +35,14 @@ test('shows readings of this moment, and what was recorded since the beginning',
   )
   const later = await ours(render([sample('chain_rpc_up', 0)]))
   expect(later).toContain('chain_rpc_up 0')
-  expect(later).toContain('chain_ledger_timeouts_total{scope="network"} 2')
+  expect(later).toContain('chain_ledger_timeouts_total 2')
 })
 
 test('two readings of one series are reported, never summed', async () => {
   const { render, complaints } = exposition()
-  const twice: readonly Sample[] = [sample('chain_block_difference', 3), sample('chain_block_difference', 4)]
-  expect(await ours(render(twice))).toEqual(['chain_block_difference 3'])
-  expect(complaints).toEqual(['two readings have the series chain_block_difference{}; the first is exported'])
+  const twice: readonly Sample[] = [sample('chain_blocks_behind', 3), sample('chain_blocks_behind', 4)]
+  expect(await ours(render(twice))).toEqual(['chain_blocks_behind 3'])
+  expect(complaints).toEqual(['two readings have the series chain_blocks_behind{}; the first is exported'])
 })
 
 test('a counter of another process is exported by value, also when it decreases', async () => {

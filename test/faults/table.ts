@@ -15,9 +15,9 @@ export interface Row {
 }
 
 const HEIGHT = 'chain_rpc_block_number{tag=latest}'
-export const DIFFERENCE = 'chain_block_difference'
+export const DIFFERENCE = 'chain_blocks_behind'
 const STARTS = 'chain_service_starts_total{service=bft}'
-export const BLOCKS = 'chain_ledger_blocks_total{event=proposed,scope=network}'
+export const BLOCKS = 'chain_ledger_blocks_total{event=proposed}'
 
 export const OF_RPC = [
   HEIGHT,
@@ -148,7 +148,7 @@ export const HEIGHTS = [
 ]
 export const COUNTERS = [
   'chain_execution_blocks_total',
-  'chain_execution_block_duration_seconds_count{phase=total}',
+  'chain_execution_block_duration_seconds_count',
   STARTS,
   BLOCKS,
   'chain_rpc_request_duration_seconds_count{method=eth_blockNumber}',

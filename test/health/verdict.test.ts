@@ -17,7 +17,7 @@ const HEALTHY: readonly Series[] = [
   ['chain_rpc_up', 1],
   ['chain_rpc_block_number', 1000, { tag: 'latest' }],
   blockAge(1),
-  ['chain_block_difference', 0],
+  ['chain_blocks_behind', 0],
   ['chain_blocks_per_second', 2],
 ]
 
@@ -74,7 +74,7 @@ test.each<readonly [string, readonly Series[], readonly string[]]>([
   ['at the limit', [blockAge(10)], []],
   ['above it', [blockAge(11)], ['warning ChainBlockStalled']],
   // 41 blocks at 2 a second are 20.5 s.
-  ['behind', [['chain_block_difference', 41]], ['critical ChainBehind']],
+  ['behind', [['chain_blocks_behind', 41]], ['critical ChainBehind']],
   // ChainServiceDown, which explains the rest.
   ['consensus is down', [...down('bft'), blockAge(500), ['chain_rpc_up', 0]], ['critical ChainServiceDown']],
   [

@@ -40,7 +40,7 @@ describe('a real Prometheus', () => {
   })
 
   it('sees counters grow from their first event', async () => {
-    const blocks = 'increase(chain_ledger_blocks_total{event="proposed",scope="network"}[1m])'
+    const blocks = 'increase(chain_ledger_blocks_total{event="proposed"}[1m])'
     expect(
       await eventually(
         async () => valueOf(blocks),

@@ -53,7 +53,7 @@ const ANSWERED = [
   'instance:chain_available:avg5m',
   'ALERTS',
   'absent(chain_rpc_up{job="elsewhere"})',
-  'chain_block_difference offset 5s',
+  'chain_blocks_behind offset 5s',
   'sum by (service) (chain_service_active) == 1',
   'topk(1, chain_rpc_block_number)',
   'histogram_quantile(0.9, sum by (instance, job, le) (chain_ledger_finality_seconds_bucket))',
@@ -149,7 +149,7 @@ withPrometheus('remote-write.yml', () => {
     })
 
     it('divides by the time that it saw, where the window is longer', async () => {
-      const rate = 'rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])'
+      const rate = 'rate(chain_ledger_blocks_total{event="proposed"}[30m])'
       const [here] = await prometheus.query(rate, at)
       const [there] = await victoria.query(rate, at)
       // Two or three blocks a second, for less than a minute of thirty.

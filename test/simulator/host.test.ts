@@ -79,7 +79,7 @@ test('host-reboot: new boot time and kernel; CPU time restarts', async () => {
   expect(names(after, 'host_kernel_info')).toContain('host_kernel_info{running,6.8.0-88-generic}')
   expect(after).not.toHaveProperty('host_cpu_busy_ratio')
   expect(after).toMatchObject({
-    'host_hugepages{2Mi,free}': 1840,
+    'host_hugepages_free{2Mi}': 1840,
     'service_max_file_descriptors{bft}': 524_288,
   })
 })

@@ -42,7 +42,7 @@ export const executionTotals = ({ value }: Exposition): ExecutionTotals => {
     transactions: execution('transactions_total'),
     retried: execution('retried_transactions_total'),
     gas: execution('gas_total'),
-    durations: execution('block_duration_seconds_count', { phase: 'total' }),
+    durations: execution('block_duration_seconds_count'),
     upserts: execution('upsert_duration_seconds_count', { timeline: 'primary' }),
     lines: value('chain_agent_lines_total', { format: 'execution-log', result: 'parsed' }) ?? 0,
   }

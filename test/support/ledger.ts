@@ -34,9 +34,9 @@ export const ledgerTotals = ({ value }: Exposition): LedgerTotals => {
   const total = (name: string, labels?: Readonly<Record<string, string>>): number =>
     value(`chain_${name}_total`, labels) ?? 0
   return {
-    proposed: total('ledger_blocks', { event: 'proposed', scope: 'network' }),
-    finalized: total('ledger_blocks', { event: 'finalized', scope: 'network' }),
-    timeouts: total('ledger_timeouts', { scope: 'network' }),
+    proposed: total('ledger_blocks', { event: 'proposed' }),
+    finalized: total('ledger_blocks', { event: 'finalized' }),
+    timeouts: total('ledger_timeouts'),
     skipped: total('ledger_skipped_rounds'),
     transactions: total('ledger_transactions'),
     lines: total('agent_lines', { format: 'ledger-tail', result: 'parsed' }),

@@ -52,7 +52,7 @@ export const chain: Row = {
           legend: 'rounds skipped',
         },
         {
-          expr: 'rate(chain_ledger_timeouts_total{scope="network"}[$__rate_interval])',
+          expr: 'rate(chain_ledger_timeouts_total[$__rate_interval])',
           legend: 'rounds timed out',
         },
         {
@@ -69,7 +69,7 @@ export const chain: Row = {
       unit: 'locale',
       width: 8,
       lines: [
-        { expr: 'chain_block_difference', legend: 'agreed by the references' },
+        { expr: 'chain_blocks_behind', legend: 'agreed by the references' },
         { expr: aboveRpc('chain_reference_block_number'), legend: '{{reference}}' },
         {
           expr: `chain_rpc_block_number{tag="finalized"} - on (job, instance) chain_rpc_block_number{tag="latest"}`,

@@ -31,8 +31,8 @@ export const execution: Row = {
       }),
       lines: IN_TIME.map(({ value: bucket }) => ({
         expr: `
-          rate(chain_execution_block_duration_seconds_bucket{phase="total", le="${bucket}"}[$__rate_interval])
-          / on (job, instance) (rate(chain_execution_block_duration_seconds_count{phase="total"}[$__rate_interval]) > 0)`,
+          rate(chain_execution_block_duration_seconds_bucket{le="${bucket}"}[$__rate_interval])
+          / on (job, instance) (rate(chain_execution_block_duration_seconds_count[$__rate_interval]) > 0)`,
         legend: `within ${inWords(Number(bucket), 's')}`,
       })),
     }),
@@ -48,8 +48,8 @@ export const execution: Row = {
       lines: [
         {
           expr: `
-            sum by (phase) (rate(chain_execution_block_duration_seconds_sum{phase!="total"}[$__rate_interval]))
-            / sum by (phase) (rate(chain_execution_block_duration_seconds_count{phase!="total"}[$__rate_interval]) > 0)`,
+            sum by (phase) (rate(chain_execution_phase_duration_seconds_sum[$__rate_interval]))
+            / sum by (phase) (rate(chain_execution_phase_duration_seconds_count[$__rate_interval]) > 0)`,
           legend: '{{phase}}',
         },
       ],

@@ -22,15 +22,15 @@ export const identity: readonly Placed[] = [
     min: 0,
     lines: [
       {
-        expr: 'sum(increase(chain_ledger_blocks_total{event="proposed", scope="own"}[1h]))',
+        expr: 'sum(increase(chain_ledger_own_blocks_total{event="proposed"}[1h]))',
         legend: 'blocks proposed',
       },
       {
-        expr: 'sum(increase(chain_ledger_blocks_total{event="finalized", scope="own"}[1h]))',
+        expr: 'sum(increase(chain_ledger_own_blocks_total{event="finalized"}[1h]))',
         legend: 'blocks finalized',
       },
       {
-        expr: 'sum(increase(chain_ledger_timeouts_total{scope="own"}[1h]))',
+        expr: 'sum(increase(chain_ledger_own_timeouts_total[1h]))',
         legend: 'timed out',
       },
     ],

@@ -117,11 +117,11 @@ export const space: Row = {
         'Time until the database reaches the compaction threshold, by its growth; 0: it has. A database that does not grow has none.',
       alerts: ['ChainStorageCompactionSoon'],
       worst: 'least',
-      expr: 'chain_storage_seconds_until_compaction',
+      expr: 'chain_storage_compaction_eta_seconds',
       unit: 's',
       limits: limitsBy({
         alert: 'ChainStorageCompactionSoon',
-        metric: 'chain_storage_seconds_until_compaction',
+        metric: 'chain_storage_compaction_eta_seconds',
       }),
     }),
     worst({

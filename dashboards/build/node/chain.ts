@@ -50,7 +50,7 @@ export const chain: Row = {
       lines: [
         { expr: 'chain_blocks_per_second', legend: 'rate of the chain' },
         {
-          expr: 'rate(chain_ledger_blocks_total{event="finalized", scope="network"}[$__rate_interval])',
+          expr: 'rate(chain_ledger_blocks_total{event="finalized"}[$__rate_interval])',
           legend: 'finalized in the ledger stream',
         },
         { expr: 'rate(chain_execution_blocks_total[$__rate_interval])', legend: 'executed' },

@@ -6,7 +6,7 @@ import { timeline } from '../panels/timeline.ts'
 import { quantile } from '../promql.ts'
 import { troublePatterns } from '../rules.ts'
 
-const duration = (q: number): string => quantile(q, 'chain_execution_block_duration_seconds{phase="total"}')
+const duration = (q: number): string => quantile(q, 'chain_execution_block_duration_seconds')
 
 export const work: Row = {
   title: 'Execution and space',
@@ -43,8 +43,8 @@ export const work: Row = {
         { expr: 'chain_execution_storage_used_ratio', legend: 'by execution' },
         { expr: 'chain_storage_used_ratio', legend: 'report, {{device}}' },
         {
-          expr: `chain_native_database_bytes{state="used"}
-            / ignoring (state) chain_native_database_bytes{state="capacity"}`,
+          expr: `chain_native_database_used_bytes
+            / chain_native_database_capacity_bytes`,
           legend: 'by consensus',
         },
         { expr: 'chain_storage_compaction_threshold_ratio', legend: 'compaction threshold' },

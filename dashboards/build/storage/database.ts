@@ -77,9 +77,9 @@ export const database: Row = {
       width: 6,
       limits: limitsBy({
         alert: 'ChainStorageCompactionSoon',
-        metric: 'chain_storage_seconds_until_compaction',
+        metric: 'chain_storage_compaction_eta_seconds',
       }),
-      lines: [{ expr: 'chain_storage_seconds_until_compaction', legend: 'by its growth' }],
+      lines: [{ expr: 'chain_storage_compaction_eta_seconds', legend: 'by its growth' }],
     }),
     figures({
       title: 'Blocks whose state is retained',

@@ -18,7 +18,7 @@ const CHECKS = [
   check('1 - chain_host_clock_synchronized', 'clock is not synchronized'),
   check('chain_host_smt_active', 'simultaneous multithreading is active'),
   check('chain_host_port_exposed', 'port $1 listens beyond loopback', 'port'),
-  check('(chain_host_hugepages{state="total"} == bool 0)', 'no huge pages of $1', 'size'),
+  check('(chain_host_hugepages == bool 0)', 'no huge pages of $1', 'size'),
   check('(0 * chain_host_governor_cpus{governor!="performance"} + 1)', 'CPU governor is $1', 'governor'),
   check('chain_service_partial_restart', 'consensus was restarted without execution'),
   check('chain_version_mismatch', 'a restart is pending: another version is installed'),

@@ -48,7 +48,7 @@ export const versions: Row = {
         { expr: 'chain_status_block_number', legend: 'consensus' },
         { expr: 'chain_status_rpc_block_number', legend: 'RPC' },
         { expr: 'chain_status_external_block_number', legend: 'elsewhere' },
-        { expr: 'chain_status_block_difference', legend: 'difference' },
+        { expr: 'chain_status_blocks_behind', legend: 'difference' },
       ],
     }),
     figures({
@@ -83,7 +83,10 @@ export const versions: Row = {
       alerts: ['ChainHugePagesMissing'],
       unit: 'locale',
       width: 8,
-      lines: [{ expr: 'chain_host_hugepages', legend: '{{size}}, {{state}}' }],
+      lines: [
+        { expr: 'chain_host_hugepages', legend: '{{size}}, total' },
+        { expr: 'chain_host_hugepages_free', legend: '{{size}}, free' },
+      ],
     }),
     figures({
       title: 'Clean-up in the status report',
@@ -92,8 +95,8 @@ export const versions: Row = {
       unit: 's',
       width: 8,
       lines: [
-        { expr: 'chain_status_cleanup_previous_seconds', legend: 'since the last' },
-        { expr: 'chain_status_cleanup_next_seconds', legend: 'until the next' },
+        { expr: 'time() - chain_status_cleanup_last_timestamp_seconds', legend: 'since the last' },
+        { expr: 'chain_status_cleanup_next_timestamp_seconds - time()', legend: 'until the next' },
       ],
     }),
   ],

@@ -50,25 +50,30 @@ export const definition = {
     panic: textOrNull,
   }),
   metrics: {
-    chain_consensus_round: gauge('Most recent round in the window of 60 seconds.'),
-    chain_consensus_epoch: gauge('Most recent epoch in the window.'),
-    chain_consensus_block_number: gauge('Most recent committed block in the window.'),
-    chain_consensus_committing: gauge('Whether blocks are processed and committed.'),
-    chain_consensus_window_messages: gauge('Messages in the last 60 seconds.', {
+    chain_consensus_round: gauge('Most recent round in the last 60 seconds of the log of consensus.'),
+    chain_consensus_epoch: gauge('Most recent epoch in the last 60 seconds of the log of consensus.'),
+    chain_consensus_block_number: gauge('Most recent committed block in the last 60 seconds of the log of consensus.'),
+    chain_consensus_committing: gauge(
+      'Whether consensus processes and commits blocks, by the last 60 seconds of its log.',
+    ),
+    chain_consensus_window_messages: gauge(
+      'Messages in the last 60 seconds of the log of consensus, by kind; chain_consensus_messages_total counts them for other windows.',
+      {
+        kind: CONSENSUS_KINDS,
+      },
+    ),
+    chain_consensus_messages_total: counter('Messages in the log of consensus that the agent read, by kind.', {
       kind: CONSENSUS_KINDS,
     }),
-    chain_consensus_messages_total: counter('Messages read by the agent.', {
-      kind: CONSENSUS_KINDS,
-    }),
-    chain_consensus_statesync_active: gauge('Whether the node reports that it needs statesync.'),
-    chain_consensus_blocksync_active: gauge('Whether the node reports that it needs blocksync.'),
-    chain_consensus_network_errors_total: counter('Errors of the network layer.', {
+    chain_consensus_statesync_active: gauge('Whether the log of consensus reports that the node needs statesync.'),
+    chain_consensus_blocksync_active: gauge('Whether the log of consensus reports that the node needs blocksync.'),
+    chain_consensus_network_errors_total: counter('Errors of the network layer in the log of consensus, by kind.', {
       kind: NETWORK_ERROR_KINDS,
     }),
     chain_consensus_network_error_peers: gauge(
-      'Number of distinct peers with network errors in the last five minutes.',
+      'Number of distinct peers with errors of the network layer in the last five minutes of the log of consensus; chain_consensus_network_errors_total counts the errors for other windows.',
     ),
-    chain_consensus_finding: gauge('Whether the finding of the analysis applies.', {
+    chain_consensus_finding: gauge('Whether the finding of the analysis of the log of consensus applies.', {
       finding: open,
     }),
   },

@@ -63,7 +63,7 @@ export const FINDINGS: readonly Finding[] = [
     when: ({ committing, statesyncActive }) => (committing === null ? null : !committing && statesyncActive !== true),
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
-      'Check whether the network advances (chain_block_difference). If it does: check peers, clock and disk, then restart consensus and execution together. A node that is more than about 600 blocks behind needs statesync after a restart.',
+      'Check whether the network advances (chain_blocks_behind). If it does: check peers, clock and disk, then restart consensus and execution together. A node that is more than about 600 blocks behind needs statesync after a restart.',
   },
   {
     finding: 'timeout_deadlock',

@@ -91,7 +91,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       own: ownHeight(known),
       blockAt: newest && newest.time * second,
       head: networkHead(known),
-      difference: known.value('chain_block_difference'),
+      difference: known.value('chain_blocks_behind'),
       rate,
     })
     const startedAt = known.value('chain_service_start_timestamp_seconds', { service: 'bft' })
@@ -160,7 +160,7 @@ const samples = (reading: Reading): readonly Sample[] => {
       'chain_statesync_last_progress_timestamp_seconds',
       statesync.lastProgressAt === null ? null : statesync.lastProgressAt / 1000,
     ),
-    ...sampleIfKnown('chain_storage_seconds_until_compaction', reading.secondsUntilCompaction),
+    ...sampleIfKnown('chain_storage_compaction_eta_seconds', reading.secondsUntilCompaction),
     ...sampleIfKnown('chain_native_zombie', reading.zombie),
     ...(duties === null ? [] : dutySamples(duties, identity !== null)),
     ...(identity === null ? [] : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key })]),

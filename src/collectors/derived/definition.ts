@@ -29,33 +29,39 @@ export const definition = {
     identity: objectOrNull({ isActive: flagOrNull }),
   }),
   metrics: {
-    chain_blocks_per_second: gauge('Measured block rate of the chain.'),
+    chain_blocks_per_second: gauge('Measured block rate of the chain in blocks per second.'),
     chain_blocksync_window_remaining_blocks: gauge(
       'Blocks that the node can still fall behind before peers no longer serve it by blocksync.',
     ),
     chain_blocksync_window_remaining_seconds: gauge(
-      'Time until a stalled node leaves the blocksync window, at the measured block rate.',
+      'Time in seconds until a stalled node leaves the blocksync window, at the measured block rate.',
     ),
     chain_last_start_seconds: gauge(
-      'Time from the last observed start of consensus until the node had caught up; a start that led to statesync does not count.',
+      'Time in seconds from the last observed start of consensus until the node had caught up; a start that led to statesync does not count.',
     ),
     chain_statesync_eta_seconds: gauge(
-      'Time until statesync completes, at its current rate; absent while it is stalled.',
+      'Time in seconds until statesync completes, at its current rate; absent while it is stalled.',
     ),
     chain_statesync_last_progress_timestamp_seconds: gauge('Time at which statesync last progressed.'),
-    chain_storage_seconds_until_compaction: gauge(
-      'Time until the database reaches the compaction threshold, at its growth rate.',
+    chain_storage_compaction_eta_seconds: gauge(
+      'Time in seconds until the database reaches the compaction threshold, at its growth rate.',
     ),
     chain_native_zombie: gauge('Whether the metrics of consensus do not change while the node progresses.'),
-    chain_duty_expected_slots: gauge('Expected number of rounds led in the window, by stake.'),
-    chain_duty_slots: gauge('Rounds led in the window, by result.', {
-      result: ['block', 'timeout'],
-    }),
-    chain_duty_timeout_ratio: gauge('Ratio of rounds in the window that timed out.', {
-      scope: ['own', 'network'],
-    }),
+    chain_duty_expected_slots: gauge('Expected number of rounds led by this node in the last six hours, by its stake.'),
+    chain_duty_slots: gauge(
+      'Rounds led by this node in the last six hours, by result; chain_ledger_own_blocks_total and chain_ledger_own_timeouts_total count them for other windows.',
+      {
+        result: ['block', 'timeout'],
+      },
+    ),
+    chain_duty_timeout_ratio: gauge(
+      'Ratio of the rounds of the last six hours that timed out: of those led by this node, or of all of the network; chain_ledger_timeouts_total and chain_ledger_own_timeouts_total count them for other windows.',
+      {
+        scope: ['own', 'network'],
+      },
+    ),
     chain_duty_shortfall_probability_ratio: gauge(
-      'Probability of at most the observed number of own blocks in the window, by chance.',
+      'Probability of at most the observed number of own blocks in the last six hours, by chance.',
     ),
     chain_duty_identity_active: gauge('Whether this node signs with the identity.', {
       identity: open,

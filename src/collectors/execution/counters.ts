@@ -141,9 +141,10 @@ export const createExecutionCounters = (recorder: Recorder) => {
 
   const observeBlock = ({ microseconds }: ExecutedBlock): void => {
     const { senderRecovery, execution, commit, total } = microseconds
-    const phases = { sender_recovery: senderRecovery, execution, commit, total } as const
+    const phases = { sender_recovery: senderRecovery, execution, commit } as const
+    recorder.observe('chain_execution_block_duration_seconds', total / MICRO)
     for (const phase of EXECUTION_PHASES) {
-      recorder.observe('chain_execution_block_duration_seconds', phases[phase] / MICRO, { phase })
+      recorder.observe('chain_execution_phase_duration_seconds', phases[phase] / MICRO, { phase })
     }
   }
 

@@ -9,6 +9,8 @@ export const KERNELS = ['running', 'pending'] as const
 /** Resources whose pressure the kernel measures. */
 export const RESOURCES = ['cpu', 'io', 'memory'] as const
 
+const HUGE_PAGE_SIZES = ['2Mi', '1Gi'] as const
+
 export const definition = {
   name: 'host',
   help: 'properties of the host that the node depends on: kernel, clock, huge pages, pressure, drives, ports, limits',
@@ -45,16 +47,14 @@ export const definition = {
     chain_host_kernel_blocked: gauge('Whether the kernel is known to break these nodes.', {
       kernel: KERNELS,
     }),
-    chain_host_hugepages: gauge('Huge pages of the kernel, by size and state.', {
-      size: ['2Mi', '1Gi'],
-      state: ['total', 'free'],
-    }),
+    chain_host_hugepages: gauge('Huge pages of the kernel, used and free, by size.', { size: HUGE_PAGE_SIZES }),
+    chain_host_hugepages_free: gauge('Free huge pages of the kernel, by size.', { size: HUGE_PAGE_SIZES }),
     chain_host_smt_active: gauge('Whether simultaneous multithreading is active.'),
     chain_host_governor_cpus: gauge('Number of CPUs, by frequency governor.', { governor: open }),
     chain_host_cpu_throttles_total: externalCounter('Thermal throttling events of the CPUs.'),
     chain_host_cpu_busy_ratio: gauge('Ratio of CPU time that was not idle.'),
     chain_host_pressure_seconds_total: externalCounter(
-      'Time in which some, or all, tasks that could run waited for the resource, since the boot of the host.',
+      'Time in seconds in which some, or all, tasks that could run waited for the resource, since the boot of the host.',
       { resource: RESOURCES, share: ['some', 'full'] },
     ),
     chain_host_udp_errors_total: externalCounter(
@@ -70,24 +70,26 @@ export const definition = {
       operation: ['read', 'write'],
     }),
     chain_host_drive_operation_seconds_total: externalCounter(
-      'Time that the operations of the drive took, since the boot of the host; divided by their number it is the latency.',
+      'Time in seconds that the operations of the drive took, since the boot of the host; divided by their number it is the latency.',
       { device: open, operation: ['read', 'write'] },
     ),
     chain_host_drive_queue_seconds_total: externalCounter(
-      'Time that operations spent in the queue of the drive, since the boot of the host; its rate is the length of the queue.',
+      'Time in seconds that operations spent in the queue of the drive, since the boot of the host; its rate is the length of the queue.',
       { device: open },
     ),
     chain_host_memory_available_bytes: gauge('Available memory of the host.'),
     chain_host_memory_available_ratio: gauge('Available ratio of the memory of the host.'),
     chain_host_clock_synchronized: gauge('Whether the clock is synchronized by a time service.'),
-    chain_host_clock_offset_seconds: gauge('Offset of the clock; positive when it is ahead of the time service.'),
+    chain_host_clock_offset_seconds: gauge(
+      'Offset of the clock of the host in seconds; positive when it is ahead of the time service.',
+    ),
     chain_host_port_exposed: gauge('Whether a process listens on the port on an interface other than loopback.', {
       port: open,
     }),
     chain_host_filesystem_size_bytes: gauge('Size of the file system of the directory.', {
       directory: open,
     }),
-    chain_host_filesystem_available_bytes: gauge('Free space of the file system.', {
+    chain_host_filesystem_available_bytes: gauge('Free space of the file system of the directory.', {
       directory: open,
     }),
     chain_host_directory_bytes: gauge('Disk usage of the files of the directory.', {

@@ -191,14 +191,8 @@ export const memoryChecks = ({ sysfs, readMemory, timeout }: MemoryCheckOptions)
         return text === null ? null : parseCount('the number of huge pages', text)
       }
       const counts = SIZES.map(async ([size, directory]) => [
-        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'nr_hugepages'), {
-          size,
-          state: 'total',
-        }),
-        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'free_hugepages'), {
-          size,
-          state: 'free',
-        }),
+        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'nr_hugepages'), { size }),
+        ...sampleIfKnown('chain_host_hugepages_free', await read(directory, 'free_hugepages'), { size }),
       ])
       return (await Promise.all(counts)).flat()
     },

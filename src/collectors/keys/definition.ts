@@ -37,7 +37,7 @@ export const definition = {
       kind: KEY_KINDS,
       state: KEY_STATES,
     }),
-    chain_key_backup_timestamp_seconds: gauge('Modification time of the backup.', { key: KEYS }),
-    chain_key_backup_copies: gauge('Number of rotated copies next to the backup.', { key: KEYS }),
+    chain_key_backup_timestamp_seconds: gauge('Modification time of the backup of the key.', { key: KEYS }),
+    chain_key_backup_copies: gauge('Number of rotated copies next to the backup of the key.', { key: KEYS }),
   },
 } as const

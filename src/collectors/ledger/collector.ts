@@ -98,15 +98,13 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
   let process: { readonly id: string; readonly firstAt: number } | undefined
 
   /** The key may come from the status report, long after the first line of the stream. */
-  let hasOwnScope = false
-  const initializeScope = (scope: 'own' | 'network'): void => {
-    if (scope === 'own') hasOwnScope = true
-    for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_blocks_total', 0, { event, scope })
-    recorder.count('chain_ledger_timeouts_total', 0, { scope })
+  let hasOwn = false
+  const initializeOwn = (): void => {
+    if (hasOwn || ownKey.get() === null) return
+    hasOwn = true
+    for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_own_blocks_total', 0, { event })
+    recorder.count('chain_ledger_own_timeouts_total', 0)
   }
-
-  const scopesOf = (author: string): readonly ('own' | 'network')[] =>
-    author === ownKey.get() ? ['own', 'network'] : ['network']
 
   /** Rounds between a block and its parent, each counted once: two proposals of one height have the same parent and two gaps. */
   const skippedRounds = ({ round, parentRound }: ProposedBlock): bigint | null => {
@@ -151,12 +149,13 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
 
   return {
     initialize: () => {
-      if (ownKey.get() !== null) initializeScope('own')
-      initializeScope('network')
+      initializeOwn()
+      for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_blocks_total', 0, { event })
+      recorder.count('chain_ledger_timeouts_total', 0)
       recorder.count('chain_ledger_transactions_total', 0)
     },
     add: (line) => {
-      if (!hasOwnScope && ownKey.get() !== null) initializeScope('own')
+      initializeOwn()
       const { event, isOld } = line
       const replay = isReplay(line)
       const height = event.event === 'timeout' ? '' : event.seqNum
@@ -164,13 +163,15 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
       const by = isOld ? 0 : 1
       const isOwn = event.author === ownKey.get()
       if (event.event === 'timeout') {
-        for (const scope of scopesOf(event.author)) recorder.count('chain_ledger_timeouts_total', by, { scope })
-        if (isOwn) ownConsecutiveTimeouts = (ownConsecutiveTimeouts ?? 0) + 1
+        recorder.count('chain_ledger_timeouts_total', by)
+        if (isOwn) {
+          recorder.count('chain_ledger_own_timeouts_total', by)
+          ownConsecutiveTimeouts = (ownConsecutiveTimeouts ?? 0) + 1
+        }
         return true
       }
-      for (const scope of scopesOf(event.author)) {
-        recorder.count('chain_ledger_blocks_total', by, { event: event.event, scope })
-      }
+      recorder.count('chain_ledger_blocks_total', by, { event: event.event })
+      if (isOwn) recorder.count('chain_ledger_own_blocks_total', by, { event: event.event })
       if (event.event === 'proposed') {
         const gap = skippedRounds(event)
         if (gap !== null) recorder.count('chain_ledger_skipped_rounds_total', isOld ? 0 : gap)

@@ -10,7 +10,7 @@ export const definition = {
   name: 'ledger',
   help: 'blocks, timeouts and skipped rounds from the ledger stream',
   introduction:
-    'The ledger stream in the journal. Counters hold what the agent read; lines that are repeated after a restart of the stream are not counted again. The series of `scope="own"` exist only when `node.publicKey` is set.',
+    'The ledger stream in the journal. Counters hold what the agent read; lines that are repeated after a restart of the stream are not counted again. The metrics of own rounds exist only while the public key of the node is known.',
   settings: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),
@@ -22,35 +22,43 @@ export const definition = {
   reading: objectOf({ lastEntryAt: timeOrNull }),
   metrics: {
     chain_ledger_blocks_total: counter(
-      'Blocks in the ledger stream, each height and round counted once; network includes own.',
-      { event: LEDGER_EVENTS, scope: ['own', 'network'] },
+      'Blocks of all leaders in the ledger stream, each height and round counted once.',
+      {
+        event: LEDGER_EVENTS,
+      },
+    ),
+    chain_ledger_own_blocks_total: counter(
+      'Blocks in the ledger stream that this node led, each height and round counted once; also among those of all leaders.',
+      { event: LEDGER_EVENTS },
     ),
     chain_ledger_timeouts_total: counter(
-      'Rounds whose leader timed out according to the ledger stream; network includes own.',
-      { scope: ['own', 'network'] },
+      'Rounds whose leader, any of the network, timed out according to the ledger stream.',
+    ),
+    chain_ledger_own_timeouts_total: counter(
+      'Rounds that this node led and that timed out according to the ledger stream; also among those of all leaders.',
     ),
     chain_ledger_skipped_rounds_total: counter(
       'Rounds between a proposed block and its parent without a block, each counted once.',
     ),
-    chain_ledger_transactions_total: counter('Transactions of proposed blocks.'),
-    chain_ledger_round: gauge('Highest consensus round in the stream.', { event: LEDGER_EVENTS }),
-    chain_ledger_epoch: gauge('Highest epoch in the stream.', { event: LEDGER_EVENTS }),
-    chain_ledger_seq_num: gauge('Highest block sequence number in the stream.', {
+    chain_ledger_transactions_total: counter('Transactions of proposed blocks in the ledger stream.'),
+    chain_ledger_round: gauge('Highest consensus round in the ledger stream, by event.', { event: LEDGER_EVENTS }),
+    chain_ledger_epoch: gauge('Highest epoch in the ledger stream, by event.', { event: LEDGER_EVENTS }),
+    chain_ledger_seq_num: gauge('Highest block sequence number in the ledger stream, by event.', {
       event: LEDGER_EVENTS,
     }),
-    chain_ledger_block_timestamp_seconds: gauge('Timestamp of the newest block.', {
+    chain_ledger_block_timestamp_seconds: gauge('Timestamp of the newest block in the ledger stream, by event.', {
       event: LEDGER_EVENTS,
     }),
     chain_ledger_block_interval_seconds: histogram(
-      'Time between the timestamps of consecutive proposed blocks.',
+      'Time between the timestamps of consecutive proposed blocks, in seconds.',
       [0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5],
     ),
     chain_ledger_propagation_seconds: histogram(
-      'Time from the timestamp of a proposed block to its line in the ledger stream.',
+      'Time from the timestamp of a proposed block to its line in the ledger stream, in seconds.',
       [0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.5, 3],
     ),
     chain_ledger_finality_seconds: histogram(
-      'Time from the timestamp of a block to the line that reports it as finalized.',
+      'Time from the timestamp of a block to the line of the ledger stream that reports it as finalized, in seconds.',
       [0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5],
     ),
     chain_ledger_future_blocks_total: counter(

@@ -28,16 +28,16 @@ export const definition = {
     oldestEntryAt: mapOf(timeOrNull),
   }),
   metrics: {
-    chain_log_pattern_total: counter('Lines with a known failure message, by pattern.', {
+    chain_log_pattern_total: counter('Lines of the log of the service with a known failure message, by pattern.', {
       service: open,
       pattern: open,
     }),
-    chain_log_lines_total: counter('Warnings and errors in the log, by level.', {
+    chain_log_lines_total: counter('Warnings and errors in the log of the service, by level.', {
       service: open,
       level: ['warning', 'error'],
     }),
     chain_log_suppressed_messages_total: counter(
-      'Messages dropped by journald; while it drops messages, a missing message proves nothing.',
+      'Messages of the service that journald dropped; while it drops messages, a missing message proves nothing.',
       { service: open },
     ),
     chain_log_oldest_entry_timestamp_seconds: gauge(

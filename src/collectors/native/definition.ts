@@ -64,36 +64,40 @@ export const definition = {
       network: open,
       version: open,
     }),
-    chain_native_uptime_seconds: gauge('Uptime of consensus.'),
+    chain_native_uptime_seconds: gauge('Uptime of consensus in seconds, from its own metrics.'),
     chain_native_peers: gauge('Number of peers discovered by consensus.'),
     chain_native_upstream_validators: gauge('Number of validators that send blocks to this node.'),
     chain_native_downstream_nodes: gauge('Number of full nodes that this node sends blocks to.'),
-    chain_native_sessions: gauge('Sessions of the authenticated transport over UDP.', {
-      state: ['total', 'transport', 'initiating'],
-    }),
-    chain_native_statesync_active: gauge('Whether consensus reports that it needs statesync.'),
-    chain_native_statesync_progress_block: gauge('Block that statesync has reached.'),
-    chain_native_statesync_target_block: gauge('Target block of statesync.'),
-    chain_native_vote_delay_seconds: gauge('Time from the start of the vote timer until the vote was ready.', {
-      percentile: ['p50', 'p90', 'p99'],
-    }),
-    chain_native_stake_ratio: gauge('Ratio of the stake of the network; 0 outside the active set.'),
+    chain_native_sessions: gauge(
+      'Sessions of the authenticated transport of consensus over UDP, by state: established (transport) or being set up (initiating).',
+      {
+        state: ['transport', 'initiating'],
+      },
+    ),
+    chain_native_statesync_active: gauge('Whether the metrics of consensus report that the node needs statesync.'),
+    chain_native_statesync_progress_block: gauge('Block that statesync has reached, from the metrics of consensus.'),
+    chain_native_statesync_target_block: gauge('Target block of statesync, from the metrics of consensus.'),
+    chain_native_vote_delay_seconds: gauge(
+      'Time from the start of the vote timer until the vote was ready, in seconds, by quantile of recent votes, from the metrics of consensus.',
+      {
+        quantile: ['0.5', '0.9', '0.99'],
+      },
+    ),
+    chain_native_stake_ratio: gauge(
+      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set.',
+    ),
     chain_native_migration_phase: gauge('Phase of the migration of the database as a state set; exactly one is 1.', {
       phase: MIGRATION_PHASES,
     }),
-    chain_native_database_bytes: gauge(
-      'Bytes of the database that are used, and its capacity, as consensus reports them.',
-      {
-        state: ['used', 'capacity'],
-      },
-    ),
+    chain_native_database_used_bytes: gauge('Used bytes of the database, from the metrics of consensus.'),
+    chain_native_database_capacity_bytes: gauge('Capacity of the database, from the metrics of consensus.'),
     chain_native_pool_transactions: gauge('Number of transactions in the transaction pool.'),
     chain_native_broadcast_latency_seconds: gauge(
-      'Time until a block was received by the channel, 99th percentile over 30 seconds.',
+      'Time until a block was received over the channel, in seconds, 99th percentile of the last 30 seconds, from the metrics of consensus.',
       { channel: BROADCAST_CHANNELS },
     ),
     chain_native_executor_seconds_total: externalCounter(
-      'Working time of the parts of consensus since it was started: which of them is slow.',
+      'Working time of the parts of consensus in seconds since it was started: which of them is slow.',
       { part: NATIVE_PARTS },
     ),
     chain_native_events_total: externalCounter('Events of consensus since it was started.', {

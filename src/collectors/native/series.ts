@@ -65,16 +65,15 @@ const BROADCAST_NAMES: Readonly<Record<(typeof BROADCAST_CHANNELS)[number], stri
 
 /** Consensus communicates over UDP; some versions also have sessions over TCP. */
 const SESSION_NAMES = {
-  total: 'wireauth_udp_state_total_sessions',
   transport: 'wireauth_udp_state_transport_sessions',
   initiating: 'wireauth_udp_state_initiating_sessions',
 } as const
 
 /** In milliseconds, since v0.14.0. */
 const VOTE_DELAY_NAMES = {
-  p50: 'state_vote_delay_ready_after_timer_start_p50_ms',
-  p90: 'state_vote_delay_ready_after_timer_start_p90_ms',
-  p99: 'state_vote_delay_ready_after_timer_start_p99_ms',
+  '0.5': 'state_vote_delay_ready_after_timer_start_p50_ms',
+  '0.9': 'state_vote_delay_ready_after_timer_start_p90_ms',
+  '0.99': 'state_vote_delay_ready_after_timer_start_p99_ms',
 } as const
 
 /** The value of the node's metric for each phase. */
@@ -220,15 +219,15 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
     ...sampleIfKnown('chain_native_downstream_nodes', value(NATIVE_NAMES.downstreamNodes)),
     ...STATES.flatMap((state) => sampleIfKnown('chain_native_sessions', value(SESSION_NAMES[state]), { state })),
     ...statesyncSamples(series),
-    ...PERCENTILES.flatMap((percentile) =>
-      sampleIfKnown('chain_native_vote_delay_seconds', divided(value(VOTE_DELAY_NAMES[percentile]), 1000), {
-        percentile,
+    ...QUANTILES.flatMap((quantile) =>
+      sampleIfKnown('chain_native_vote_delay_seconds', divided(value(VOTE_DELAY_NAMES[quantile]), 1000), {
+        quantile,
       }),
     ),
     ...sampleIfKnown('chain_native_stake_ratio', divided(value(NATIVE_NAMES.stake), 10_000)),
     ...phaseSamples(value(NATIVE_NAMES.migrationPhase)),
-    ...sampleIfKnown('chain_native_database_bytes', value(NATIVE_NAMES.databaseUsed), { state: 'used' }),
-    ...sampleIfKnown('chain_native_database_bytes', value(NATIVE_NAMES.databaseCapacity), { state: 'capacity' }),
+    ...sampleIfKnown('chain_native_database_used_bytes', value(NATIVE_NAMES.databaseUsed)),
+    ...sampleIfKnown('chain_native_database_capacity_bytes', value(NATIVE_NAMES.databaseCapacity)),
     ...sampleIfKnown('chain_native_pool_transactions', value(NATIVE_NAMES.poolTransactions)),
     ...BROADCAST_CHANNELS.flatMap((channel) =>
       sampleIfKnown('chain_native_broadcast_latency_seconds', divided(value(BROADCAST_NAMES[channel]), 1000), {
@@ -244,8 +243,8 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
   ]
 }
 
-const STATES = ['total', 'transport', 'initiating'] as const
-const PERCENTILES = ['p50', 'p90', 'p99'] as const
+const STATES = ['transport', 'initiating'] as const
+const QUANTILES = ['0.5', '0.9', '0.99'] as const
 
 const divided = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value / by

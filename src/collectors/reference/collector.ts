@@ -91,7 +91,7 @@ export const reference = ({
         ...sampleIfKnown('chain_reference_block_number', blockNumber, { reference: name }),
       ]),
       sample('chain_reference_agreeing', agreeing),
-      ...sampleIfKnown('chain_block_difference', difference),
+      ...sampleIfKnown('chain_blocks_behind', difference),
     ],
     states: ({ references: all }) => Object.fromEntries(all.map(({ name, state }) => [`reference ${name}`, state])),
   }

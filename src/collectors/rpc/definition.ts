@@ -35,14 +35,14 @@ export const definition = {
     chain_rpc_up: gauge(
       'Whether the last eth_blockNumber returned a valid response; 0 when refused, timed out or invalid.',
     ),
-    chain_rpc_block_number: gauge('Block height reported by the node, by block tag.', {
+    chain_rpc_block_number: gauge('Block height reported by the RPC of the node, by block tag.', {
       tag: BLOCK_TAGS,
     }),
-    chain_rpc_block_timestamp_seconds: gauge('Timestamp of the block, by block tag.', {
+    chain_rpc_block_timestamp_seconds: gauge('Timestamp of the block reported by the RPC of the node, by block tag.', {
       tag: BLOCK_TAGS,
     }),
     chain_rpc_last_advance_timestamp_seconds: gauge(
-      'Time at which the latest height last increased, by the clock of the agent.',
+      'Time at which the latest height of the RPC last increased, by the clock of the agent.',
     ),
     chain_rpc_info: gauge('Constant 1; client version, chain id and network version reported by the node.', {
       client_version: open,
@@ -50,11 +50,11 @@ export const definition = {
       net_version: open,
     }),
     chain_rpc_request_duration_seconds: histogram(
-      'Duration of the requests of each poll, whether the response was valid or not.',
-      [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1, 2.5],
+      'Duration of the requests of each poll of the RPC in seconds, whether the response was valid or not.',
+      [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
       { method: ['eth_blockNumber', 'eth_getBlockByNumber'] },
     ),
-    chain_rpc_errors_total: counter('Requests of the poll without a valid response, by reason.', {
+    chain_rpc_errors_total: counter('Requests of the polls of the RPC without a valid response, by reason.', {
       method: ['eth_blockNumber', 'eth_getBlockByNumber'],
       reason: REQUEST_FAILURES,
     }),

@@ -44,7 +44,7 @@ export const definition = {
     chain_schedule_proved: gauge(
       'Whether the last 200 rounds had the predicted leader; the other metrics of the schedule are absent otherwise.',
     ),
-    chain_schedule_misses_total: counter('Rounds with another leader than predicted.'),
+    chain_schedule_misses_total: counter('Rounds whose leader was not the one of the computed leader schedule.'),
     chain_schedule_next_own_round: gauge('The next round that this node leads.'),
     chain_schedule_next_own_timestamp_seconds: gauge('Estimated time of the next round that this node leads.'),
     chain_schedule_own_rounds_ahead: gauge(

@@ -93,27 +93,27 @@ export const definition = {
     chain_service_restarts_total: externalCounter('Restarts of the unit by systemd.', {
       service: open,
     }),
-    chain_service_start_timestamp_seconds: gauge('Time at which the main process last started.', {
+    chain_service_start_timestamp_seconds: gauge('Time at which the main process of the unit last started.', {
       service: open,
     }),
     chain_service_last_exit_status: gauge(
-      'Exit code of the last main process that exited, or the number of the signal that killed it.',
+      'Exit code of the last main process of the unit that exited, or the number of the signal that killed it.',
       { service: open },
     ),
     chain_service_memory_bytes: gauge('Memory of the unit, from systemd accounting.', {
       service: open,
     }),
-    chain_service_cpu_seconds_total: externalCounter('CPU time of the unit since it was started.', {
+    chain_service_cpu_seconds_total: externalCounter('CPU time of the unit in seconds since it was started.', {
       service: open,
     }),
     chain_service_tasks: gauge('Number of tasks of the unit, from systemd accounting.', {
       service: open,
     }),
     chain_service_partial_restart: gauge('Whether consensus was restarted and execution was not.'),
-    chain_timer_last_trigger_timestamp_seconds: gauge('Time at which the timer was last triggered.', {
+    chain_timer_last_trigger_timestamp_seconds: gauge('Time at which the systemd timer was last triggered.', {
       timer: open,
     }),
-    chain_timer_next_trigger_timestamp_seconds: gauge('Time at which the timer is triggered next.', {
+    chain_timer_next_trigger_timestamp_seconds: gauge('Time at which the systemd timer is triggered next.', {
       timer: open,
     }),
   },

@@ -23,9 +23,12 @@ export const definition = {
   }),
   metrics: {
     chain_slo_objective_ratio: gauge('Ratio of a week in which the node should be up, by the configuration.'),
-    chain_slo_uptime_ratio: gauge('Uptime of the last seven days, as a ratio of the known time or rounds.', {
-      criterion: CRITERIA,
-    }),
+    chain_slo_uptime_ratio: gauge(
+      'Uptime of the node in the last seven days, as a ratio of the known time or rounds.',
+      {
+        criterion: CRITERIA,
+      },
+    ),
     chain_slo_budget_remaining_ratio: gauge(
       'Part of the downtime that the objective allows in seven days that is left; negative if it is exceeded.',
       { criterion: CRITERIA },

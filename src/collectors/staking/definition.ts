@@ -113,15 +113,19 @@ export const definition = {
     chain_staking_up: gauge('Whether the node answered the last poll of the staking precompile.'),
     chain_staking_registered: gauge('Whether the public key of the node belongs to a validator.'),
     chain_staking_info: gauge('Constant 1; the id of the validator.', { validator_id: open }),
-    chain_staking_block_timestamp_seconds: gauge('Timestamp of the finalized block of the readings.'),
+    chain_staking_block_timestamp_seconds: gauge(
+      'Timestamp of the finalized block at which the staking precompile was read.',
+    ),
     chain_staking_epoch: gauge('Epoch of the staking precompile.'),
     chain_staking_in_epoch_delay: gauge(
       'Whether the boundary block of the epoch has passed: the set of the next epoch is fixed.',
     ),
     chain_staking_epoch_progress_ratio: gauge('Blocks since the last boundary block, as a ratio of an epoch.'),
-    chain_staking_boundary_block: gauge('Block number of the next boundary block; in the delay that of the last one.'),
+    chain_staking_boundary_block: gauge(
+      'Block number of the next boundary block of the epoch; in the delay that of the last one.',
+    ),
     chain_staking_boundary_timestamp_seconds: gauge(
-      'Estimated time of that boundary block, by the mean block time of the last 1,000 blocks.',
+      'Estimated time of the boundary block of the epoch, by the mean block time of the last 1,000 blocks.',
     ),
     chain_staking_next_epoch_timestamp_seconds: gauge(
       'Estimated time of the start of the next epoch at the latest: rounds without a block count, too.',
@@ -130,7 +134,7 @@ export const definition = {
     chain_staking_active_next: gauge(
       'Whether the validator is a member of the set of the next epoch; absent until that set is fixed.',
     ),
-    chain_staking_flag: gauge('Whether the flag is set, which excludes the validator from the next set.', {
+    chain_staking_flag: gauge('Whether the flag of the validator is set, which excludes it from the next set.', {
       flag: FLAGS,
     }),
     chain_staking_stake_tokens: gauge('Stake of the validator, by view; 0 in a set of which it is no member.', {
@@ -145,11 +149,11 @@ export const definition = {
       'Stake that a member needs: the minimum, or in a full set the stake of its weakest member at the last boundary.',
     ),
     chain_staking_margin_ratio: gauge(
-      'Stake above the threshold, as a ratio of the threshold; negative below it, absent while a flag is set.',
+      'Stake of the validator above the threshold, as a ratio of the threshold; negative below it, absent while a flag is set.',
     ),
     chain_staking_rank: gauge('Rank of the validator by stake in the consensus view; absent if it is no member.'),
-    chain_staking_set_members: gauge('Members of the set, by view.', { view: SET_VIEWS }),
-    chain_staking_set_limit_members: gauge('Members of the consensus view at most.'),
+    chain_staking_set_members: gauge('Members of the set of validators, by view.', { view: SET_VIEWS }),
+    chain_staking_set_limit_members: gauge('Largest number of members of the set of validators in the consensus view.'),
     chain_staking_pending_tokens: gauge(
       'Pending stake: of all delegators, the change at the next boundary; of the authority, delegations that do not count yet.',
       { delegator: DELEGATORS },

@@ -16,6 +16,11 @@ interface StatusCollectorOptions {
   readonly timing: Timing
 }
 
+export interface StatusReading extends StatusReport {
+  /** The times of the cleanup are relative to it; in ms. */
+  readonly readAt: number
+}
+
 /** The node's status report, read at a long interval: each run of the tool puts load on the node. */
 export const status = ({
   read,
@@ -23,11 +28,11 @@ export const status = ({
   ownKey,
   servesAsReference,
   timing,
-}: StatusCollectorOptions): Collector<StatusReport> => ({
+}: StatusCollectorOptions): Collector<StatusReading> => ({
   name: definition.name,
   help: definition.help,
   timing,
-  run: poll(timing, async ({ signal }: Context) => {
+  run: poll(timing, async ({ clock, signal }: Context) => {
     const report = parseStatusReport(await read(signal))
     ownKey.set(report.config.secpPublicKey)
     const unknown = report.unknownKeys.length + report.strayLines
@@ -35,11 +40,11 @@ export const status = ({
       format: 'chain-status',
       result: 'unparsed',
     })
-    return report
+    return { ...report, readAt: clock.now() }
   }),
   samples: (report) => [
     ...samples(report),
-    ...(servesAsReference ? sampleIfKnown('chain_block_difference', behind(report)) : []),
+    ...(servesAsReference ? sampleIfKnown('chain_blocks_behind', behind(report)) : []),
   ],
   states: ({ consensus, rpc, statesync, unknownKeys }) => ({
     ...(unknownKeys.length === 0 ? {} : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
@@ -63,8 +68,9 @@ const isValue = (value: string | null, healthy: string): boolean | null =>
 /** In Prometheus an empty label is an absent one. */
 const label = (value: string | bigint | null): string => value?.toString().slice(0, 100) ?? ''
 
-const samples = (report: StatusReport): readonly Sample[] => {
+const samples = (report: StatusReading): readonly Sample[] => {
   const { header, config, consensus, statesync, rpc, cleanup } = report
+  const now = report.readAt / 1000
   return [
     sample('chain_status_info', 1, {
       hostname: label(header.hostname),
@@ -94,7 +100,7 @@ const samples = (report: StatusReport): readonly Sample[] => {
     ...sampleIfKnown('chain_status_round', consensus.round),
     ...sampleIfKnown('chain_status_block_number', consensus.blockNumber),
     ...sampleIfKnown('chain_status_external_block_number', consensus.externalBlockNumber),
-    ...sampleIfKnown('chain_status_block_difference', consensus.blockDifference),
+    ...sampleIfKnown('chain_status_blocks_behind', consensus.blockDifference),
     // Without a target there is no progress: 0 of 0 would look like a statesync that has not started.
     ...(statesync.targetBlock === 0n
       ? []
@@ -104,8 +110,14 @@ const samples = (report: StatusReport): readonly Sample[] => {
           ...sampleIfKnown('chain_status_statesync_target_block', statesync.targetBlock),
         ]),
     ...sampleIfKnown('chain_status_cleanup_activated', cleanup.activated),
-    ...sampleIfKnown('chain_status_cleanup_previous_seconds', cleanup.previousSeconds),
-    ...sampleIfKnown('chain_status_cleanup_next_seconds', cleanup.nextSeconds),
+    ...sampleIfKnown(
+      'chain_status_cleanup_last_timestamp_seconds',
+      cleanup.previousSeconds === null ? null : now - cleanup.previousSeconds,
+    ),
+    ...sampleIfKnown(
+      'chain_status_cleanup_next_timestamp_seconds',
+      cleanup.nextSeconds === null ? null : now + cleanup.nextSeconds,
+    ),
   ]
 }
 

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { flagOrNull, integerOrNull, numberOrNull, objectOf, recordOf, textOrNull } from '../shared/reading-schema.ts'
+import {
+  flagOrNull,
+  integerOrNull,
+  numberOrNull,
+  objectOf,
+  recordOf,
+  textOrNull,
+  timeOrNull,
+} from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'status',
@@ -10,6 +18,7 @@ export const definition = {
     "The status report of the node's tool, every `status.interval` (5 minutes): each run of that tool connects to the node's control socket, sends a request to the internet and decrypts a key. `status.enabled: false` disables it. Only the known healthy value of each state counts as healthy; the values are labels of `chain_status_state_info`.",
   settings: z.strictObject(timing('5m', '60s', POLL)).prefault({}),
   reading: objectOf({
+    readAt: timeOrNull,
     header: objectOf({
       hostname: textOrNull,
       date: textOrNull,
@@ -48,7 +57,7 @@ export const definition = {
     }),
   }),
   metrics: {
-    chain_status_info: gauge('Constant 1; identity and versions in the status report.', {
+    chain_status_info: gauge('Constant 1; identity and versions in the status report of the node.', {
       hostname: open,
       version: open,
       network: open,
@@ -58,32 +67,46 @@ export const definition = {
       record_seq_num: open,
       secp_public_key: open,
     }),
-    chain_status_uptime_seconds: gauge('Reported uptime of the consensus process.'),
-    chain_status_service_running: gauge('Whether the service is reported as running.', {
+    chain_status_uptime_seconds: gauge('Uptime of consensus in seconds, from the status report of the node.'),
+    chain_status_service_running: gauge('Whether the status report of the node has the service as running.', {
       service: open,
     }),
-    chain_status_rpc_block_number: gauge('Reported height of the RPC.'),
-    chain_status_peers: gauge('Reported number of peers.'),
-    chain_status_in_sync: gauge('Whether the reported state of consensus is in-sync, the only healthy value.'),
-    chain_status_live: gauge('Whether the reported mode is live, the only healthy value.'),
-    chain_status_rpc_active: gauge('Whether the RPC is reported as active.'),
-    chain_status_state_info: gauge('Constant 1; the reported states, unchanged.', {
+    chain_status_rpc_block_number: gauge('Block height of the RPC, from the status report of the node.'),
+    chain_status_peers: gauge('Number of peers, from the status report of the node.'),
+    chain_status_in_sync: gauge(
+      'Whether the state of consensus in the status report of the node is in-sync, the only healthy value.',
+    ),
+    chain_status_live: gauge(
+      'Whether the mode of consensus in the status report of the node is live, the only healthy value.',
+    ),
+    chain_status_rpc_active: gauge('Whether the status report of the node has the RPC as active.'),
+    chain_status_state_info: gauge('Constant 1; the states in the status report of the node, unchanged.', {
       consensus: open,
       mode: open,
       rpc: open,
     }),
-    chain_status_epoch: gauge('Reported epoch.'),
-    chain_status_round: gauge('Reported round.'),
-    chain_status_block_number: gauge('Reported height of consensus.'),
-    chain_status_external_block_number: gauge('Reported height of an external source.'),
-    chain_status_block_difference: gauge('Reported difference of the heights.'),
-    chain_status_statesync_progress_ratio: gauge(
-      'Reported progress of statesync; absent while the reported target is 0.',
+    chain_status_epoch: gauge('Epoch of consensus, from the status report of the node.'),
+    chain_status_round: gauge('Round of consensus, from the status report of the node.'),
+    chain_status_block_number: gauge('Block height of consensus, from the status report of the node.'),
+    chain_status_external_block_number: gauge(
+      'Block height of a source outside of the node, from the status report of the node.',
     ),
-    chain_status_statesync_progress_block: gauge('Block that statesync has reached.'),
-    chain_status_statesync_target_block: gauge('Target block of statesync.'),
-    chain_status_cleanup_activated: gauge('Whether the cleanup timer is active.'),
-    chain_status_cleanup_previous_seconds: gauge('Reported time since the last cleanup.'),
-    chain_status_cleanup_next_seconds: gauge('Reported time until the next cleanup.'),
+    chain_status_blocks_behind: gauge(
+      'Blocks by which the node is behind a source outside of it, from the status report of the node; clamped in some versions.',
+    ),
+    chain_status_statesync_progress_ratio: gauge(
+      'Progress of statesync, from the status report of the node; absent while its target is 0.',
+    ),
+    chain_status_statesync_progress_block: gauge(
+      'Block that statesync has reached, from the status report of the node.',
+    ),
+    chain_status_statesync_target_block: gauge('Target block of statesync, from the status report of the node.'),
+    chain_status_cleanup_activated: gauge(
+      'Whether the timer of the cleanup is active, from the status report of the node.',
+    ),
+    chain_status_cleanup_last_timestamp_seconds: gauge('Time of the last cleanup, from the status report of the node.'),
+    chain_status_cleanup_next_timestamp_seconds: gauge(
+      'Time of the next cleanup, from the status report of the node; in the past when it is overdue.',
+    ),
   },
 } as const

@@ -72,37 +72,47 @@ export const definition = {
     unknownLines: numberOrNull,
   }),
   metrics: {
-    chain_storage_capacity_bytes: gauge('Capacity of the database on the device.', {
+    chain_storage_capacity_bytes: gauge('Capacity of the database on the device, from the report of its tool.', {
       device: open,
     }),
-    chain_storage_used_bytes: gauge('Used space of the database on the device.', { device: open }),
-    chain_storage_used_ratio: gauge('Used ratio of the device, from the reported percentage.', {
+    chain_storage_used_bytes: gauge('Used space of the database on the device, from the report of its tool.', {
       device: open,
     }),
-    chain_storage_chunks: gauge('Chunks of 256 MiB in the list.', { list: CHUNK_LISTS }),
-    chain_storage_chunks_capacity_bytes: gauge('Capacity of the chunks in the list.', {
+    chain_storage_used_ratio: gauge(
+      'Used ratio of the database on the device, from the percentage in the report of its tool.',
+      {
+        device: open,
+      },
+    ),
+    chain_storage_chunks: gauge('Chunks of the database, of 256 MiB each, by list.', { list: CHUNK_LISTS }),
+    chain_storage_chunks_capacity_bytes: gauge('Capacity of the chunks of the database, by list.', {
       list: CHUNK_LISTS,
     }),
-    chain_storage_chunks_used_bytes: gauge('Used space of the chunks in the list.', {
+    chain_storage_chunks_used_bytes: gauge('Used space of the chunks of the database, by list.', {
       list: CHUNK_LISTS,
     }),
-    chain_storage_history_blocks: gauge('Blocks whose state is retained.', { timeline: TIMELINES }),
-    chain_storage_history_earliest_block: gauge('Earliest block whose state is retained.', {
+    chain_storage_history_blocks: gauge('Number of blocks whose state is retained in the database, by timeline.', {
       timeline: TIMELINES,
     }),
-    chain_storage_history_latest_block: gauge('Latest block whose state is retained.', {
+    chain_storage_history_earliest_block: gauge(
+      'Earliest block whose state is retained in the database, by timeline.',
+      {
+        timeline: TIMELINES,
+      },
+    ),
+    chain_storage_history_latest_block: gauge('Latest block whose state is retained in the database, by timeline.', {
       timeline: TIMELINES,
     }),
     chain_storage_history_max_blocks: gauge(
-      'Limit of retained blocks; above 80 % usage the node reduces it by itself.',
+      'Limit of blocks whose state is retained in the database; above 80 % usage the node reduces it by itself.',
     ),
     chain_storage_latest_block: gauge('Latest block in the database, by state.', {
       state: BLOCK_STATES,
     }),
-    chain_storage_auto_expire_block: gauge('Version below which the node expires state by itself.', {
+    chain_storage_auto_expire_block: gauge('Block below which the node expires state by itself, by timeline.', {
       timeline: TIMELINES,
     }),
-    chain_storage_timeline_info: gauge('Constant 1; the kind of state machine in the timeline.', {
+    chain_storage_timeline_info: gauge('Constant 1; the kind of state machine in the timeline of the database.', {
       timeline: TIMELINES,
       kind: open,
     }),

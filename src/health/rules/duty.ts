@@ -19,9 +19,9 @@ export const duty: RuleFile = {
           comment:
             'Timeouts of the whole network per block. Half an hour, so that a network problem is still included when a leader whose turn comes every few minutes has missed three.',
           record: 'instance:chain_network_timeouts_per_block:ratio_rate30m',
-          expr: `rate(chain_ledger_timeouts_total{scope="network"}[30m])
+          expr: `rate(chain_ledger_timeouts_total[30m])
   / on (instance, job)
-rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
+rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
         },
       ],
     },
@@ -102,7 +102,7 @@ rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
           advice: [
             'Check the load of the host, execution and the drives: `chain-agent status execution`, `chain-agent status host`.',
           ],
-          expr: (limit) => `chain_native_vote_delay_seconds{percentile="p99"} > ${limit}
+          expr: (limit) => `chain_native_vote_delay_seconds{quantile="0.99"} > ${limit}
   and on (instance, job) (chain_native_stake_ratio > 0)`,
           summary: 'Votes are ready too late.',
           description: (limit) =>

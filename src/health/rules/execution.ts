@@ -22,8 +22,8 @@ export const execution: RuleFile = {
           for: '2m',
           critical: { limit: 0.05, for: '1m' },
           advice: EXECUTION_SLOW_ADVICE,
-          expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{phase="total", le="${limit}"}[2m])
-  / on (instance, job) rate(chain_execution_block_duration_seconds_count{phase="total"}[2m])
+          expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{le="${limit}"}[2m])
+  / on (instance, job) rate(chain_execution_block_duration_seconds_count[2m])
 < 0.5`,
           summary: 'Execution takes too long for a block.',
           description: (limit) =>

@@ -232,7 +232,7 @@ chain_service_max_file_descriptors > ${limit}`,
           advice: [
             'Reserve huge pages: `vm.nr_hugepages` in `/etc/sysctl.d/`, as the installation guide of the node describes.',
           ],
-          expr: 'chain_host_hugepages{size="2Mi",state="total"} == 0',
+          expr: 'chain_host_hugepages{size="2Mi"} == 0',
           summary: 'The kernel has no huge pages for the node.',
           description:
             'The kernel of {{ $labels.instance }} has had no huge pages of 2 MiB for five minutes: execution and the database tool cannot start.',

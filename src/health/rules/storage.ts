@@ -98,7 +98,7 @@ and on (instance, job) (
           limit: 172800,
           for: '1h',
           advice: ['See what uses the space: `chain-agent status storage`.'],
-          expr: (limit) => `chain_storage_seconds_until_compaction < ${limit} > 0`,
+          expr: (limit) => `chain_storage_compaction_eta_seconds < ${limit} > 0`,
           summary: 'The database will soon be so full that the node compacts it.',
           description: (limit) =>
             `At its growth the database of {{ $labels.instance }} reaches the compaction limit in {{ $value | humanizeDuration }}, less than ${period(limit)}. From then on the node drops old state.`,

@@ -27,10 +27,10 @@ export const sync: RuleFile = {
           comment:
             'The time that the chain takes for the blocks that the node is behind. The block rate of a chain changes with its releases; until it is measured (the first seconds, an hour without a block) 3 blocks a second are assumed, between the 2.5 that such chains had and the 3.3 that they have.',
           record: 'instance:chain_behind:seconds',
-          expr: `chain_block_difference / on (instance, job) (
+          expr: `chain_blocks_behind / on (instance, job) (
     chain_blocks_per_second
   or on (instance, job)
-    3 * group by (instance, job) (chain_block_difference)
+    3 * group by (instance, job) (chain_blocks_behind)
 )`,
         },
       ],
@@ -74,7 +74,7 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
             'Replace those that do not: `references` in the configuration.',
           ],
           expr: `count by (instance, job) (chain_reference_up)
-unless on (instance, job) chain_block_difference
+unless on (instance, job) chain_blocks_behind
 unless on (instance, job) (chain_rpc_up == 0)`,
           summary: 'It is unknown whether the node is behind.',
           description:

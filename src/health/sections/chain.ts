@@ -99,7 +99,7 @@ const toneIn =
   }
 
 /** From the references, or, without references, from the status report of the node. */
-const differenceOf = ({ known }: View): number | undefined => known.value('chain_block_difference')
+const differenceOf = ({ known }: View): number | undefined => known.value('chain_blocks_behind')
 
 export const chain: Section = {
   name: 'chain',

@@ -109,7 +109,7 @@ export const storage: Section = {
       collector: 'derived',
       source: 'its growth rate',
       facts: ({ known }) => [
-        fact(['compaction', 'inSeconds'], known.value('chain_storage_seconds_until_compaction'), {
+        fact(['compaction', 'inSeconds'], known.value('chain_storage_compaction_eta_seconds'), {
           label: 'compaction in',
           text: (seconds) => duration(seconds * 1000),
           unknownReason: 'not measured yet, or not growing',

@@ -108,9 +108,8 @@ const memoryFacts = (view: View): readonly Fact[] => {
       text: (amount) => joined([size(amount), free === undefined ? null : share(free)]) ?? '',
     }),
     ...sizes.map((one) => {
-      const of = (state: string) =>
-        pages.find(({ labels }) => labels['size'] === one && labels['state'] === state)?.value
-      const [total, unused] = [of('total'), of('free')]
+      const of = (samples: typeof pages) => samples.find(({ labels }) => labels['size'] === one)?.value
+      const [total, unused] = [of(pages), of(known.series('chain_host_hugepages_free'))]
       return fact(['hugePages', one], total === undefined ? null : { total, free: unused ?? null }, {
         label: `huge pages of ${one}`,
         text: ({ total: all, free: left }) =>

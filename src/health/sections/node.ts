@@ -80,7 +80,7 @@ export const peers: Section = {
       collector: 'native',
       source: 'the metrics of consensus',
       facts: ({ known }) => {
-        const sessions = (state: 'total' | 'transport' | 'initiating') =>
+        const sessions = (state: 'transport' | 'initiating') =>
           fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
             label: `sessions, ${state}`,
           })
@@ -88,7 +88,7 @@ export const peers: Section = {
           fact(['native', 'discovered'], known.value('chain_native_peers')),
           fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
           fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
-          ...(['total', 'transport', 'initiating'] as const).map(sessions),
+          ...(['transport', 'initiating'] as const).map(sessions),
         ]
       },
     },

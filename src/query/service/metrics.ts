@@ -21,38 +21,42 @@ export const queryService = {
     'The query service, `chain-agent serve-query`: a separate process that exports its own /metrics on `serveQuery.metricsListen`, with `process_*` and `nodejs_*` of that process. Its counters start at 0 with each run.',
   metrics: {
     chain_query_service_node_height: gauge(
-      'Last finalized block reported by the node; absent while the node does not respond.',
+      'Last finalized block that the node reports to the query service; absent while the node does not respond.',
     ),
-    chain_query_service_height: gauge('Last indexed block; every block since the first one is indexed.'),
-    chain_query_service_first_block: gauge('First indexed block.'),
-    chain_query_service_indexed_block_timestamp_seconds: gauge('Timestamp of the last indexed block.'),
+    chain_query_service_height: gauge(
+      'Last block that the query service indexed; every block since the first one is indexed.',
+    ),
+    chain_query_service_first_block: gauge('First block that the query service indexed.'),
+    chain_query_service_indexed_block_timestamp_seconds: gauge(
+      'Timestamp of the last block that the query service indexed.',
+    ),
     chain_query_service_phase: gauge(
-      'Phase of the ingest as a state set; exactly one is 1; in `waiting`, the node is behind or does not respond.',
+      'Phase of the ingest of the query service as a state set; exactly one is 1; in `waiting`, the node is behind or does not respond.',
       { phase: INGEST_PHASES },
     ),
-    chain_query_service_blocks_indexed_total: externalCounter('Blocks indexed by this process.'),
-    chain_query_service_logs_indexed_total: externalCounter('Logs indexed by this process.'),
-    chain_query_service_ingest_errors_total: externalCounter('Steps of the ingest that failed.', {
+    chain_query_service_blocks_indexed_total: externalCounter('Blocks that this process of the query service indexed.'),
+    chain_query_service_logs_indexed_total: externalCounter('Logs that this process of the query service indexed.'),
+    chain_query_service_ingest_errors_total: externalCounter('Steps of the ingest of the query service that failed.', {
       kind: INGEST_FAILURES,
     }),
     chain_query_service_requests_total: counter(
-      'Responses, by status code; 499: the client closed the connection before the response.',
+      'Responses of the query service, by status code; 499: the client closed the connection before the response.',
       { path: QUERY_PATHS, code: open },
     ),
     chain_query_service_request_duration_seconds: histogram(
-      'Duration from the request to the end of the response.',
+      'Duration from a request to the query service to the end of the response, in seconds.',
       [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       { path: QUERY_PATHS },
     ),
-    chain_query_service_response_bytes_total: counter('Bytes of responses, as sent.', {
+    chain_query_service_response_bytes_total: counter('Bytes of the responses of the query service, as sent.', {
       path: QUERY_PATHS,
     }),
-    chain_query_service_logs_returned_total: counter('Logs in responses.'),
-    chain_query_service_store_bytes: gauge('Disk usage of the store.'),
+    chain_query_service_logs_returned_total: counter('Logs in the responses of the query service.'),
+    chain_query_service_store_bytes: gauge('Disk usage of the store of the query service.'),
     chain_query_service_store_limit_bytes: gauge(
-      'Limit of the disk usage of the store; absent if it is not limited by bytes.',
+      'Limit of the disk usage of the store of the query service; absent if it is not limited by bytes.',
     ),
-    chain_query_service_store_logs: gauge('Logs in the store.'),
-    chain_query_service_store_blocks: gauge('Blocks in the store.'),
+    chain_query_service_store_logs: gauge('Logs in the store of the query service.'),
+    chain_query_service_store_blocks: gauge('Blocks in the store of the query service.'),
   },
 } as const

@@ -62,7 +62,7 @@ const recordReferences = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_reference_block_number', moment.height - late, { reference })
   }
   to.gauge('chain_reference_agreeing', 2)
-  if (moment.rpcAnswers) to.gauge('chain_block_difference', moment.behind)
+  if (moment.rpcAnswers) to.gauge('chain_blocks_behind', moment.behind)
 }
 
 const recordLedger = (to: Recorder, moment: NodeState): void => {
@@ -72,8 +72,8 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
   const own = rounds * stakeOf(moment)
   for (const event of LEDGER_EVENTS) {
     const depth = event === 'proposed' ? 0 : DEPTH.finalized
-    to.total('chain_ledger_blocks_total', blocks, { event, scope: 'network' })
-    if (profile.isValidator) to.total('chain_ledger_blocks_total', own * (1 - ownTimeoutShare), { event, scope: 'own' })
+    to.total('chain_ledger_blocks_total', blocks, { event })
+    if (profile.isValidator) to.total('chain_ledger_own_blocks_total', own * (1 - ownTimeoutShare), { event })
     if (!moment.consensusRuns || moment.statesync !== null) continue
     to.gauge('chain_ledger_round', moment.round - depth, { event })
     to.gauge('chain_ledger_epoch', epochOf(moment), { event })
@@ -81,9 +81,9 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
     const time = moment.blockTime - depth / BLOCKS_PER_SECOND
     to.gauge('chain_ledger_block_timestamp_seconds', time, { event })
   }
-  to.total('chain_ledger_timeouts_total', blocks * timeoutShare, { scope: 'network' })
+  to.total('chain_ledger_timeouts_total', blocks * timeoutShare)
   if (profile.isValidator) {
-    to.total('chain_ledger_timeouts_total', own * ownTimeoutShare, { scope: 'own' })
+    to.total('chain_ledger_own_timeouts_total', own * ownTimeoutShare)
     to.gauge('chain_ledger_own_consecutive_timeouts', ownTimeoutShare > 0.2 ? 3 : 0)
   }
   to.total('chain_ledger_skipped_rounds_total', blocks * timeoutShare)

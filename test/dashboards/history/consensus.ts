@@ -84,7 +84,6 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_native_upstream_validators', Math.round(4 + moment.noise(11)))
   to.gauge('chain_native_downstream_nodes', moment.profile.isValidator ? 6 : 0)
   const sessions = Math.round(30 + 4 * moment.noise(12))
-  to.gauge('chain_native_sessions', sessions, { state: 'total' })
   to.gauge('chain_native_sessions', sessions - 2, { state: 'transport' })
   to.gauge('chain_native_sessions', 2, { state: 'initiating' })
   const blocks = statesyncBlocks(moment)
@@ -95,13 +94,13 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
   for (const phase of MIGRATION_PHASES) to.gauge('chain_native_migration_phase', phase === 'page_encoded', { phase })
   if (moment.profile.isValidator && moment.follows) {
     const slower = moment.isSlow || moment.ownTimeoutShare > 0.2 ? 4 : 1
-    for (const [percentile, seconds] of [
-      ['p50', 0.047],
-      ['p90', 0.11],
-      ['p99', 0.16],
+    for (const [quantile, seconds] of [
+      ['0.5', 0.047],
+      ['0.9', 0.11],
+      ['0.99', 0.16],
     ] as const) {
       const delay = seconds * slower * (1 + 0.2 * moment.noise(13))
-      to.gauge('chain_native_vote_delay_seconds', delay, { percentile })
+      to.gauge('chain_native_vote_delay_seconds', delay, { quantile })
     }
   }
   recordEvents(to, moment)
@@ -135,8 +134,8 @@ const recordEvents = (to: Recorder, moment: NodeState): void => {
   }
   for (const channel of BROADCAST_CHANNELS) to.gauge('chain_native_broadcast_latency_seconds', 0.09, { channel })
   to.gauge('chain_native_pool_transactions', 2000 + Math.round(300 * moment.noise(16)))
-  to.gauge('chain_native_database_bytes', Math.round(moment.storage * 1.8e12), { state: 'used' })
-  to.gauge('chain_native_database_bytes', 1.8e12, { state: 'capacity' })
+  to.gauge('chain_native_database_used_bytes', Math.round(moment.storage * 1.8e12))
+  to.gauge('chain_native_database_capacity_bytes', 1.8e12)
   for (const event of NATIVE_EVENTS) to.total('chain_native_events_total', pace[event], { event })
 }
 

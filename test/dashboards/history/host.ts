@@ -45,10 +45,10 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_host_kernel_info', 1, { kernel, release })
     to.gauge('chain_host_kernel_blocked', 0, { kernel })
   }
-  for (const state of ['total', 'free'] as const) {
-    to.gauge('chain_host_hugepages', state === 'total' ? 2048 : 512, { size: '2Mi', state })
-    to.gauge('chain_host_hugepages', state === 'total' ? 4 : 0, { size: '1Gi', state })
-  }
+  to.gauge('chain_host_hugepages', 2048, { size: '2Mi' })
+  to.gauge('chain_host_hugepages', 4, { size: '1Gi' })
+  to.gauge('chain_host_hugepages_free', 512, { size: '2Mi' })
+  to.gauge('chain_host_hugepages_free', 0, { size: '1Gi' })
   to.gauge('chain_host_smt_active', 0)
   to.gauge('chain_host_governor_cpus', 16, { governor: 'performance' })
   to.total('chain_host_cpu_throttles_total', moment.isSlow ? 0.03 : 0)

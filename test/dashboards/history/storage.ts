@@ -45,7 +45,7 @@ const recordDatabase = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_execution_storage_used_ratio', Math.round(storage * 10_000) / 10_000)
   to.gauge('chain_storage_compaction_threshold_ratio', THRESHOLD)
   const growth = (profile.storage[1] - profile.storage[0]) / (6 * 3600)
-  if (storage < THRESHOLD) to.gauge('chain_storage_seconds_until_compaction', (THRESHOLD - storage) / growth)
+  if (storage < THRESHOLD) to.gauge('chain_storage_compaction_eta_seconds', (THRESHOLD - storage) / growth)
 }
 
 const recordTimelines = (to: Recorder, { own, consensusRuns }: NodeState): void => {
@@ -76,10 +76,11 @@ const recordExecution = (to: Recorder, moment: NodeState): void => {
   to.total('chain_execution_retried_transactions_total', transactions * 0.034)
   to.total('chain_execution_gas_total', blocks * GAS_PER_BLOCK)
   const slower = (moment.isSlow ? 9 : 1) * (1 + 0.2 * moment.noise(31))
-  const median = { sender_recovery: 0.0002, execution: 0.0009, commit: 0.0006, total: 0.0018 }
+  const median = { sender_recovery: 0.0002, execution: 0.0009, commit: 0.0006 }
+  to.observe('chain_execution_block_duration_seconds', { perSecond: blocks, median: 0.0018 * slower })
   for (const phase of EXECUTION_PHASES)
     to.observe(
-      'chain_execution_block_duration_seconds',
+      'chain_execution_phase_duration_seconds',
       { perSecond: blocks, median: median[phase] * slower },
       { phase },
     )
@@ -120,8 +121,8 @@ const recordStatus = (to: Recorder, moment: NodeState): void => {
   })
   to.gauge('chain_status_external_block_number', height)
   to.gauge('chain_status_cleanup_activated', 1)
-  to.gauge('chain_status_cleanup_previous_seconds', at % 3600)
-  to.gauge('chain_status_cleanup_next_seconds', 3600 - (at % 3600))
+  to.gauge('chain_status_cleanup_last_timestamp_seconds', at - (at % 3600))
+  to.gauge('chain_status_cleanup_next_timestamp_seconds', at - (at % 3600) + 3600)
   const blocks = statesyncBlocks(moment)
   to.gauge('chain_status_statesync_progress_ratio', statesync)
   to.gauge('chain_status_statesync_progress_block', blocks?.reached ?? null)
@@ -134,5 +135,5 @@ const recordStatus = (to: Recorder, moment: NodeState): void => {
   if (blocks !== null) return
   to.gauge('chain_status_rpc_block_number', own)
   to.gauge('chain_status_block_number', own)
-  to.gauge('chain_status_block_difference', moment.behind)
+  to.gauge('chain_status_blocks_behind', moment.behind)
 }
