@@ -3,19 +3,27 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table, type Column } from '../panels/table.ts'
 import { lowest } from '../promql.ts'
-import { type ValueLabels } from '../value-labels.ts'
+import { NO_DATA, type ValueLabels } from '../value-labels.ts'
 
 const NODE = { keys: { instance: 'Node' }, hidden: ['job'] } as const
 
 const byNode = (expr: string): string => `max by (job, instance) (${expr})`
 
-const tokens = (title: string, expr: string): Column => ({ title, expr: byNode(expr), unit: 'locale', decimals: 0 })
+/** The text of an empty table is also that of its cells: a cell without a value has its own. */
+const tokens = (title: string, expr: string): Column => ({
+  title,
+  expr: byNode(expr),
+  unit: 'locale',
+  decimals: 0,
+  empty: NO_DATA,
+})
 
 const ratio = (title: string, expr: string, decimals = 0): Column => ({
   title,
   expr: byNode(expr),
   unit: 'percentunit',
   decimals,
+  empty: NO_DATA,
 })
 
 const MEMBER: ValueLabels = { 0: ['NO MEMBER', 'critical'], 1: ['member', 'good'] }
@@ -45,7 +53,7 @@ const validators = table({
   ],
   empty: 'no validators',
   width: 24,
-  height: 7,
+  height: 6,
   ...NODE,
   sortBy: { title: 'Margin', descending: false },
   columns: [
@@ -84,7 +92,7 @@ const amounts = table({
   alerts: ['ChainCommissionChanged', 'ChainSelfStakeLow'],
   empty: 'no validators',
   width: 24,
-  height: 7,
+  height: 6,
   ...NODE,
   columns: [
     ratio('Commission', 'chain_staking_commission_ratio{view="execution"}', 1),
@@ -105,8 +113,7 @@ const epoch = table({
   about:
     'The epoch that each node reports. The boundary block fixes the set of the next epoch, which starts some minutes later; both times are estimates by the pace of the blocks, the start of the epoch at the latest. Age is that of the block of the readings. An old one: see the RPC of the node.',
   alerts: ['ChainEpochOverdue', 'ChainRpcDown'],
-  empty: 'no key known',
-  width: 16,
+  width: 18,
   height: 8,
   ...NODE,
   sortBy: { title: 'Age', descending: true },
@@ -115,7 +122,7 @@ const epoch = table({
     { title: 'Registered', expr: byNode('chain_staking_registered'), unit: 'none', words: REGISTERED },
     tokens('Epoch', 'chain_staking_epoch'),
     ratio('Progress', 'chain_staking_epoch_progress_ratio'),
-    tokens('Boundary', 'chain_staking_boundary_block'),
+    tokens('Boundary block', 'chain_staking_boundary_block'),
     {
       title: 'In',
       expr: byNode('chain_staking_boundary_timestamp_seconds - time()'),
@@ -139,7 +146,7 @@ const withdrawals = table({
     'The requests in `staking.withdrawals`, until they are withdrawn. One that is ready earns nothing: withdraw it.',
   alerts: ['ChainWithdrawalReady'],
   empty: 'none',
-  width: 8,
+  width: 6,
   height: 8,
   keys: { instance: 'Node', request: 'Request' },
   hidden: ['job'],
@@ -151,7 +158,7 @@ const withdrawals = table({
       decimals: 0,
     },
     {
-      title: 'Withdrawal',
+      title: 'Status',
       expr: 'max by (job, instance, request) (chain_staking_withdrawal_ready)',
       unit: 'none',
       words: READY,
@@ -215,7 +222,7 @@ export const schedule: Row = {
       alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
       empty: 'no validators',
       width: 24,
-      height: 7,
+      height: 6,
       ...NODE,
       sortBy: { title: 'In', descending: false },
       columns: [

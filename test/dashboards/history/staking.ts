@@ -26,7 +26,8 @@ export const stakeOf = ({ profile }: NodeState): number => (profile.isValidator 
 
 const boundariesAt = (height: number): number => Math.floor((height + SHIFT) / EPOCH_BLOCKS)
 
-export const epochOf = ({ height }: NodeState): number => Math.floor((height + SHIFT - DELAY_BLOCKS) / EPOCH_BLOCKS) + 1
+/** Of the newest block of the node. */
+export const epochOf = ({ own }: NodeState): number => Math.floor((own + SHIFT - DELAY_BLOCKS) / EPOCH_BLOCKS) + 1
 
 /** The chapters staking, schedule and slo. */
 export const recordStaking = (to: Recorder, moment: NodeState, now: number): void => {
@@ -37,14 +38,14 @@ export const recordStaking = (to: Recorder, moment: NodeState, now: number): voi
 }
 
 const recordPrecompile = (to: Recorder, moment: NodeState, now: number): void => {
-  const { at, height, profile, blockTime } = moment
+  const { at, own: height, profile, blockTime } = moment
   to.gauge('chain_staking_up', moment.rpcAnswers)
   if (profile.isValidator) recordRewards(to, moment)
   if (!moment.rpcAnswers) return
   const boundaries = boundariesAt(height)
   const epoch = epochOf(moment)
   const isInDelay = epoch === boundaries
-  const atBlock = (number: number): number => at + (number - height) / BLOCKS_PER_SECOND
+  const atBlock = (number: number): number => blockTime + (number - height) / BLOCKS_PER_SECOND
   const lastBoundary = boundaries * EPOCH_BLOCKS - SHIFT
   const boundary = isInDelay ? lastBoundary : lastBoundary + EPOCH_BLOCKS
   to.gauge('chain_staking_registered', profile.isValidator)
@@ -84,7 +85,7 @@ const recordPrecompile = (to: Recorder, moment: NodeState, now: number): void =>
   to.gauge('chain_staking_pending_tokens', 500, { delegator: 'own' })
   to.gauge('chain_staking_unclaimed_reward_tokens', 84_000 + (at - now), { delegator: 'all' })
   to.gauge('chain_staking_unclaimed_reward_tokens', 9400 + (at - now) / 10, { delegator: 'own' })
-  const isReady = profile.name !== LEAVES.name
+  const isReady = profile.name === LEAVES.name
   to.gauge('chain_staking_withdrawal_tokens', isReady ? 40_000 : 2500, { request: isReady ? '0' : '3' })
   to.gauge('chain_staking_withdrawal_ready', isReady, { request: isReady ? '0' : '3' })
 }
@@ -117,8 +118,11 @@ const recordSchedule = (to: Recorder, moment: NodeState): void => {
   const past = Math.floor((EPOCH_BLOCKS - epochLeft) * SHARE)
   to.gauge('chain_schedule_next_own_round', next)
   to.gauge('chain_schedule_next_own_timestamp_seconds', at + (next - round) / roundsPerSecond)
-  to.gauge('chain_schedule_own_rounds_ahead', Math.floor(HOUR * roundsPerSecond * SHARE), { window: 'hour' })
-  to.gauge('chain_schedule_own_rounds_ahead', Math.floor(epochLeft * SHARE), { window: 'epoch' })
+  const ahead = Math.floor(epochLeft * SHARE)
+  // The agent knows no number for the hour if the epoch ends before: here a panel without a value would be a finding.
+  const inHour = Math.min(ahead, Math.floor(HOUR * roundsPerSecond * SHARE))
+  to.gauge('chain_schedule_own_rounds_ahead', inHour, { window: 'hour' })
+  to.gauge('chain_schedule_own_rounds_ahead', ahead, { window: 'epoch' })
   const missed = Math.floor(past * ownTimeoutShare)
   to.gauge('chain_schedule_own_rounds', past - missed, { result: 'led' })
   to.gauge('chain_schedule_own_rounds', missed, { result: 'missed' })
