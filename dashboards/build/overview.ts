@@ -48,6 +48,8 @@ export const DETAILS = [
   'problem',
   'integration',
   'identity',
+  'flag',
+  'request',
 ]
 
 const SEVERITIES: TextLabels = { critical: 'critical', warning: 'warning', info: 'info' }

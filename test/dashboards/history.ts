@@ -8,6 +8,7 @@ import { recordConsensus } from './history/consensus.ts'
 import { recordHost } from './history/host.ts'
 import { recordQueryService } from './history/query-service.ts'
 import { recordServices } from './history/services.ts'
+import { recordStaking } from './history/staking.ts'
 import { recordStorage } from './history/storage.ts'
 
 interface Options {
@@ -75,6 +76,7 @@ const createTarget = (
     recordStorage(full, moment)
     recordHost(full, moment)
     recordQueryService(full, moment)
+    recordStaking(full, moment, now)
     full.move({ at, elapsed, isWritten: true })
     full.other('up', isScraped ? 1 : 0)
     full.other('scrape_duration_seconds', isScraped ? 0.03 : 10)

@@ -4,7 +4,7 @@ import { figures } from '../panels/tile.ts'
 const NOT_SYNCING = 'not syncing'
 
 export const sync: Row = {
-  title: 'Statesync',
+  title: 'Statesync and the last start',
   collapsed: true,
   panels: [
     figures({
@@ -13,7 +13,7 @@ export const sync: Row = {
         'Time until a stalled node could no longer catch up block by block. During a statesync: time until it completes, at its current rate.',
       alerts: ['ChainBlocksyncWindow', 'ChainStatesyncFrozen'],
       unit: 's',
-      width: 6,
+      width: 5,
       lines: [
         { expr: 'chain_blocksync_window_remaining_seconds', legend: 'until statesync' },
         { expr: 'chain_statesync_eta_seconds', legend: 'statesync completes in' },
@@ -26,7 +26,7 @@ export const sync: Row = {
       alerts: ['ChainStatesync', 'ChainStatesyncFrozen', 'ChainBlind'],
       empty: NOT_SYNCING,
       unit: 'locale',
-      width: 10,
+      width: 8,
       lines: [
         { expr: 'chain_native_statesync_progress_block', legend: 'reached' },
         { expr: 'chain_native_statesync_target_block', legend: 'target' },
@@ -52,6 +52,16 @@ export const sync: Row = {
       unit: 's',
       width: 4,
       lines: [{ expr: 'time() - chain_statesync_last_progress_timestamp_seconds', legend: 'ago' }],
+    }),
+    figures({
+      title: 'Last start',
+      about:
+        'Time from the last observed start of consensus until the node had caught up. A start that led to statesync does not count. Expect as long for the next restart.',
+      alerts: ['ChainRestartPending', 'ChainBehind'],
+      empty: 'none observed',
+      unit: 's',
+      width: 3,
+      lines: [{ expr: 'chain_last_start_seconds', legend: 'until caught up' }],
     }),
   ],
 }

@@ -41,6 +41,15 @@ const share = (window: string, alert: string): Column => ({
   limits: limitsBy({ alert, metric: `instance:chain_available:avg${window}` }),
 })
 
+const NO_OWN_ROUNDS = 'no own rounds'
+const ofAgent = (title: string, metric: string, more: Partial<Column> = {}): Column => ({
+  title,
+  expr: `max by (job, instance) (${metric})`,
+  unit: 'percentunit',
+  decimals: 0,
+  ...more,
+})
+
 export const budget: Row = {
   title: `The objective: ${inWords(OBJECTIVE, 'percentunit')} of each week with a fresh block`,
   panels: [
@@ -77,6 +86,31 @@ export const budget: Row = {
         share('6h', 'ChainUptimeBudgetFast'),
         share('1d', 'ChainUptimeBudgetSlow'),
         share('3d', 'ChainUptimeBudgetSlow'),
+      ],
+    }),
+    table({
+      title: 'Uptime of the week, as the agent measures it',
+      about:
+        'The agent of each node measures the same itself, and keeps it while Prometheus is down: the time with a fresh block, and the own rounds that had a block. The budget is the downtime that its configured objective (`health.objective`) leaves; statesync and maintenance use it, unknown time does not. If it differs from the table above, Prometheus missed a part of the week, or the objectives differ.',
+      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
+      width: 24,
+      height: 7,
+      keys: { instance: 'Node' },
+      hidden: ['job'],
+      sortBy: { title: 'Budget, fresh', descending: false },
+      columns: [
+        ofAgent('Budget, fresh', 'chain_slo_budget_remaining_ratio{criterion="fresh_block"}', { limits: SPENT }),
+        ofAgent('Fresh, 7 days', 'chain_slo_uptime_ratio{criterion="fresh_block"}', { decimals: 2 }),
+        ofAgent('Known of 7 days', 'chain_slo_known_ratio'),
+        ofAgent('Budget, own rounds', 'chain_slo_budget_remaining_ratio{criterion="own_rounds"}', {
+          limits: SPENT,
+          empty: NO_OWN_ROUNDS,
+        }),
+        ofAgent('Own rounds, 7 days', 'chain_slo_uptime_ratio{criterion="own_rounds"}', {
+          decimals: 2,
+          empty: NO_OWN_ROUNDS,
+        }),
+        ofAgent('Objective', 'chain_slo_objective_ratio'),
       ],
     }),
     graph({

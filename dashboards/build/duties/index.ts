@@ -1,13 +1,14 @@
 import { frame } from '../frame.ts'
 import { budget } from './budget.ts'
 import { slots } from './slots.ts'
+import { schedule, staking } from './staking.ts'
 import { votes } from './votes.ts'
 
 export const duties = () =>
   frame({
     name: 'duties',
     description:
-      'The duties of validators: leading, voting, availability. The range that chance allows distinguishes luck from faults. Limits are those of the alert rules.',
+      'The duties of validators: leading, voting, availability, stake. The range that chance allows distinguishes luck from faults. Limits are those of the alert rules.',
     from: 'now-24h',
-    rows: [budget, slots, votes],
+    rows: [budget, slots, votes, staking, schedule],
   })

@@ -20,6 +20,7 @@ const PARTS = [
   part('network', { metric: 'chain_native_info', value: 'network' }),
   part('chain id', { metric: 'chain_rpc_info', value: 'chain_id' }),
   part('role', { metric: 'chain_node_role == 1', value: 'role' }),
+  part('validator id', { metric: 'chain_staking_info', value: 'validator_id' }),
   part('runs, as $1 reports', { metric: 'chain_node_running_info', value: 'version', by: 'source' }),
   part('installed, $1', { metric: 'chain_node_build_info', value: 'version', by: 'program' }),
   part('package $1', { metric: 'chain_package_info', value: 'version', by: 'package' }),

@@ -1,5 +1,6 @@
 interface Placed {
   readonly type: string
+  readonly title?: string | undefined
   readonly gridPos: {
     readonly x: number
     readonly y: number
@@ -28,13 +29,19 @@ export const cut = <P extends Placed>(panels: readonly P[]): readonly (readonly 
     top = Math.min(...row.map(({ gridPos: { y } }) => y))
     parts.push([...row])
   }
-  return parts.map((part) => {
-    const begin = Math.min(...part.map(({ gridPos: { y } }) => y))
-    return part.map((panel) => ({
-      ...panel,
-      gridPos: { ...panel.gridPos, y: panel.gridPos.y - begin },
-    }))
-  })
+  return parts.map(atTop)
+}
+
+/** A row and all below it. */
+export const fromRow = <P extends Placed>(panels: readonly P[], title: string): readonly P[] => {
+  const first = panels.findIndex((panel) => panel.type === 'row' && panel.title === title)
+  if (first === -1) throw new Error(`no row is called ${title}`)
+  return atTop(panels.slice(first))
+}
+
+const atTop = <P extends Placed>(part: readonly P[]): P[] => {
+  const begin = Math.min(...part.map(({ gridPos: { y } }) => y))
+  return part.map((panel) => ({ ...panel, gridPos: { ...panel.gridPos, y: panel.gridPos.y - begin } }))
 }
 
 /** What is seen before anybody scrolls. */

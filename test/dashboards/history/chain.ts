@@ -2,6 +2,7 @@ import { BLOCK_TAGS, REQUEST_FAILURES } from '../../../src/collectors/rpc/defini
 import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
 import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
+import { epochOf, stakeOf } from './staking.ts'
 
 /** Blocks that a tag is behind the newest one. */
 const DEPTH = { latest: 0, safe: 1, finalized: 2, proposed: 0 } as const
@@ -122,13 +123,9 @@ const recordLag = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_statesync_eta_seconds', (1 - statesync) * pace)
     to.gauge('chain_statesync_last_progress_timestamp_seconds', moment.at - 4)
   }
+  to.gauge('chain_last_start_seconds', 95)
   to.gauge('chain_native_zombie', 0)
 }
-
-/** Share of the stake: one of twenty equal validators. */
-export const stakeOf = ({ profile }: NodeState): number => (profile.isValidator ? 0.05 : 0)
-
-export const epochOf = ({ height }: NodeState): number => Math.floor(height / 50_000)
 
 /** Current and target block of statesync; null if it is not active. */
 export const statesyncBlocks = ({

@@ -6,9 +6,10 @@ import {
   NATIVE_EVENTS,
   NATIVE_PARTS,
 } from '../../../src/collectors/native/definition.ts'
-import { epochOf, stakeOf, statesyncBlocks } from './chain.ts'
+import { statesyncBlocks } from './chain.ts'
 import { BLOCKS_PER_SECOND, type NodeState, TIMEOUT_SHARE } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
+import { epochOf, stakeOf } from './staking.ts'
 
 const DUTY_SECONDS = 6 * 3600
 

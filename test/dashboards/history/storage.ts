@@ -1,8 +1,9 @@
 import { BLOCK_STATES, CHUNK_LISTS, TIMELINES } from '../../../src/collectors/storage/definition.ts'
 import { EXECUTION_PHASES } from '../../../src/collectors/execution/definition.ts'
-import { epochOf, statesyncBlocks } from './chain.ts'
+import { statesyncBlocks } from './chain.ts'
 import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
+import { epochOf } from './staking.ts'
 
 const DEVICE = '/dev/nvme3n1p2'
 const CAPACITY = 1_990_116_046_275
