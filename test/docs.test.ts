@@ -35,6 +35,10 @@ const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
   type === 'histogram' ? ['sum', 'count', 'bucket'].map((part) => `${metric}_${part}`) : [],
 )
 
+/** Whether a word of a page is the name, or with `_*` at its end, the beginning of the name. */
+const isNamedBy = (word: string, name: string): boolean =>
+  word.endsWith('*') ? name.startsWith(word.slice(0, -1)) : name === word
+
 /** Whether a link of a page leads to a file and, with `#`, to a heading in it. Other hosts are not requested. */
 const resolves = (page: string, link: string): boolean => {
   if (/^https?:\/\/./.test(link)) return true
@@ -66,9 +70,9 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
     const known = [...Object.keys(metrics), ...SERIES, ...OTHER_WORDS, ...TABLES]
     // What a command greps for may be the beginning of a name: test/alerts/runbooks.test.ts sees to that.
     const named = all(/^(?!.*grep)(.*)$/gm).flatMap(
-      (line) => line.match(/(?:\w+:)?\bchain_[a-z_]+[a-z](?::\w+)?/g) ?? [],
+      (line) => line.match(/(?:\w+:)?\bchain_[a-z_]+(?:_\*|[a-z](?::\w+)?)/g) ?? [],
     )
-    const unknown = named.filter((word) => !known.includes(word) && !RECORDED.includes(word))
+    const unknown = named.filter((word) => ![...known, ...RECORDED].some((name) => isNamedBy(word, name)))
     expect(unknown).toEqual([])
   })
 
