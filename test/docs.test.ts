@@ -115,6 +115,13 @@ describe('the shell blocks', () => {
     expect(reasons.filter((block) => reasonOf(block).split(' ').length < 3).map(nameOf)).toEqual([])
   })
 
+  test('do not wait without a limit', () => {
+    const endless = blocks.filter(({ text }) =>
+      text.split('\n').some((line) => /\b(?:until|while)\b.*; do\b/.test(line) && !/\btimeout \d/.test(line)),
+    )
+    expect(endless.map(nameOf)).toEqual([])
+  })
+
   test('have each mark of a page', () => {
     const marks = blocks.filter(({ mark }) => mark !== '').length
     const written = PAGES.flatMap((page) => read(page).match(/^ *<!-- (?:not )?run\b/gm) ?? [])
