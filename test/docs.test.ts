@@ -35,9 +35,9 @@ const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
   type === 'histogram' ? ['sum', 'count', 'bucket'].map((part) => `${metric}_${part}`) : [],
 )
 
-/** Whether a word of a page is the name, or with `_*` at its end, the beginning of the name. */
-const isNamedBy = (word: string, name: string): boolean =>
-  word.endsWith('*') ? name.startsWith(word.slice(0, -1)) : name === word
+/** Whether a word of a page names a metric: exactly, or with `_*` at its end, by the beginning of its name. */
+const isNamedBy = (word: string, metric: string): boolean =>
+  word.endsWith('*') ? metric.startsWith(word.slice(0, -1)) : metric === word
 
 /** Whether a link of a page leads to a file and, with `#`, to a heading in it. Other hosts are not requested. */
 const resolves = (page: string, link: string): boolean => {
@@ -72,7 +72,7 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
     const named = all(/^(?!.*grep)(.*)$/gm).flatMap(
       (line) => line.match(/(?:\w+:)?\bchain_[a-z_]+(?:_\*|[a-z](?::\w+)?)/g) ?? [],
     )
-    const unknown = named.filter((word) => ![...known, ...RECORDED].some((name) => isNamedBy(word, name)))
+    const unknown = named.filter((word) => ![...known, ...RECORDED].some((one) => isNamedBy(word, one)))
     expect(unknown).toEqual([])
   })
 
