@@ -35,6 +35,10 @@ const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
   type === 'histogram' ? ['sum', 'count', 'bucket'].map((part) => `${metric}_${part}`) : [],
 )
 
+/** Whether a word of a page names a metric: exactly, or with `_*` at its end, by the beginning of its name. */
+const isNamedBy = (word: string, metric: string): boolean =>
+  word.endsWith('*') ? metric.startsWith(word.slice(0, -1)) : metric === word
+
 /** Whether a link of a page leads to a file and, with `#`, to a heading in it. Other hosts are not requested. */
 const resolves = (page: string, link: string): boolean => {
   if (/^https?:\/\/./.test(link)) return true
@@ -69,9 +73,9 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
     const known = [...Object.keys(metrics), ...SERIES, ...OTHER_WORDS, ...TABLES, ...replaced]
     // What a command greps for may be the beginning of a name: test/alerts/runbooks.test.ts sees to that.
     const named = all(/^(?!.*grep)(.*)$/gm).flatMap(
-      (line) => line.match(/(?:\w+:)?\bchain_[a-z_]+[a-z](?::\w+)?/g) ?? [],
+      (line) => line.match(/(?:\w+:)?\bchain_[a-z_]+(?:_\*|[a-z](?::\w+)?)/g) ?? [],
     )
-    const unknown = named.filter((word) => !known.includes(word) && !RECORDED.includes(word))
+    const unknown = named.filter((word) => ![...known, ...RECORDED].some((one) => isNamedBy(word, one)))
     expect(unknown).toEqual([])
   })
 
@@ -112,6 +116,13 @@ describe('the shell blocks', () => {
     expect(blocks.length).toBeGreaterThan(40)
     const reasons = blocks.filter((block) => runOf(block) === undefined)
     expect(reasons.filter((block) => reasonOf(block).split(' ').length < 3).map(nameOf)).toEqual([])
+  })
+
+  test('do not wait without a limit', () => {
+    const endless = blocks.filter(({ text }) =>
+      text.split('\n').some((line) => /\b(?:until|while)\b.*; do\b/.test(line) && !/\btimeout \d/.test(line)),
+    )
+    expect(endless.map(nameOf)).toEqual([])
   })
 
   test('have each mark of a page', () => {

@@ -229,9 +229,9 @@ describe('the Debian packages', () => {
 
   describe('installed as the documentation says', () => {
     let host: SandboxedNode
-    // Each page finds what the pages before it have installed; the last one removes it.
+    // Each page finds what the pages before it have installed, until upgrade.md removes it: a fleet runs on a host of its own.
     const first = ['docs/tutorials/first-node.md', 'docs/tutorials/query-service.md']
-    const last = ['docs/how-to/upgrade.md']
+    const last = ['docs/how-to/upgrade.md', 'docs/tutorials/fleet.md']
     const pages = new Set(shellBlocks().flatMap((one) => (runOf(one)?.place === 'node' ? [one.page] : [])))
     const others = [...pages].filter((page) => ![...first, ...last].includes(page))
 
@@ -244,6 +244,7 @@ describe('the Debian packages', () => {
       const prepare = `
         rm -f /usr/sbin/policy-rc.d /etc/systemd/system/chain-agent.service
         cp ${archives}/*.deb /var/cache/apt/archives/
+        echo 192.0.2.1 rpc.provider-a.example rpc.provider-b.example rpc.provider-c.example >> /etc/hosts
         systemctl daemon-reload`
       await host.exec('sh', ['-euc', prepare])
       await host.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(host.unit))

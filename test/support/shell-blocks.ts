@@ -19,8 +19,6 @@ export interface ShellBlock {
 
 interface Run {
   readonly place: Place
-  /** The program keeps running while the next blocks run. */
-  readonly isBackground: boolean
   /** The highest exit status that is not a failure. */
   readonly maxStatus: number
 }
@@ -51,9 +49,9 @@ export const blocksOf = (page: string): readonly ShellBlock[] => {
 
 /** Undefined if no test runs the block. */
 export const runOf = ({ mark }: Pick<ShellBlock, 'mark'>): Run | undefined => {
-  const [, name, background, status = '0'] = /^run: (\w+)(, in the background)?(?:, exit 0 to (\d))?$/.exec(mark) ?? []
+  const [, name, status = '0'] = /^run: (\w+)(?:, exit 0 to (\d))?$/.exec(mark) ?? []
   const place = PLACES.find((known) => known === name)
-  return place && { place, isBackground: background !== undefined, maxStatus: Number(status) }
+  return place && { place, maxStatus: Number(status) }
 }
 
 /** The reason why no test runs the block; empty without one. */
@@ -65,7 +63,6 @@ export const scriptOf = (blocks: readonly ShellBlock[], place: Place): string =>
     .flatMap((block) => {
       const run = runOf(block)
       if (run?.place !== place) return []
-      if (run.isBackground) return [`{ ${block.text}\n} > background.log 2>&1 &`]
       return [run.maxStatus === 0 ? block.text : `{ ${block.text}\n} || [ $? -le ${run.maxStatus} ]`]
     })
     .join('\n')
