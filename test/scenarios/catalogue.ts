@@ -14,11 +14,12 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_state_saved: 'the disk of the simulated host accepts every file; test/agent has one that does not',
   chain_slo_objective_ratio: 'a setting',
   chain_service_expected: 'no failure changes what is enabled or required',
+  chain_host_hugepages: 'a setting of the kernel',
   chain_host_socket_buffer_max_bytes: 'a setting of the kernel',
   chain_service_restarts_total: 'the units that matter have Restart=no; the sandbox has one that restarts',
   chain_agent_journal_gaps_total: 'needs a reader that is paused while the journal is vacuumed: in the sandbox',
 }
-const BUDGET = 950
+const BUDGET = 1000
 
 /** Every metric must occur, with more than one value in some scenario; the limit of series per node. */
 export const expectWholeCatalogue = (parts: readonly Coverage[]): void => {

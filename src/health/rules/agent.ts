@@ -67,7 +67,7 @@ unless on (instance, job) up{job="chain-agent"}`,
         },
         {
           comment:
-            'A scrape with more than 2000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 950, and one more for each holder of a token.',
+            'A scrape with more than 2000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 1000, and one more for each holder of a token.',
           alert: 'ChainSeriesNearLimit',
           severity: 'warning',
           component: 'agent',
