@@ -188,6 +188,7 @@ export const glance: Row = {
           title: 'Loaded',
           expr: '1000 * max by (job, instance) (chain_agent_config_last_reload_success_timestamp_seconds)',
           unit: 'dateTimeFromNow',
+          width: 110,
         },
         {
           title: 'State',
