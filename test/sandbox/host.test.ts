@@ -73,7 +73,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
     expect(names).not.toContain('chain_host_file_modified_timestamp_seconds')
     expect(names).not.toContain('chain_host_nvme_critical_warning')
     const log = await shell('journalctl -u chain-agent.service -o cat --no-pager')
-    expect(log).toMatch(/file system of wal.*docs\/host\.md/)
+    expect(log).toMatch(/file system of wal.*docs\/how-to\/host\.md/)
     expect(log).toMatch(/nvme0: no fresh report.*chain-agent-smart/)
   })
 
