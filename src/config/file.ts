@@ -13,13 +13,20 @@ export interface ConfigFile {
   lineOf(path: readonly PropertyKey[]): number
 }
 
+/** Warnings, as on a key that is a list, would be written to stderr by Node.js: such a key is unknown and rejected anyway. */
+const OPTIONS = { prettyErrors: false, logLevel: 'error' } as const
+
+/** The value without negative zero, which is valid in YAML and fits no setting. */
+const toPlain = (document: ReturnType<typeof parseDocument>): unknown =>
+  document.toJS({ reviver: (_, value: unknown) => (Object.is(value, -0) ? 0 : value) })
+
 /** Parses YAML. Throws a ConfigError with file and line if it is invalid. */
 export const parseConfigFile = (name: string, text: string): ConfigFile => {
   const { length, depth } = LIMITS.config
   if (text.length > length) throw new ConfigError(`${name}: expected at most ${length} characters, got ${text.length}`)
   if (isTooNested(text)) throw new ConfigError(`${name}: expected values within at most ${depth} others`)
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   const [problem] = document.errors
   if (problem) {
     const { line } = lines.linePos(problem.pos[0])
@@ -43,7 +50,7 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
 const toData = (name: string, document: ReturnType<typeof parseDocument>): unknown => {
   let data: unknown
   try {
-    data = document.toJS() ?? {}
+    data = toPlain(document) ?? {}
   } catch (error) {
     const reason = plainText(error instanceof Error ? error.message : String(error), LIMITS.text.error)
     throw new ConfigError(`${name}: not YAML: ${reason}`, { cause: error })
@@ -77,8 +84,8 @@ const isNested = (value: unknown, depth = 0): boolean =>
 export const parseValue = (text: string): unknown => {
   if (text.length > LIMITS.config.valueLength || isTooNested(text)) return text
   try {
-    const document = parseDocument(text, { prettyErrors: false })
-    const value: unknown = document.errors.length > 0 ? text : document.toJS()
+    const document = parseDocument(text, OPTIONS)
+    const value: unknown = document.errors.length > 0 ? text : toPlain(document)
     return isNested(value) ? text : value
   } catch {
     return text
