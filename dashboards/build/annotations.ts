@@ -60,6 +60,15 @@ const MARKS: readonly Mark[] = [
     title: 'maintenance: {{reason}}',
     text: '{{instance}}',
   },
+  // From the boundary block until the next epoch: the time at which restarted nodes have crashed. The same on all nodes.
+  {
+    name: 'Epoch boundary',
+    expr: 'max by (job) (chain_staking_in_epoch_delay) == 1',
+    colour: COLOUR.info,
+    title: 'the epoch ends: no restart now',
+    text: '{{job}}',
+    tagKeys: 'job',
+  },
   // One region per alert, on however many nodes it fires, because regions overlap.
   {
     name: 'Critical alerts',

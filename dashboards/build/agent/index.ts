@@ -1,4 +1,5 @@
 import { frame } from '../frame.ts'
+import { alertList } from '../overview.ts'
 import { collectors, glance } from './collectors.ts'
 import { journal } from './journal.ts'
 
@@ -8,5 +9,5 @@ export const agentDashboard = () =>
     description:
       'The agents themselves, on all nodes: which of them cannot be relied on. Limits are those of the alert rules.',
     from: 'now-6h',
-    rows: [glance, collectors, journal],
+    rows: [{ panels: [...glance.panels, alertList({ width: 24, height: 7, many: true })] }, collectors, journal],
   })
