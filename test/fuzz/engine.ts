@@ -25,8 +25,8 @@ export interface Finding {
 /** Why the value of a number, or an error, must not leave a parser; undefined if it may. */
 export const problemOf = ({ run, isExpected, doubles, derives }: Target, input: string): string | undefined => {
   try {
-    // Parsers of terminal output remove colours, also within a number.
-    const digits = derives === true ? null : input.replaceAll(ESCAPES, '')
+    // Parsers of terminal output remove colours, also within a number. -06 is read as -6.
+    const digits = derives === true ? null : input.replaceAll(ESCAPES, '').replaceAll(LEADING_ZEROS, '')
     return badValue(run(input), { input: digits, doubles: doubles ?? [] })
   } catch (error) {
     const message = error instanceof Error ? error.message : ''
@@ -39,6 +39,7 @@ export const problemOf = ({ run, isExpected, doubles, derives }: Target, input: 
 
 // oxlint-disable-next-line no-control-regex -- colours
 const ESCAPES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\([0AB])/g
+const LEADING_ZEROS = /(?<!\d)0+(?=\d)/g
 /** The configuration lists every problem. */
 const MAX_MESSAGE = 64 * 1024
 // oxlint-disable-next-line no-control-regex -- control characters are what it searches

@@ -50,6 +50,7 @@ const QUADRATIC = [
   { name: 'flags', head: '', piece: 'a: {', tail: '' },
   { name: 'prometheus', head: 'm{a="', piece: '"', tail: '' },
   { name: 'prometheus', head: '', piece: 'm{a="\\"",', tail: '} 1\n' },
+  { name: 'log-patterns', head: '2026-05-02 08:00:01.2 [7711] a.cpp:1 LOG_', piece: 'U', tail: '' },
   { name: 'redact-log', head: '', piece: '90071992547409910:00.00002', tail: '' },
 ]
 

@@ -46,7 +46,7 @@ const expressionOf = ({ name }: LogPattern): RegExp => expressions.get(name) ?? 
 
 /** `2026-05-02 08:00:00.123456789 [4711] file.cpp:12 LOG_INFO⇥text`. The line number changes with every version. */
 const LOGGED = String.raw`\d{4}-\d\d-\d\d [^ ]+ \[[^\]]*\] [^ ]+ LOG_`
-const LOGGED_LINE = new RegExp(`^${LOGGED}([A-Z]+)\\S*\\s+(.*)$`, 's')
+const LOGGED_LINE = new RegExp(`^${LOGGED}([A-Z]{1,10})\\S*\\s+(.*)$`, 's')
 const BEFORE_BARE = /^(?:(?:assertion failure message|abort message|FATAL): ){1,2}/
 
 const unwrap = (line: string): Omit<ClassifiedLine, 'patterns'> => {
