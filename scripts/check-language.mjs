@@ -25,8 +25,7 @@ const WORDS = [
   [/\bthe way out\b/, 'recovery path'],
   [/other graves/, 'burn addresses'],
   [/\bgone on with\b|\bgoes on\b|\bgo on\b/, 'resumes, continues'],
-  // Quoted, it is a value of the label `phase`.
-  [/(?<!['"`]|starting, )\bback-fill/, 'backfill'],
+  [/\bback-fill/, 'backfill'],
   [/\bunasked\b|\basks nobody\b|\bunsaid\b/, 'a literal verb'],
   [/\bpicture of the node\b/, 'snapshot of the node'],
   [/\bwitness(?:es)?\b/i, 'source'],

@@ -33,9 +33,9 @@ const noNode: RecoveryRule = ({ known, hasServices, rpc, age }) => {
   return unknown('nothing is known of the node', ['Neither systemd nor the node answers.'])
 }
 
-const unknown = (says: string, why: readonly string[]): RecoveryPlan => ({
+const unknown = (summary: string, why: readonly string[]): RecoveryPlan => ({
   path: 'unknown',
-  says: `unknown: ${says}`,
+  summary: `unknown: ${summary}`,
   why,
   steps: [
     "Run it on the node's own host, as a user with access to systemd and the journal.",

@@ -25,7 +25,7 @@ export interface RestartCheck {
   /** `no`: a restart is not safe because of it. */
   readonly state: 'ok' | 'no' | 'unknown'
   /** Without its full stop. */
-  readonly says: string
+  readonly summary: string
   /** Whether the restart is not safe while the condition is unknown. */
   readonly isRequired: boolean
 }
@@ -33,7 +33,7 @@ export interface RestartCheck {
 export interface RestartWindow {
   readonly isSafe: boolean
   /** One sentence, without its full stop. */
-  readonly says: string
+  readonly summary: string
   readonly checks: readonly RestartCheck[]
   /** The next time at which a restart is safe, in milliseconds since the epoch; null if it cannot be known. */
   readonly nextAt: number | null
@@ -56,11 +56,11 @@ interface Outcome extends Omit<RestartCheck, 'name'> {
 
 type Check = (input: RestartInput) => Outcome
 
-const ok = (says: string): Outcome => ({ state: 'ok', says, isRequired: true })
-const no = (says: string): Outcome => ({ state: 'no', says, isRequired: true })
-const unknown = (says: string): Outcome => ({ state: 'unknown', says, isRequired: true })
+const ok = (summary: string): Outcome => ({ state: 'ok', summary, isRequired: true })
+const no = (summary: string): Outcome => ({ state: 'no', summary, isRequired: true })
+const unknown = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: true })
 /** An unknown condition that does not prevent the restart; it is listed. */
-const listed = (says: string): Outcome => ({ state: 'unknown', says, isRequired: false })
+const listed = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: false })
 
 const services: Check = ({ known }) => {
   if (known.series('chain_service_active').length === 0) return unknown('systemd reported no service')
@@ -163,13 +163,13 @@ export const epochEnd = ({
   const basis = measured === undefined ? `, at an assumed ${USUAL_RATE} blocks a second` : ''
   if (position.phase === 'delay') {
     const to = at + timeOf(position.blocksLeft)
-    const says = `${name} has ended and the next one has not started: it starts within ${duration(to - at)}${basis}`
-    return { ...no(says), busy: [{ from: at, to }] }
+    const summary = `${name} has ended and the next one has not started: it starts within ${duration(to - at)}${basis}`
+    return { ...no(summary), busy: [{ from: at, to }] }
   }
   const from = at + timeOf(position.blocksLeft)
   const busy = [{ from, to: from + timeOf(length.delayRounds) }]
-  const says = `${name} ends in about ${duration(from - at)}${basis}`
-  return { ...(from < at + span ? no(says) : ok(says)), busy }
+  const summary = `${name} ends in about ${duration(from - at)}${basis}`
+  return { ...(from < at + span ? no(summary) : ok(summary)), busy }
 }
 
 /** Before and after an own round: the times are estimates. */
@@ -192,11 +192,11 @@ const ownRounds: Check = ({ known, readings: { schedule }, at, span }) => {
   }
   const starts = busy.map(({ to }) => to).filter((start) => start + span <= until)
   const best = starts.reduce((least, start) => (ledFrom(start) < ledFrom(least) ? start : least), at)
-  const says = `the node leads ${count(led, 'round')} in this time, the first in ${duration(first - at)}`
-  if (ledFrom(best) === 0) return { ...no(says), busy, knownUntil: until }
+  const summary = `the node leads ${count(led, 'round')} in this time, the first in ${duration(first - at)}`
+  if (ledFrom(best) === 0) return { ...no(summary), busy, knownUntil: until }
   // To wait would not help.
   const fewest = best === at ? '' : `; the fewest, ${figure(ledFrom(best))}, from ${utc(best)}`
-  return { ...ok(`${says}; no such time without is known until ${utc(until)}${fewest}`), cost: led }
+  return { ...ok(`${summary}; no such time without is known until ${utc(until)}${fewest}`), cost: led }
 }
 
 interface UnknownRounds extends Pick<RestartInput, 'known' | 'span'> {
@@ -247,7 +247,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
 export const restartWindow = (input: RestartInput): RestartWindow => {
   const { at, span } = input
   const outcomes = CHECKS.map(([name, check]) => ({ name, ...check(input) }))
-  const checks = outcomes.map(({ name, state, says, isRequired }) => ({ name, state, says, isRequired }))
+  const checks = outcomes.map(({ name, state, summary, isRequired }) => ({ name, state, summary, isRequired }))
   const obstacles = outcomes.filter(({ state, isRequired }) => state === 'no' || (state === 'unknown' && isRequired))
   // Of the other obstacles it is not known when they end.
   const isTemporary = obstacles.every(({ state, busy }) => state === 'no' && busy !== undefined)
@@ -262,11 +262,13 @@ export const restartWindow = (input: RestartInput): RestartWindow => {
     ...(cost === 0 ? [] : [`; costs about ${count(cost, 'own round')}`]),
     ...(gaps.length === 0 ? [] : [`; unknown: ${joinList(gaps)}`]),
   ]
-  const reasons = obstacles.map(({ name, state, says }) => (state === 'unknown' ? `${name} unknown: ${says}` : says))
+  const reasons = obstacles.map(({ name, state, summary }) =>
+    state === 'unknown' ? `${name} unknown: ${summary}` : summary,
+  )
   const next = nextAt === null || isSafe ? '' : `; next safe at about ${utc(nextAt)}, in ${duration(nextAt - at)}`
   return {
     isSafe,
-    says: isSafe ? `safe now, for ${duration(span)}${notes.join('')}` : `not now: ${reasons.join('; ')}${next}`,
+    summary: isSafe ? `safe now, for ${duration(span)}${notes.join('')}` : `not now: ${reasons.join('; ')}${next}`,
     checks,
     nextAt,
   }

@@ -40,7 +40,8 @@ export const parseMonlogReport = (text: string) => {
 }
 
 /** Emoji carry no information: the tick is before or after the sentence, and the same emoji marks two sections. */
-const withoutEmoji = (line: string): string => line.replaceAll(/[\p{Extended_Pictographic}\u200D\uFE0F]+/gu, ' ').trim()
+const withoutEmoji = (line: string): string =>
+  line.replaceAll(/(?:\p{Extended_Pictographic}|\u200D|\uFE0F)+/gu, ' ').trim()
 
 const firstOf = <T>(lines: readonly string[], read: (line: string) => T | null | undefined): T | null => {
   for (const line of lines) {

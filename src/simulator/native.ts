@@ -159,7 +159,7 @@ const renderGauges = (
   return condition().formatsDrift ? drift.native(text) : text
 }
 
-const NETWORK = 'rehearsal'
+const NETWORK = 'simulated'
 const NODE = 'simulated'
 
 const versionOf = (node: SimulatedNode): string => {

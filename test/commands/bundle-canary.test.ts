@@ -77,7 +77,7 @@ const overrides = {
     if (!url.includes('native')) {
       throw new SourceError({ doing: `ask ${url}`, happened: `refused by ${secret('Failure')}` })
     }
-    const labels = `network="rehearsal",service_name="${secret('Metrics')}",token="hunter-two"`
+    const labels = `network="simulated",service_name="${secret('Metrics')}",token="hunter-two"`
     return Promise.resolve({ status: 200, text: `chain_node_info{${labels}} 1\n` })
   },
 }

@@ -14,7 +14,7 @@ export interface Row {
   readonly agent: boolean
   /** A host without a node: no unit, no tool, no port. */
   readonly hasNode?: false
-  readonly says: string
+  readonly summary: string
   readonly exitCode: 0 | 1 | 2
 }
 
@@ -24,7 +24,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'healthy',
     second: 90,
     agent: true,
-    says: 'OK: the node keeps up with the chain.',
+    summary: 'OK: the node keeps up with the chain.',
     exitCode: 0,
   },
   {
@@ -32,7 +32,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'stalled',
     second: 150,
     agent: true,
-    says: 'CRITICAL: the newest block of the node is too old.',
+    summary: 'CRITICAL: the newest block of the node is too old.',
     exitCode: 2,
   },
   {
@@ -40,7 +40,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'lagging',
     second: 90,
     agent: true,
-    says: 'CRITICAL: the newest block of the node is too old.',
+    summary: 'CRITICAL: the newest block of the node is too old.',
     exitCode: 2,
   },
   {
@@ -48,7 +48,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'statesync',
     second: 90,
     agent: true,
-    says: 'WARNING: the node is in statesync.',
+    summary: 'WARNING: the node is in statesync.',
     exitCode: 1,
   },
   {
@@ -56,7 +56,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'service-crash',
     second: 60,
     agent: true,
-    says: 'CRITICAL: a required service is not running: bft.',
+    summary: 'CRITICAL: a required service is not running: bft.',
     exitCode: 2,
   },
   {
@@ -65,7 +65,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'storage-filling',
     second: 340,
     agent: true,
-    says: 'CRITICAL: the database fills up although the node compacts it.',
+    summary: 'CRITICAL: the database fills up although the node compacts it.',
     exitCode: 2,
   },
   {
@@ -74,7 +74,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'upgrade-missed',
     second: 90,
     agent: true,
-    says: 'CRITICAL: the node does not meet the requirements of a fork of its network: aurora version.',
+    summary: 'CRITICAL: the node does not meet the requirements of a fork of its network: aurora version.',
     exitCode: 2,
   },
   {
@@ -83,7 +83,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     second: 60,
     maintenance: { minutes: 30 },
     agent: true,
-    says: 'MAINTENANCE: upgrade, 30 min left; a required service is not running: bft, execution and rpc.',
+    summary: 'MAINTENANCE: upgrade, 30 min left; a required service is not running: bft, execution and rpc.',
     exitCode: 0,
   },
   {
@@ -91,7 +91,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'healthy',
     second: 90,
     agent: false,
-    says: 'WARNING: no agent watches this node.',
+    summary: 'WARNING: no agent watches this node.',
     exitCode: 1,
   },
   {
@@ -100,7 +100,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     second: 90,
     agent: false,
     hasNode: false,
-    says: 'UNKNOWN: there is no node on this host, or none that this user can see.',
+    summary: 'UNKNOWN: there is no node on this host, or none that this user can see.',
     exitCode: 2,
   },
   {
@@ -108,7 +108,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: '0s journal forbids',
     second: 90,
     agent: true,
-    says: 'WARNING: a collector of the agent gives no readings: lifecycle, ledger, consensus, execution and logs.',
+    summary: 'WARNING: a collector of the agent gives no readings: lifecycle, ledger, consensus, execution and logs.',
     exitCode: 1,
   },
 ]

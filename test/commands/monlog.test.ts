@@ -9,77 +9,78 @@ import { openHost } from '../support/host.ts'
 interface Row {
   readonly scenario: string
   readonly second: number
-  readonly says: string
+  readonly summary: string
   readonly exitCode: 0 | 1 | 2
 }
 
 /** The scenario, the second at which the command runs, and the exact first line. */
 const TABLE: readonly Row[] = [
-  { scenario: 'healthy', second: 90, says: 'OK: blocks are processed and committed.', exitCode: 0 },
+  { scenario: 'healthy', second: 90, summary: 'OK: blocks are processed and committed.', exitCode: 0 },
   {
     scenario: 'stalled',
     second: 150,
-    says: 'CRITICAL: no block was committed in the last 60 seconds.',
+    summary: 'CRITICAL: no block was committed in the last 60 seconds.',
     exitCode: 2,
   },
   {
     // No peer is reachable: every round times out.
     scenario: 'deadlock',
     second: 150,
-    says: 'CRITICAL: no block was committed in the last 60 seconds.',
+    summary: 'CRITICAL: no block was committed in the last 60 seconds.',
     exitCode: 2,
   },
   {
     scenario: 'statesync',
     second: 90,
-    says: 'WARNING: the node fetches state from its peers; the RPC is unavailable until statesync completes.',
+    summary: 'WARNING: the node fetches state from its peers; the RPC is unavailable until statesync completes.',
     exitCode: 1,
   },
   {
     scenario: 'panic',
     second: 60,
-    says: 'CRITICAL: the node has crashed: high qc too far ahead of block tree root, restart client and statesync. highqc: QC { .. }, block-tree root RootInfo { .. }.',
+    summary:
+      'CRITICAL: the node has crashed: high qc too far ahead of block tree root, restart client and statesync. highqc: QC { .. }, block-tree root RootInfo { .. }.',
     exitCode: 2,
   },
   {
     // A minute later its last line has left the window.
     scenario: 'panic',
     second: 150,
-    says: 'UNKNOWN: chain-bft.service logged nothing in these 60 seconds.',
+    summary: 'UNKNOWN: chain-bft.service logged nothing in these 60 seconds.',
     exitCode: 2,
   },
   {
     scenario: 'info-only-log',
     second: 90,
-    says: 'OK: blocks are processed and committed.',
+    summary: 'OK: blocks are processed and committed.',
     exitCode: 0,
   },
   {
     scenario: 'no-journal-permission',
     second: 90,
-    says: 'UNKNOWN: this user may not read the journal.',
+    summary: 'UNKNOWN: this user may not read the journal.',
     exitCode: 2,
   },
   {
     // Half of the window is missing, and the rest shows blocks.
     scenario: 'journal-evicted',
     second: 90,
-    says: 'OK: blocks are processed and committed.',
+    summary: 'OK: blocks are processed and committed.',
     exitCode: 0,
   },
   {
     // Three per second, for 60 s.
     scenario: 'network-noise',
     second: 120,
-    says: 'WARNING: 180 errors of the network layer in one minute, from 5 peers.',
+    summary: 'WARNING: 180 errors of the network layer in one minute, from 5 peers.',
     exitCode: 1,
   },
 ]
 
-test.each(TABLE)('$scenario, second $second: $says', async ({ says, exitCode, ...world }) => {
+test.each(TABLE)('$scenario, second $second: $summary', async ({ summary, exitCode, ...world }) => {
   const host = await openHost({ ...world, agent: false })
   const { code, out, err } = await host.run(['monlog'])
-  expect({ first: out.split('\n')[0], code, err }).toEqual({ first: says, code: exitCode, err: '' })
+  expect({ first: out.split('\n')[0], code, err }).toEqual({ first: summary, code: exitCode, err: '' })
 })
 
 test('own timeouts are a finding', async () => {

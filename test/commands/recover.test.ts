@@ -8,7 +8,7 @@ interface Row {
   /** Whether an agent runs; otherwise there is one round of collectors. */
   readonly agent?: true
   readonly hasNode?: false
-  readonly says: string
+  readonly summary: string
   readonly exitCode: 0 | 1
 }
 
@@ -17,7 +17,7 @@ const ROWS: readonly Row[] = [
     name: 'healthy',
     scenario: 'healthy',
     second: 90,
-    says: 'none is needed: the node keeps up with the chain.',
+    summary: 'none is needed: the node keeps up with the chain.',
     exitCode: 0,
   },
   {
@@ -25,7 +25,7 @@ const ROWS: readonly Row[] = [
     name: 'down for ten seconds',
     scenario: 'node-down',
     second: 40,
-    says: 'start the services together, now: peers still serve the blocks that the node missed.',
+    summary: 'start the services together, now: peers still serve the blocks that the node missed.',
     exitCode: 1,
   },
   {
@@ -33,14 +33,14 @@ const ROWS: readonly Row[] = [
     name: 'down until the window has passed',
     scenario: 'node-down',
     second: 300,
-    says: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
+    summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
     exitCode: 1,
   },
   {
     name: 'statesync',
     scenario: 'statesync',
     second: 90,
-    says: 'wait: statesync is under way.',
+    summary: 'wait: statesync is under way.',
     exitCode: 0,
   },
   {
@@ -48,14 +48,14 @@ const ROWS: readonly Row[] = [
     name: 'statesync that is stalled for a minute',
     scenario: 'statesync-frozen',
     second: 120,
-    says: 'wait: statesync is under way.',
+    summary: 'wait: statesync is under way.',
     exitCode: 0,
   },
   {
     name: 'deadlock',
     scenario: 'deadlock',
     second: 180,
-    says: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
+    summary: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
     exitCode: 1,
   },
   {
@@ -63,28 +63,28 @@ const ROWS: readonly Row[] = [
     scenario: 'stalled',
     second: 160,
     agent: true,
-    says: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
+    summary: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
     exitCode: 1,
   },
   {
     name: 'consensus was restarted alone, and execution aborted',
     scenario: 'assertion',
     second: 60,
-    says: 'restart consensus and execution together: consensus was restarted alone, and execution has ended.',
+    summary: 'restart consensus and execution together: consensus was restarted alone, and execution has ended.',
     exitCode: 1,
   },
   {
     name: 'consensus was restarted alone, and blocks arrive',
     scenario: '30s bft stops\n32s bft starts',
     second: 60,
-    says: 'restart consensus and execution together at a convenient time: consensus was restarted alone.',
+    summary: 'restart consensus and execution together at a convenient time: consensus was restarted alone.',
     exitCode: 1,
   },
   {
     name: 'database-old',
     scenario: 'database-old',
     second: 60,
-    says: 'migrate the database: execution does not start without the page-encoded timeline.',
+    summary: 'migrate the database: execution does not start without the page-encoded timeline.',
     exitCode: 1,
   },
   {
@@ -92,21 +92,21 @@ const ROWS: readonly Row[] = [
     name: 'timeline-missing',
     scenario: 'timeline-missing',
     second: 45,
-    says: 'migrate the database before the fork aurora, which is 23 h away.',
+    summary: 'migrate the database before the fork aurora, which is 23 h away.',
     exitCode: 1,
   },
   {
     name: 'upgrade-missed',
     scenario: 'upgrade-missed',
     second: 45,
-    says: 'upgrade the node before the fork aurora, which is 23 h away.',
+    summary: 'upgrade the node before the fork aurora, which is 23 h away.',
     exitCode: 1,
   },
   {
     name: 'storage-full',
     scenario: 'storage-full',
     second: 90,
-    says: 'make room for the database: it has no free chunk left.',
+    summary: 'make room for the database: it has no free chunk left.',
     exitCode: 1,
   },
   {
@@ -114,7 +114,7 @@ const ROWS: readonly Row[] = [
     name: 'panic',
     scenario: 'panic',
     second: 60,
-    says: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
+    summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
     exitCode: 1,
   },
   {
@@ -122,14 +122,14 @@ const ROWS: readonly Row[] = [
     scenario: 'rpc-refused',
     second: 60,
     agent: true,
-    says: 'restart the RPC alone: consensus and execution work.',
+    summary: 'restart the RPC alone: consensus and execution work.',
     exitCode: 1,
   },
   {
     name: 'lagging',
     scenario: 'lagging',
     second: 90,
-    says: 'wait: the node is behind, and blocks arrive.',
+    summary: 'wait: the node is behind, and blocks arrive.',
     exitCode: 0,
   },
   {
@@ -137,16 +137,16 @@ const ROWS: readonly Row[] = [
     scenario: 'healthy',
     second: 90,
     hasNode: false,
-    says: 'unknown: there is no node on this host, or none that this user can see.',
+    summary: 'unknown: there is no node on this host, or none that this user can see.',
     exitCode: 1,
   },
 ]
 
-test.each(ROWS)('$name', async ({ says, exitCode, agent = false, ...world }) => {
+test.each(ROWS)('$name', async ({ summary, exitCode, agent = false, ...world }) => {
   const host = await openHost({ ...world, agent })
   const { code, out, err } = await host.run(['recover'])
   expect({ first: out.split('\n')[0], code, err }).toEqual({
-    first: `RECOVERY: ${says}`,
+    first: `RECOVERY: ${summary}`,
     code: exitCode,
     err: '',
   })
@@ -184,7 +184,7 @@ describe('the output', () => {
     expect(JSON.parse(out)).toMatchObject({
       origin: 'node',
       path: 'start',
-      says: 'start the services together, now: peers still serve the blocks that the node missed',
+      summary: 'start the services together, now: peers still serve the blocks that the node missed',
       runbook: 'ChainServiceDown',
       exitCode: 1,
     })

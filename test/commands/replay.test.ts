@@ -154,7 +154,7 @@ test('a recording of a full database, a missing timeline and a long outage has e
   await writeRecording({ scenario: TROUBLES, seconds: 4000, file: fileOf('troubles') })
   const { incidents } = await replayed(['--file', fileOf('troubles')])
   expectPlanted(incidents, EXPECTED_TROUBLES)
-  expect(incidents[1]?.alerts[0]?.says).toMatch(
+  expect(incidents[1]?.alerts[0]?.summary).toMatch(
     /^The log of execution on this host matched assertion within .* Log line: live chain/,
   )
 })
@@ -185,7 +185,7 @@ describe('a recording of a healthy node', () => {
     const [alert] = incidents[0]?.alerts ?? []
     expect(incidents.flatMap(({ alerts }) => alerts)).toHaveLength(1)
     expect(alert?.alert).toBeNull()
-    expect(alert?.says).toBe('no entries for 4 min 59 s: this time is not evaluated')
+    expect(alert?.summary).toBe('no entries for 4 min 59 s: this time is not evaluated')
     expect(notEvaluated).toContain('ChainRpcDown')
     expect({ code, failures }).toEqual({ code: 1, failures: [] })
   })
@@ -198,7 +198,7 @@ describe('a recording of a healthy node', () => {
     await writeFile(fileOf('boot'), [...lines.filter(minutes(0, 5)), ...after].join('\n'))
     const { incidents } = await replayed(['--file', fileOf('boot')])
     // Two events at the same time: they are one incident.
-    expect(incidents.flatMap(({ alerts }) => alerts.map(({ says }) => says))).toEqual([
+    expect(incidents.flatMap(({ alerts }) => alerts.map(({ summary }) => summary))).toEqual([
       'no entries for 4 min 59 s: this time is not evaluated',
       'the host was rebooted',
     ])
@@ -246,8 +246,8 @@ test.each([
   [['--since', 'soon'], 2, 'expected a time'],
   [['--file', '/nowhere/night.jsonl'], 1, 'Could not read the recording /nowhere/night.jsonl'],
   [['--file', '-'], 1, 'it has no journal entry in that time range'],
-] as const)('replay %j exits with status %i', async (argv, expected, says) => {
+] as const)('replay %j exits with status %i', async (argv, expected, summary) => {
   const { code, out, err } = await cli(['replay', ...argv])
-  expect(err).toContain(says)
+  expect(err).toContain(summary)
   expect({ code, out }).toEqual({ code: expected, out: '' })
 })

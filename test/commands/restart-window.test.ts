@@ -25,7 +25,7 @@ test('as JSON, with the reason', async () => {
     nextAt: null,
     exitCode: 1,
     checks: [
-      { name: 'services', state: 'no', says: 'bft is down', isRequired: true },
+      { name: 'services', state: 'no', summary: 'bft is down', isRequired: true },
       { name: 'sync', state: 'no' },
       { name: 'references', state: 'ok' },
       { name: 'network' },

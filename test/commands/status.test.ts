@@ -73,8 +73,8 @@ describe('a healthy node, with an agent', () => {
         version: '0.16.1',
       },
       config: {
-        network: 'rehearsal',
-        chain: 'chain_rehearsal',
+        network: 'simulated',
+        chain: 'chain_simulated',
         chainId: '31143',
         secpPublicKey: hex(66),
         blsPublicKey: hex(96),

@@ -13,7 +13,7 @@ const describe = await requireRealPart('demo', () => ({ version: '' }))
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
 
 const fleetSchema = z.array(
-  z.object({ name: z.string(), fate: z.string(), publicKey: z.string(), metrics: z.string() }),
+  z.object({ name: z.string(), profile: z.string(), publicKey: z.string(), metrics: z.string() }),
 )
 const targetsSchema = z.array(z.object({ targets: z.tuple([z.string()]), labels: z.record(z.string(), z.string()) }))
 
@@ -40,7 +40,7 @@ describe('a fleet of six', () => {
     scrape(nodes.find((node) => node.name === name)?.metrics ?? 'none')
 
   it('reports the profile of each node and the targets for Prometheus', async () => {
-    expect(nodes.map(({ name, fate }) => `${name} ${fate}`)).toEqual([
+    expect(nodes.map(({ name, profile }) => `${name} ${profile}`)).toEqual([
       'node-001 healthy',
       'node-002 healthy',
       'node-003 behind',

@@ -121,7 +121,7 @@ describe('statesync', () => {
   })
   test('a node that stopped during statesync: services that are down come first', () => {
     const advice = advise({ down: allDown, age: 9000, behind: 40_000, more: syncing })
-    expect(advice.says).toMatch(/more than 30,000 blocks behind/)
+    expect(advice.summary).toMatch(/more than 30,000 blocks behind/)
   })
 })
 
@@ -132,9 +132,9 @@ describe('problems that make a start fail come before the start', () => {
       kind: 'keystore',
       state: 'missing',
     })
-    const { path, says, notNow } = advise({ more: [lost] })
+    const { path, summary, notNow } = advise({ more: [lost] })
     expect(path).toBe('restore keys')
-    expect(says).toContain('the keystore of secp')
+    expect(summary).toContain('the keystore of secp')
     expect(notNow.join(' ')).toContain('Do not restart the node')
     expect(advise({ down: allDown, age: 60, behind: 100, more: [lost] }).path).toBe('restore keys')
   })
@@ -189,7 +189,7 @@ test('execution that logs nothing for a minute while the ledger advances', () =>
   })
   const more = [ledger, sample('chain_consensus_committing', 1)]
   const advice = advise({ age: 70, behind: 200, executionAt: AT - 70_000, more })
-  expect(advice.says).toContain('execution has executed nothing for 1 min')
+  expect(advice.summary).toContain('execution has executed nothing for 1 min')
   expect(advise({ age: 70, behind: 200, executionAt: AT - 50_000, more }).path).toBe('wait')
 })
 
@@ -220,7 +220,7 @@ test('without any data the recovery is unknown', () => {
   expect(advice).toMatchObject({
     path: 'unknown',
     exitCode: 1,
-    says: 'unknown: nothing is known of the node',
+    summary: 'unknown: nothing is known of the node',
   })
 })
 

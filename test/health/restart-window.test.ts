@@ -74,8 +74,8 @@ const ask = (node: Node) => {
       findings: (node.findings ?? []).map((one) => ({ ...FINDING, ...one })),
     },
   }
-  const { isSafe, says, nextAt } = restartWindow(input)
-  return { isSafe, says, ...(nextAt !== null && !isSafe && { next: new Date(nextAt).toISOString() }) }
+  const { isSafe, summary, nextAt } = restartWindow(input)
+  return { isSafe, summary, ...(nextAt !== null && !isSafe && { next: new Date(nextAt).toISOString() }) }
 }
 
 const time = (seconds: number): string => new Date(AT + seconds * 1000).toISOString()
@@ -97,16 +97,16 @@ const FINDING: RuleFinding = {
 
 describe('a node in the middle of an epoch', () => {
   test('can be restarted; what is unknown is said', () => {
-    expect(ask({}).says).toBe('safe now, for 5 min; unknown: own rounds')
+    expect(ask({}).summary).toBe('safe now, for 5 min; unknown: own rounds')
     const without = ['chain_last_start_seconds', 'chain_reference_up', 'chain_reference_block_number']
     expect(ask({ without })).toMatchObject({
       isSafe: true,
-      says: 'safe now, for 5 min; unknown: references, own rounds and blocksync',
+      summary: 'safe now, for 5 min; unknown: references, own rounds and blocksync',
     })
   })
 
   test('leads no rounds without stake', () => {
-    expect(ask({ stake: 0 }).says).toBe('safe now, for 5 min')
+    expect(ask({ stake: 0 }).summary).toBe('safe now, for 5 min')
   })
 })
 
@@ -186,10 +186,10 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
       'not now: peers serve the blocks of the last 5 min, and the last start took 2 min 31 s: less than 2 times that is left, so it may end in statesync',
   },
 ])('not safe: $name', ({ name: _name, reason, ...node }) => {
-  const { isSafe, says, next } = ask(node)
+  const { isSafe, summary, next } = ask(node)
   expect(isSafe).toBe(false)
-  if (typeof reason === 'string') expect(says).toBe(reason)
-  else expect(says).toMatch(reason)
+  if (typeof reason === 'string') expect(summary).toBe(reason)
+  else expect(summary).toMatch(reason)
   // Of these it is not known when they end.
   expect(next).toBeUndefined()
 })
@@ -209,7 +209,7 @@ test.each<Node & { readonly name: string }>([
   },
   { name: '15 blocks behind', more: [sample('chain_blocks_behind', 15)] },
 ])('safe: $name', ({ name: _name, ...node }) => {
-  expect(ask(node)).toMatchObject({ isSafe: true, says: 'safe now, for 5 min; unknown: own rounds' })
+  expect(ask(node)).toMatchObject({ isSafe: true, summary: 'safe now, for 5 min; unknown: own rounds' })
 })
 
 describe('the epoch, at two blocks a second', () => {
@@ -219,7 +219,7 @@ describe('the epoch, at two blocks a second', () => {
   test('ends within the time of the restart', () => {
     expect(ask(near)).toEqual({
       isSafe: false,
-      says: 'not now: epoch 678 ends in about 3 min 20 s; next safe at about 2026-05-02T03:45:00Z, in 45 min',
+      summary: 'not now: epoch 678 ends in about 3 min 20 s; next safe at about 2026-05-02T03:45:00Z, in 45 min',
       next: '2026-05-02T03:45:00.000Z',
     })
   })
@@ -232,7 +232,8 @@ describe('the epoch, at two blocks a second', () => {
   test('the delay is not safe: 4,000 of its blocks are left, 2,000 s', () => {
     expect(ask({ height: 33_900_999 })).toEqual({
       isSafe: false,
-      says: 'not now: epoch 678 has ended and the next one has not started: it starts within 33 min 20 s; next safe at about 2026-05-02T03:33:20Z, in 33 min 20 s',
+      summary:
+        'not now: epoch 678 has ended and the next one has not started: it starts within 33 min 20 s; next safe at about 2026-05-02T03:33:20Z, in 33 min 20 s',
       next: '2026-05-02T03:33:20.000Z',
     })
     expect(ask({ height: 33_900_999, epoch: 679 }).isSafe).toBe(true)
@@ -241,12 +242,12 @@ describe('the epoch, at two blocks a second', () => {
   test('with another reason the next time is not known', () => {
     expect(ask({ ...near, findings: [{}] })).toEqual({
       isSafe: false,
-      says: 'not now: critical: ChainIsolated; epoch 678 ends in about 3 min 20 s',
+      summary: 'not now: critical: ChainIsolated; epoch 678 ends in about 3 min 20 s',
     })
   })
 
   test('without a measured rate it is three blocks a second, and said so', () => {
-    expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'] }).says).toBe(
+    expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'] }).summary).toBe(
       'not now: epoch 678 ends in about 2 min 13 s, at an assumed 3 blocks a second; next safe at about 2026-05-02T03:30:00Z, in 30 min',
     )
   })
@@ -254,36 +255,40 @@ describe('the epoch, at two blocks a second', () => {
 
 describe('own rounds', () => {
   test('none in this time', () => {
-    expect(ask({ own: [302.1, 900] }).says).toBe('safe now, for 5 min')
-    expect(ask({ own: [] }).says).toBe('safe now, for 5 min')
+    expect(ask({ own: [302.1, 900] }).summary).toBe('safe now, for 5 min')
+    expect(ask({ own: [] }).summary).toBe('safe now, for 5 min')
   })
 
   test('a time without comes later: wait for it', () => {
     // From two seconds after the round at 200 s to the one at 600 s: 396 s.
     expect(ask({ own: [60, 200, 600] })).toEqual({
       isSafe: false,
-      says: 'not now: the node leads 2 rounds in this time, the first in 1 min; next safe at about 2026-05-02T03:03:22Z, in 3 min 22 s',
+      summary:
+        'not now: the node leads 2 rounds in this time, the first in 1 min; next safe at about 2026-05-02T03:03:22Z, in 3 min 22 s',
       next: '2026-05-02T03:03:22.000Z',
     })
   })
 
   test('no time without is known: the restart costs rounds now or later', () => {
     const own = Array.from({ length: 36 }, (_, index) => 50 + 100 * index)
-    expect(ask({ own }).says).toBe('safe now, for 5 min; costs about 3 own rounds')
+    expect(ask({ own }).summary).toBe('safe now, for 5 min; costs about 3 own rounds')
     expect(ask({ own, span: 90_000 })).toMatchObject({
       isSafe: false,
-      says: 'not now: the node leads 1 round in this time, the first in 50 s; next safe at about 2026-05-02T03:00:52Z, in 52 s',
+      summary:
+        'not now: the node leads 1 round in this time, the first in 50 s; next safe at about 2026-05-02T03:00:52Z, in 52 s',
     })
   })
 
   test('a time without that meets the end of the epoch is not one', () => {
     // The epoch ends in 200 s, and its delay 2,500 s later: only then a time without matters.
-    const { says } = ask({ height: 33_899_599, own: [10, 20, 2720], until: 3600 })
-    expect(says).toMatch(/; next safe at about 2026-05-02T03:45:22Z, in 45 min 22 s$/)
+    const { summary } = ask({ height: 33_899_599, own: [10, 20, 2720], until: 3600 })
+    expect(summary).toMatch(/; next safe at about 2026-05-02T03:45:22Z, in 45 min 22 s$/)
   })
 
   test('a schedule that ends before is unknown, and so is what is after it', () => {
-    expect(ask({ own: [10], until: 200 }).says).toBe('safe now, for 5 min; unknown: own rounds')
-    expect(ask({ own: [10], until: 290 + 10, span: 300_000 }).says).toBe('safe now, for 5 min; costs about 1 own round')
+    expect(ask({ own: [10], until: 200 }).summary).toBe('safe now, for 5 min; unknown: own rounds')
+    expect(ask({ own: [10], until: 290 + 10, span: 300_000 }).summary).toBe(
+      'safe now, for 5 min; costs about 1 own round',
+    )
   })
 })

@@ -61,7 +61,9 @@ export const examinePages = ({ part, parts }: { readonly part: number; readonly 
       }
     })
 
-    it('is accessible, fits, and is silent, at each width and in both colour schemes', async () => {
+    it('fits and is silent at each width and in both colour schemes, and is accessible in one scheme per width', async () => {
+      // The other scheme in the next scenario: axe takes nearly all of the time.
+      const isDarkWide = SCENARIOS.indexOf(scenario) % 4 < 2
       for (const colorScheme of ['light', 'dark'] as const) {
         const page = await browser.newPage({ colorScheme })
         const complaints = complaintsOf(page)
@@ -69,6 +71,7 @@ export const examinePages = ({ part, parts }: { readonly part: number; readonly 
           await page.setViewportSize({ width, height: 800 })
           await page.goto(`http://127.0.0.1:${host.port}/`)
           expect([width, colorScheme, await overflowOf(page)]).toEqual([width, colorScheme, 0])
+          if (((colorScheme === 'dark') !== (width === 1280)) === isDarkWide) continue
           expect([width, colorScheme, await violationsIn(page)]).toEqual([width, colorScheme, []])
           expect(await overflowOf(page)).toBe(0)
         }

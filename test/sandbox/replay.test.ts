@@ -37,7 +37,7 @@ describe('looking back, under a real systemd and journald', () => {
     expect(stderr).toBe('')
     const { incidents } = replaySchema.parse(JSON.parse(stdout))
     expect(namesOf(incidents)).toEqual([['warning ChainServiceCrashed bft signal']])
-    expect(incidents[0]?.alerts[0]?.says).toContain('ended 1 times within 10 minutes with the result signal')
+    expect(incidents[0]?.alerts[0]?.summary).toContain('ended 1 times within 10 minutes with the result signal')
     expect(code).toBe(1)
   })
 

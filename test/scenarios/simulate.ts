@@ -77,11 +77,11 @@ export const simulate = (
       await expect(golden).toMatchFileSnapshot(`golden/${scenario.name}.txt`)
     })
     test('a restart is safe, or prevented by the conditions that the scenario names', () => {
-      const { isSafe, says, checks } = restartSchema.parse(JSON.parse(recording.restart))
+      const { isSafe, summary, checks } = restartSchema.parse(JSON.parse(recording.restart))
       const obstacles = checks
         .filter(({ state, isRequired }) => isRequired && state !== 'ok')
         .map(({ name, state }) => (state === 'unknown' ? `${name} unknown` : name))
-      expect({ obstacles, isSafe }, says).toEqual({
+      expect({ obstacles, isSafe }, summary).toEqual({
         obstacles: scenario.restart,
         isSafe: scenario.restart.length === 0,
       })
@@ -123,7 +123,7 @@ export const simulate = (
 
 const restartSchema = z.object({
   isSafe: z.boolean(),
-  says: z.string(),
+  summary: z.string(),
   checks: z.array(z.object({ name: z.string(), state: z.string(), isRequired: z.boolean() })),
 })
 

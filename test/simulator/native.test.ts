@@ -35,7 +35,7 @@ describe('the metrics endpoint of consensus', () => {
     const { startedMs } = node.condition().services.bft
     const text = renderNative(node)
     expect(text).toContain(
-      `# TYPE zephyr_total_uptime_us gauge\nzephyr_total_uptime_us{network="rehearsal",service_name="rehearsal_simulated",service_version="0.16.1"} ${(BEGIN + 60_000 - startedMs) * 1000}\n`,
+      `# TYPE zephyr_total_uptime_us gauge\nzephyr_total_uptime_us{network="simulated",service_name="simulated_simulated",service_version="0.16.1"} ${(BEGIN + 60_000 - startedMs) * 1000}\n`,
     )
     expect(own(node, 'execution_ledger_block_num')).toBe(Number(chain.headAt(BEGIN + 60_000).seqNum))
     expect(own(node, 'triedb_migration_phase')).toBe(2)
@@ -152,7 +152,7 @@ describe('the metrics endpoint of the OpenTelemetry collector', () => {
     const { seqNum } = chain.headAt(told)
     const [first = '', ...rest] = String(seqNum).replace(/0+$/, '')
     expect(renderOtel(node)).toContain(
-      `otel_scope_name="opentelemetry",otel_scope_version="",service_name="rehearsal_simulated",service_version="0.16.1"} ${first}.${rest.join('')}e+07 ${told}\n`,
+      `otel_scope_name="opentelemetry",otel_scope_version="",service_name="simulated_simulated",service_version="0.16.1"} ${first}.${rest.join('')}e+07 ${told}\n`,
     )
     expect(renderOtel(node)).toContain('\nzephyr_rpc_active_requests{')
   })

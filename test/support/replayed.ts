@@ -18,7 +18,7 @@ export const replaySchema = z.object({
           subject: z.string().nullable(),
           beganAt: z.string(),
           endedAt: z.string().nullable(),
-          says: z.string(),
+          summary: z.string(),
         }),
       ),
     }),

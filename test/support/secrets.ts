@@ -68,7 +68,7 @@ export const entriesWithSecrets = (at: number, { trouble }: { readonly trouble: 
 
 /** Metrics of the node with secrets in labels, and in lines that are none. */
 export const SECRET_METRICS = [
-  `chain_node_info{network="rehearsal",service_name="${secret('Metrics')}",token="${secret('Metrics')}"} 1`,
+  `chain_node_info{network="simulated",service_name="${secret('Metrics')}",token="${secret('Metrics')}"} 1`,
   `password=${secret('Metrics')} is no line`,
   `# HELP chain_x ${secret('Metrics')}`,
   '',

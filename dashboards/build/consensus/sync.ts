@@ -42,7 +42,7 @@ export const sync: Row = {
       unit: 'percentunit',
       decimals: 1,
       width: 4,
-      lines: [{ expr: 'chain_status_statesync_progress_ratio', legend: 'as the report says' }],
+      lines: [{ expr: 'chain_status_statesync_progress_ratio', legend: 'of the status report' }],
     }),
     figures({
       title: 'Statesync: last progress',

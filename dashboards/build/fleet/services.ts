@@ -13,7 +13,7 @@ const DURATIONS = 'chain_query_service_request_duration_seconds'
 
 const PHASES: ValueLabels = {
   1: ['tail', 'good'],
-  2: ['back-fill', 'info'],
+  2: ['backfill', 'info'],
   3: ['starting', 'info'],
   4: ['waiting', 'warning'],
   5: ['STOPPED', 'critical'],

@@ -142,7 +142,7 @@ export const chain: Row = {
         },
         {
           expr: 'chain_status_statesync_target_block - chain_status_statesync_progress_block',
-          legend: 'as the status report says',
+          legend: 'of the status report',
         },
       ],
     }),

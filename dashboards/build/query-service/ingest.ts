@@ -12,7 +12,7 @@ export const ingest: Row = {
     labels({
       title: 'Phase of the ingest',
       about:
-        '`back-fill` catches up with the node, `tail` follows it, `waiting` leaves it alone while it is behind or does not respond. `stopped` needs an operator: see the log.',
+        '`backfill` catches up with the node, `tail` follows it, `waiting` leaves it alone while it is behind or does not respond. `stopped` needs an operator: see the log.',
       alerts: ['ChainQueryServiceStopped', 'ChainQueryServiceDown'],
       empty: NO_SERVICE,
       unit: 'none',

@@ -27,7 +27,7 @@ export const versions: Row = {
     labels({
       title: 'Identity in the status report',
       about:
-        'What the report of the node says of it. If the network or the chain is not the expected one, stop the node and find out why.',
+        'Network and chain that the node reports. If the network or the chain is not the expected one, stop the node and find out why.',
       alerts: ['ChainBlind'],
       unit: 'none',
       width: 12,

@@ -38,8 +38,8 @@ export const startMaintenance = async (
   const { problem, snapshot } = await outcomeOf(io, config, maintenance)
   if (snapshot) {
     const input = { ...snapshot, window: config.derived.blocksyncWindow, epochs: readEpochLengths(config.staking) }
-    const { says } = restartWindow({ ...input, span: Math.min(span, RESTART_MS) })
-    io.stdout.write(`A restart: ${sanitize(says)}.\n`)
+    const { summary } = restartWindow({ ...input, span: Math.min(span, RESTART_MS) })
+    io.stdout.write(`A restart: ${sanitize(summary)}.\n`)
   }
   if (problem !== null) {
     io.stderr.write(`The window is written to ${config.state.directory}, but is not in force: ${problem}\n`)

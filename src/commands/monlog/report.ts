@@ -144,7 +144,7 @@ const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
   const warning = now.find(({ severity }) => severity === 'warning')
   const syncing = now.find(({ name }) => name === 'statesync_active')
   const before = findings.find(({ isPresent, severity }) => !isPresent && severity !== 'info')
-  if (problem) return unknown(problem.says)
+  if (problem) return unknown(problem.summary)
   if (!hasSpoken) return unknown(noEntries(report))
   if (critical) return { word: 'CRITICAL', sentence: lowerFirst(critical.text), exitCode: 2 }
   // A node in statesync commits nothing and answers no requests.
@@ -163,9 +163,9 @@ const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
   return { word: 'OK', sentence: `${HEALTHY}.`, exitCode: 0 }
 }
 
-const unknown = (says: string): MonlogHealthVerdict => ({
+const unknown = (summary: string): MonlogHealthVerdict => ({
   word: 'UNKNOWN',
-  sentence: `${says}.`,
+  sentence: `${summary}.`,
   exitCode: 2,
 })
 
@@ -188,8 +188,8 @@ const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${t
 /** Why there is nothing to analyse. */
 export interface Problem {
   /** One sentence without its full stop. */
-  readonly says: string
-  /** Output of the program that failed, and what was attempted if `says` does not have it; may be empty. */
+  readonly summary: string
+  /** Output of the program that failed, and what was attempted if `summary` does not have it; may be empty. */
   readonly evidence: string
   readonly advice: string | null
 }
@@ -200,8 +200,8 @@ export const problemOf = (error: unknown): Problem => {
   const { code, advice = null } = error instanceof SourceError ? error : {}
   const evidence = advice === null ? error.message : error.message.replace(`\n  what to do: ${advice}`, '')
   return code === 'journal not permitted'
-    ? { says: 'this user may not read the journal', evidence, advice: LOG_IN_AGAIN }
-    : { says: error.summary, evidence: withoutSummary(evidence, error.summary), advice }
+    ? { summary: 'this user may not read the journal', evidence, advice: LOG_IN_AGAIN }
+    : { summary: error.summary, evidence: withoutSummary(evidence, error.summary), advice }
 }
 
 /** The first line of an error is its summary with a capital letter. */

@@ -25,7 +25,7 @@ export const recover = async ({ io, exit, options }: ActionContext<RecoverOption
       at: new Date(at).toISOString(),
       origin,
       ...advice,
-      restart: { isSafe: restart.isSafe, says: restart.says },
+      restart: { isSafe: restart.isSafe, summary: restart.summary },
     }
     io.stdout.write(`${JSON.stringify(toJson(document), undefined, 2)}\n`)
   } else {
@@ -37,8 +37,8 @@ export const recover = async ({ io, exit, options }: ActionContext<RecoverOption
 }
 
 const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
-  const { path, says, why, steps, notNow, runbook } = advice
-  const [first = '', ...rest] = wrap(`RECOVERY: ${plain(says, style)}.`, style)
+  const { path, summary, why, steps, notNow, runbook } = advice
+  const [first = '', ...rest] = wrap(`RECOVERY: ${plain(summary, style)}.`, style)
   return [
     style.paint(TONES[path] ?? 'bad', first),
     ...rest,
@@ -50,9 +50,9 @@ const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] =
 }
 
 /** Where there is a choice of the time: a node that does no work is restarted at once. */
-const restartLine = ({ path }: RecoveryAdvice, { says }: RestartWindow, style: Style): readonly string[] =>
+const restartLine = ({ path }: RecoveryAdvice, { summary }: RestartWindow, style: Style): readonly string[] =>
   ['none', 'upgrade', 'migrate', 'restart together'].includes(path)
-    ? ['', ...wrap(`A restart for ${shortDuration(RESTART_MS)}: ${plain(says, style)}.`, style)]
+    ? ['', ...wrap(`A restart for ${shortDuration(RESTART_MS)}: ${plain(summary, style)}.`, style)]
     : []
 
 const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {

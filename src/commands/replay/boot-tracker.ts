@@ -35,7 +35,7 @@ export const createBootTracker = ({ config, prefix, serviceRuns, firings }: Boot
       severity: 'info',
       beganAt: at,
       endedAt: at,
-      says: 'the host was rebooted',
+      summary: 'the host was rebooted',
     })
   }
 

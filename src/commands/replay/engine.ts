@@ -135,8 +135,8 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
         // Entries before the first one are not missing: the recording begins there.
         if (tracker.entries() === 0) from = goal
         else {
-          const says = `no entries for ${duration(goal - at)}: this time is not evaluated`
-          firings.addEvent({ severity: 'warning', beganAt: at, endedAt: goal, says })
+          const summary = `no entries for ${duration(goal - at)}: this time is not evaluated`
+          firings.addEvent({ severity: 'warning', beganAt: at, endedAt: goal, summary })
         }
         firings.reset(at)
         clock.set(goal - 1)

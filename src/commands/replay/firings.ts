@@ -19,7 +19,7 @@ export interface Firing {
   /** Null if it still fired at the end of the recording. */
   readonly endedAt: number | null
   /** Its description at its worst value. */
-  readonly says: string
+  readonly summary: string
 }
 
 export interface FiringLog {
@@ -29,7 +29,7 @@ export interface FiringLog {
    */
   evaluate(at: number, samples: Iterable<StoredSample>, lineOf?: (labels: Labels) => string | undefined): void
   /** Adds an event that no rule evaluates. */
-  addEvent(event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'says'>): void
+  addEvent(event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'summary'>): void
   /** Ends everything that fires and removes all samples: nothing is recorded after this time. */
   reset(at: number): void
   /** Everything that fired, by the time at which it began. */
@@ -82,7 +82,7 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
           beganAt: activeAt,
           firedAt: known?.firing.firedAt ?? at,
           endedAt: null,
-          says: line === undefined ? description : `${description} Log line: ${line}`,
+          summary: line === undefined ? description : `${description} Log line: ${line}`,
         },
       })
     }

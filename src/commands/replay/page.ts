@@ -58,12 +58,12 @@ interface RowContext {
 }
 
 const rowOf = (firing: Firing, { isFirst, to, width }: RowContext, style: Style): readonly string[] => {
-  const { severity, beganAt, endedAt, says } = firing
+  const { severity, beganAt, endedAt, summary } = firing
   const tone = TONES[severity]
   const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
   const head = `${utc(beganAt)}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
-  const message = style.plain(sanitize(says))
+  const message = style.plain(sanitize(summary))
   if (style.width === undefined) return [`${sign} ${head}  ${message}`]
   const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
   return [sign + first.slice(1), ...more, ...wrap(message, style, '    ')]
@@ -102,7 +102,7 @@ export const replayAsJson = (result: ReplaySummary) => ({
       beganAt: utc(firing.beganAt),
       firedAt: utc(firing.firedAt),
       endedAt: firing.endedAt === null ? null : utc(firing.endedAt),
-      says: firing.says,
+      summary: firing.summary,
     })),
   })),
   lines: result.entries,

@@ -65,7 +65,7 @@ const reportAsJson = (report: Report) => {
         severity,
         beganAt,
         endedAt,
-        alerts: firings.map(({ alert, subject, says }) => ({ alert, subject: subject || null, says })),
+        alerts: firings.map(({ alert, subject, summary }) => ({ alert, subject: subject || null, summary })),
       })),
     },
     ...rest,

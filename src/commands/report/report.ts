@@ -179,7 +179,7 @@ const firingOf = ({ at, to, severity }: Event, subject: string, before: Firing |
     beganAt: before?.beganAt ?? at,
     firedAt: before?.firedAt ?? at,
     endedAt: null,
-    says: isWorse ? to.replace(/^\w+: /, '') : before.says,
+    summary: isWorse ? to.replace(/^\w+: /, '') : before.summary,
   }
 }
 

@@ -41,11 +41,11 @@ const iso = (at: number | null): string | null => (at === null ? null : new Date
 
 const TONES: Readonly<Record<RestartCheck['state'], Tone>> = { ok: 'good', no: 'bad', unknown: 'unknown' }
 
-const render = ({ isSafe, says, checks }: RestartWindow, style: Style): readonly string[] => [
-  ...wrap(`RESTART: ${plain(says, style)}.`, style).map((line) => style.paint(isSafe ? 'good' : 'bad', line)),
+const render = ({ isSafe, summary, checks }: RestartWindow, style: Style): readonly string[] => [
+  ...wrap(`RESTART: ${plain(summary, style)}.`, style).map((line) => style.paint(isSafe ? 'good' : 'bad', line)),
   '',
   ...pairs(
-    checks.map(({ name, state, says: why }) => [
+    checks.map(({ name, state, summary: why }) => [
       name,
       `${style.sign(TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${plain(why, style)}`,
     ]),

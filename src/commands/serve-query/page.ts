@@ -32,7 +32,7 @@ interface Phase {
 
 const PHASES: Readonly<Record<(typeof INGEST_PHASES)[number], Phase>> = {
   starting: { word: 'STARTING', sentence: 'the ingest has not started.', tone: 'unknown', icon: 'UNKNOWN' },
-  'back-fill': { word: 'BACKFILL', sentence: 'blocks that the node already has are being indexed.', tone: 'quiet' },
+  backfill: { word: 'BACKFILL', sentence: 'blocks that the node already has are being indexed.', tone: 'quiet' },
   tail: { word: 'FOLLOWING', sentence: 'new blocks of the node are indexed as they come.', tone: 'good', icon: 'OK' },
   waiting: {
     word: 'WAITING',
@@ -82,7 +82,7 @@ export const renderServicePage = ({ version, now, values, waitingFor, backfillEn
       <section id="figures">
         <h2>Key figures</h2>
         <ul class="figures">
-          ${figuresOf(find, { now, endsAt: phase === PHASES['back-fill'] ? backfillEndsAt : undefined })}
+          ${figuresOf(find, { now, endsAt: phase === PHASES.backfill ? backfillEndsAt : undefined })}
         </ul>
       </section>
       <section id="requests">

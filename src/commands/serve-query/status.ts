@@ -127,7 +127,7 @@ export const createProgressLog = (log: Log, clock: Clock): ((state: IngestState)
       log.info(`Following the node at block ${figure(state.indexed)}`)
       wasAtHead = true
     }
-    if (state.phase !== 'back-fill') {
+    if (state.phase !== 'backfill') {
       before = null
       return
     }
@@ -179,7 +179,7 @@ export const createBackfillEstimate = (clock: Clock) => {
     record: ({ phase, indexed, nodeHeight }: IngestState): void => {
       const at = clock.elapsed()
       points =
-        phase !== 'back-fill' || indexed === null || nodeHeight === null
+        phase !== 'backfill' || indexed === null || nodeHeight === null
           ? []
           : [...points.filter((one) => at - one.at < ESTIMATE_OVER_MS), { at, left: nodeHeight - indexed }]
     },

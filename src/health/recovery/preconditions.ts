@@ -28,7 +28,7 @@ export const lostKeys: RecoveryRule = (situation) => {
   const runs = !situation.bft.isDown
   return {
     path: 'restore keys',
-    says: `restore ${what} from the backup: the node does not start without`,
+    summary: `restore ${what} from the backup: the node does not start without`,
     why: lost.map(({ key, state }) => `The file of ${key} is ${state}.`),
     steps: [
       'See which backups exist, on this host and in the vault: `sudo chain-agent check`',
@@ -52,7 +52,7 @@ export const noSpace: RecoveryRule = (situation) => {
   if (free !== undefined && free < limitOf('ChainStorageFreeChunksLow', 'critical')) {
     return {
       path: 'make room',
-      says: `make room for the database: ${free === 0 ? 'it has no free chunk left' : `only ${percent(free)} of its chunks are free`}`,
+      summary: `make room for the database: ${free === 0 ? 'it has no free chunk left' : `only ${percent(free)} of its chunks are free`}`,
       why: [
         execution.isDown
           ? 'Execution does not start again until there is space.'
@@ -75,7 +75,7 @@ export const noSpace: RecoveryRule = (situation) => {
   if (name === undefined || !(bft.isDown || execution.isDown)) return undefined
   return {
     path: 'make room',
-    says: 'make room on the disk first, then start the services together',
+    summary: 'make room on the disk first, then start the services together',
     why: [],
     steps: [
       'See which file system is full: `df -h && df -i`',
@@ -94,7 +94,7 @@ export const hostNotReady: RecoveryRule = (situation) => {
   if (name === undefined || !execution.isDown) return undefined
   return {
     path: 'fix host',
-    says:
+    summary:
       name === 'event_ring'
         ? 'fix the huge pages of the host first: execution cannot start without them'
         : 'fix the kernel of the host first: it does not provide the io_uring queue that execution needs',
@@ -115,7 +115,7 @@ export const oldDatabase: RecoveryRule = (situation) => {
   if (name === undefined || !execution.isDown) return undefined
   return {
     path: 'migrate',
-    says:
+    summary:
       name === 'timeline_missing'
         ? 'migrate the database: execution does not start without the page-encoded timeline'
         : 'migrate the database to the new format: execution does not open the old one',
@@ -165,7 +165,7 @@ export const missedFork: RecoveryRule = (situation) => {
   const isVersion = check === 'version'
   return {
     path: isVersion ? 'upgrade' : 'migrate',
-    says: `${isVersion ? 'upgrade the node' : 'migrate the database'}: the fork ${fork} is active, and the node is not ready for it`,
+    summary: `${isVersion ? 'upgrade the node' : 'migrate the database'}: the fork ${fork} is active, and the node is not ready for it`,
     why: [`The fork ${fork} took effect ${shortDuration(-missed.left * second)} ago.`, ...installed(situation)],
     steps: isVersion ? upgrade(situation) : migration(situation),
     notNow: ['Do not restart the old version: it cannot follow the chain from the fork on.'],
@@ -193,7 +193,7 @@ export const comingFork: RecoveryRule = (situation) => {
   const isVersion = check === 'version'
   return {
     path: isVersion ? 'upgrade' : 'migrate',
-    says: `${isVersion ? 'upgrade the node' : 'migrate the database'} before the fork ${fork}, which is ${shortDuration(coming.left * second)} away`,
+    summary: `${isVersion ? 'upgrade the node' : 'migrate the database'} before the fork ${fork}, which is ${shortDuration(coming.left * second)} away`,
     why: ['The node works until then.', ...(isVersion ? installed(situation) : [])],
     steps: isVersion ? upgrade(situation) : migration(situation),
     notNow: ['Do not leave it to the last hour: if it fails, the node falls out of the network.'],

@@ -31,7 +31,7 @@ export const stalled: RecoveryRule = (situation) => {
   if (age <= limitOf('ChainBlockStalled', 'critical') || (isFresh && !isUrgent)) {
     return {
       path: 'wait',
-      says: `wait, and check again: no block for ${stalledFor}`,
+      summary: `wait, and check again: no block for ${stalledFor}`,
       why: startedAgo === undefined ? [] : [`Consensus was started ${shortDuration(startedAgo)} ago.`],
       steps: ['Check again in 30 s: `chain-agent recover`'],
       notNow: [NEVER_ALONE],
@@ -58,7 +58,7 @@ export const stalled: RecoveryRule = (situation) => {
   if (gap.blocks >= window) return softReset(situation, { why, steps, notNow })
   return {
     path: 'restart together',
-    says: `restart the services together, now: no block for ${stalledFor}, and the network still produces blocks`,
+    summary: `restart the services together, now: no block for ${stalledFor}, and the network still produces blocks`,
     why,
     steps,
     notNow,
@@ -73,7 +73,7 @@ interface StalledNode {
 
 const unknownNetwork = (situation: Situation, { stalledFor, why }: StalledNode): RecoveryPlan => ({
   path: 'unknown',
-  says: `unknown: no block for ${stalledFor}, and whether the network produces blocks is unknown`,
+  summary: `unknown: no block for ${stalledFor}, and whether the network produces blocks is unknown`,
   why: [...why, 'No majority of references agrees on the height of the network.'],
   steps: [
     'Compare the height with a public explorer of the chain, or with another operator.',
@@ -86,7 +86,7 @@ const unknownNetwork = (situation: Situation, { stalledFor, why }: StalledNode):
 
 const networkStalled = ({ stalledFor, why }: StalledNode): RecoveryPlan => ({
   path: 'wait',
-  says: `wait: no block for ${stalledFor}, and the network is stalled too`,
+  summary: `wait: no block for ${stalledFor}, and the network is stalled too`,
   why: [...why, 'The references are at the same height as this node.'],
   steps: ['Contact the other operators; leave the node as it is.'],
   notNow: ['Do not restart: the node is in sync and only waits for the network.'],
@@ -102,7 +102,7 @@ export const executionStalled: RecoveryRule = (situation) => {
   if (execution.startedAt !== undefined && at - execution.startedAt < STARTUP_MS) return undefined
   return {
     path: 'restart together',
-    says: `restart the services together: execution has executed nothing for ${shortDuration(executionSilent * second)}`,
+    summary: `restart the services together: execution has executed nothing for ${shortDuration(executionSilent * second)}`,
     why: ['Consensus advances, but execution logs no block.'],
     steps: [
       setMaintenance('30m', 'other'),
@@ -122,7 +122,7 @@ export const partialRestart: RecoveryRule = (situation) =>
   situation.isPartial
     ? {
         path: 'restart together',
-        says: 'restart consensus and execution together at a convenient time: consensus was restarted alone',
+        summary: 'restart consensus and execution together at a convenient time: consensus was restarted alone',
         why: ['Consensus was restarted without execution; blocks arrive.'],
         steps: [setMaintenance('10m', 'other'), `Restart the services together: \`${restartAll(situation)}\``],
         notNow: ['Do not do it within minutes of an epoch boundary.', NEVER_ALONE],
@@ -135,7 +135,7 @@ export const behind: RecoveryRule = ({ gap, isAdvancing }) =>
   isAdvancing && gap !== undefined && gap.by !== 'age' && gap.blocks > BEHIND_BLOCKS
     ? {
         path: 'wait',
-        says: 'wait: the node is behind, and blocks arrive',
+        summary: 'wait: the node is behind, and blocks arrive',
         why: [],
         steps: [
           'Check whether the difference decreases: `chain-agent status chain --watch`',
@@ -151,7 +151,7 @@ export const healthy: RecoveryRule = ({ isAdvancing, age, gap }) => {
   if (!isAdvancing && (age === undefined || age > limitOf('ChainBlockStalled', 'warning'))) return undefined
   return {
     path: 'none',
-    says:
+    summary:
       gap === undefined || gap.by !== 'references'
         ? 'none is needed: blocks arrive'
         : 'none is needed: the node keeps up with the chain',
@@ -181,7 +181,7 @@ export const statesync: RecoveryRule = (situation) => {
   if (stalledFor !== undefined && stalledFor > limitOf('ChainStatesyncFrozen', 'critical')) {
     return {
       path: 'hard reset',
-      says: 'a hard reset, unless statesync progresses after one restart of all services together',
+      summary: 'a hard reset, unless statesync progresses after one restart of all services together',
       why,
       steps: [
         'Check that peers can reach the node (firewall, UDP, clock): statesync needs peers.',
@@ -194,7 +194,7 @@ export const statesync: RecoveryRule = (situation) => {
   }
   return {
     path: 'wait',
-    says: 'wait: statesync is under way',
+    summary: 'wait: statesync is under way',
     why,
     steps: [
       `Check that it progresses: \`chain-agent status statesync --watch\``,

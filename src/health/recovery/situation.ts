@@ -153,7 +153,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||
       (execution.isDown && !bft.isDown && endedAfterStartOf(bft, execution)),
-    epoch: epochEnd({ ...input, span: 0 }).says,
+    epoch: epochEnd({ ...input, span: 0 }).summary,
   }
 }
 
@@ -206,7 +206,7 @@ export type Path =
 export interface RecoveryPlan {
   readonly path: Path
   /** One sentence, without its full stop. */
-  readonly says: string
+  readonly summary: string
   /** Why this one, in addition to the evidence that is listed for every node; one fact each. */
   readonly why: readonly string[]
   /** The steps in order; a command is at the end of its step, between backticks. */

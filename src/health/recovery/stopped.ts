@@ -18,7 +18,7 @@ export const executionEndedAfterPartialRestart: RecoveryRule = (situation) =>
   situation.isPartial && situation.execution.isDown && !isTooFar(situation)
     ? {
         path: 'restart together',
-        says: 'restart consensus and execution together: consensus was restarted alone, and execution has ended',
+        summary: 'restart consensus and execution together: consensus was restarted alone, and execution has ended',
         why: ['Consensus was restarted without execution, and execution has ended since.'],
         steps: [
           keepLog(situation),
@@ -37,7 +37,7 @@ export const wrongState: RecoveryRule = (situation) => {
   if (name === undefined || situation.isPartial || mayBeEarlierRun(situation)) return undefined
   return {
     path: 'hard reset',
-    says: 'a hard reset: execution computed a different result than the network',
+    summary: 'a hard reset: execution computed a different result than the network',
     why: [],
     steps: [
       keepLog(situation),
@@ -77,7 +77,7 @@ export const down: RecoveryRule = (situation) => {
   if (gap === undefined) {
     return {
       path: 'start',
-      says: `${verb} the services together; how far the node is behind is unknown`,
+      summary: `${verb} the services together; how far the node is behind is unknown`,
       why,
       steps: [...steps, 'Check whether it catches up or begins a statesync: `chain-agent recover`'],
       notNow,
@@ -87,7 +87,7 @@ export const down: RecoveryRule = (situation) => {
   if (gap.blocks < window && !trouble.has('high_qc_too_far')) {
     return {
       path: 'start',
-      says: `${verb} the services together, now: peers still serve the blocks that the node missed`,
+      summary: `${verb} the services together, now: peers still serve the blocks that the node missed`,
       why,
       steps: [...steps, 'Check within two minutes that it catches up: `chain-agent recover`'],
       notNow,
@@ -104,7 +104,7 @@ export const rpcDown: RecoveryRule = ({ rpc, known, isAdvancing, isSyncing, isRp
   if (!rpc.isDown && isRpcLate) {
     return {
       path: 'wait',
-      says: 'wait, and check again: blocks arrive, and one RPC request timed out',
+      summary: 'wait, and check again: blocks arrive, and one RPC request timed out',
       why: ['A single timeout does not show that the RPC is down.'],
       steps: ['Check again in a few seconds: `chain-agent recover`'],
       notNow: ['Do not restart consensus or execution because of the RPC.'],
@@ -113,7 +113,7 @@ export const rpcDown: RecoveryRule = ({ rpc, known, isAdvancing, isSyncing, isRp
   }
   return {
     path: 'restart rpc',
-    says: `restart the RPC alone${isAdvancing ? ': consensus and execution work' : ''}`,
+    summary: `restart the RPC alone${isAdvancing ? ': consensus and execution work' : ''}`,
     why: [
       rpc.isDown
         ? `${rpc.unit} does not run; consensus and execution do.`
@@ -139,7 +139,7 @@ const isTooFar = ({ gap }: Situation): boolean => gap !== undefined && gap.block
 
 export const fromSnapshot = (situation: Situation, why: readonly string[]): RecoveryPlan => ({
   path: 'hard reset',
-  says: 'a hard reset: the node is more than 30,000 blocks behind, so restore a snapshot',
+  summary: 'a hard reset: the node is more than 30,000 blocks behind, so restore a snapshot',
   why,
   steps: hardReset(situation),
   notNow: ['Do not wait for statesync: from there it takes far longer than a snapshot.', NEVER_ALONE],
@@ -151,7 +151,7 @@ export const softReset = (
   { why, steps, notNow }: Pick<RecoveryPlan, 'why' | 'steps' | 'notNow'>,
 ): RecoveryPlan => ({
   path: 'soft reset',
-  says: 'a soft reset: start the services together with a new forkpoint, and let the node statesync',
+  summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync',
   why,
   steps: [
     ...fetchFiles(situation),

@@ -96,13 +96,13 @@ export const restart: Section = {
       source: 'the other sections',
       facts: ({ restart: { isSafe, checks, nextAt }, at }) => [
         fact('safe', isSafe),
-        ...checks.map(({ name, state, says }) =>
+        ...checks.map(({ name, state, summary: why }) =>
           fact(
             ['checks', name],
-            { state, says },
+            { state, summary: why },
             {
               label: name,
-              text: () => (state === 'unknown' ? `unknown: ${says}` : says),
+              text: () => (state === 'unknown' ? `unknown: ${why}` : why),
               tone: () => RESTART_TONES[state],
             },
           ),
@@ -111,7 +111,7 @@ export const restart: Section = {
       ],
     },
   ],
-  summary: ({ restart: { says } }) => summary(says),
+  summary: (view) => summary(view.restart.summary),
 }
 
 const RESTART_TONES = { ok: undefined, no: 'notice', unknown: 'unknown' } as const

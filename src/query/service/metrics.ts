@@ -1,7 +1,7 @@
 import { counter, externalCounter, gauge, histogram, open } from '../../core/metric.ts'
 
 /** What the ingest is doing. */
-export const INGEST_PHASES = ['starting', 'back-fill', 'tail', 'waiting', 'stopped'] as const
+export const INGEST_PHASES = ['starting', 'backfill', 'tail', 'waiting', 'stopped'] as const
 /** Why a step of the ingest failed. */
 export const INGEST_FAILURES = [
   'unreachable',

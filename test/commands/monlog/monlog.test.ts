@@ -47,19 +47,19 @@ describe('a minute of the journal', () => {
   test.each([
     {
       until: 68,
-      says: { word: 'OK', sentence: 'blocks are processed and committed.', exitCode: 0 },
+      summary: { word: 'OK', sentence: 'blocks are processed and committed.', exitCode: 0 },
     },
     {
       until: 80,
-      says: { word: 'WARNING', sentence: 'no block was committed for 21 s.', exitCode: 1 },
+      summary: { word: 'WARNING', sentence: 'no block was committed for 21 s.', exitCode: 1 },
     },
     {
       until: 95,
-      says: { word: 'CRITICAL', sentence: 'no block was committed for 36 s.', exitCode: 2 },
+      summary: { word: 'CRITICAL', sentence: 'no block was committed for 36 s.', exitCode: 2 },
     },
-  ])('of a node that stopped, at second $until: $says.word', async ({ until, says }) => {
+  ])('of a node that stopped, at second $until: $summary.word', async ({ until, summary }) => {
     const { verdict, committing } = await ofJournal(healthy(0, 60), { until })
-    expect({ verdict, committing }).toEqual({ verdict: says, committing: true })
+    expect({ verdict, committing }).toEqual({ verdict: summary, committing: true })
   })
 
   test('ending at the same time gives the same report, whatever was written later', async () => {

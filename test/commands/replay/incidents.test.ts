@@ -81,7 +81,7 @@ describe('the firing log', () => {
     expect(full(log)).toMatchObject([
       { severity: 'critical', subject: '', beganAt: 15_000, firedAt: 915_000, endedAt: 945_000 },
     ])
-    expect(full(log)[0]?.says).toContain('The database of this host has been 97% full for 15 minutes, above 85%')
+    expect(full(log)[0]?.summary).toContain('The database of this host has been 97% full for 15 minutes, above 85%')
   })
 
   test('has no firing if the condition ended before', () => {
@@ -105,7 +105,7 @@ describe('the firing log', () => {
     expect(log.firings()).toMatchObject([
       { alert: 'ChainAssertion', subject: 'bft panic', beganAt: 15_000, firedAt: 15_000, endedAt: null },
     ])
-    expect(log.firings()[0]?.says).toMatch(/ matched panic within .* Log line: thread panicked$/)
+    expect(log.firings()[0]?.summary).toMatch(/ matched panic within .* Log line: thread panicked$/)
   })
 })
 
@@ -117,7 +117,7 @@ describe('incidents', () => {
     beganAt,
     firedAt: beganAt,
     endedAt: beganAt + 1000,
-    says: '',
+    summary: '',
     ...more,
   })
   const MINUTE = 60_000
@@ -133,7 +133,7 @@ describe('incidents', () => {
   })
 
   test('have the most severe first, and merge two severities of one alert', () => {
-    const critical = { severity: 'critical', endedAt: 5 * MINUTE, says: 'worse' } as const
+    const critical = { severity: 'critical', endedAt: 5 * MINUTE, summary: 'worse' } as const
     const [incident] = incidentsOf([
       firing('Other', 0),
       firing('A', 1000, { endedAt: 8 * MINUTE }),

@@ -26,7 +26,7 @@ it('a backfill shows its progress, its estimated end, requests and the store', (
     backfillEndsAt: NOW + 40 * 60_000,
     values: [
       value('phase', 0, { phase: 'tail' }),
-      value('phase', 1, { phase: 'back-fill' }),
+      value('phase', 1, { phase: 'backfill' }),
       value('first_block', 1000),
       // 5,000 of 20,000 blocks.
       value('height', 5999),
@@ -94,7 +94,7 @@ it('an unknown value is shown as unknown, with the reason', () => {
 })
 
 it('the end of a backfill without progress is unknown', () => {
-  const values = [value('phase', 1, { phase: 'back-fill' })]
+  const values = [value('phase', 1, { phase: 'backfill' })]
   const document = renderServicePage({ version: '1.2.3', now: NOW, waitingFor: [], backfillEndsAt: null, values })
   expect(textOf(document, 'figures')).toContain(
     'Estimated end of the backfill unknown requires 10 s in which the distance to the node decreases',

@@ -55,7 +55,7 @@ it('the start of following the node is logged', async () => {
 it('a backfill logs its progress every ten seconds, with rates and the remaining time', async () => {
   const tell = narrated()
   const at = (blocks: number, logs: number) => ({
-    phase: 'back-fill' as const,
+    phase: 'backfill' as const,
     indexed: 1000 + blocks,
     nodeHeight: 11_000,
     blocks,
@@ -78,7 +78,7 @@ it('the end of a backfill is estimated from the last minute, at the pace at whic
   const estimate = createBackfillEstimate(clock)
   const after = async (ms: number, indexed: number, nodeHeight: number): Promise<number | null> => {
     await clock.advance(ms)
-    estimate.record({ ...NOTHING, phase: 'back-fill', indexed, nodeHeight })
+    estimate.record({ ...NOTHING, phase: 'backfill', indexed, nodeHeight })
     const endsAt = estimate.endsAt()
     return endsAt === null ? null : endsAt - clock.now()
   }
@@ -134,8 +134,8 @@ it('a shutdown that hangs ends with an error', async () => {
 it.each([
   [{ phase: null }, ['the store']],
   [{ phase: 'starting' }, ['the finalized block of the node']],
-  [{ phase: 'back-fill', nodeHeight: 100 }, ['the first block']],
-  [{ phase: 'back-fill', nodeHeight: 100, height: 69 }, ['31 more blocks of the node']],
+  [{ phase: 'backfill', nodeHeight: 100 }, ['the first block']],
+  [{ phase: 'backfill', nodeHeight: 100, height: 69 }, ['31 more blocks of the node']],
   [{ phase: 'tail', nodeHeight: 100, height: 70 }, []],
   [{ phase: 'waiting', nodeHeight: 100, height: 101 }, []],
   [

@@ -79,7 +79,7 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
     return
   }
   to.gauge('chain_native_frozen', 0)
-  to.gauge('chain_native_info', 1, { network: 'rehearsal', version: moment.version })
+  to.gauge('chain_native_info', 1, { network: 'simulated', version: moment.version })
   to.gauge('chain_native_uptime_seconds', moment.at - moment.consensusSince)
   to.gauge('chain_native_peers', Math.round(340 + 20 * moment.noise(10)))
   to.gauge('chain_native_upstream_validators', Math.round(4 + moment.noise(11)))

@@ -103,8 +103,8 @@ const recordStatus = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_status_info', 1, {
     hostname: profile.name,
     version: moment.version,
-    network: 'rehearsal',
-    chain: 'chain_rehearsal',
+    network: 'simulated',
+    chain: 'chain_simulated',
     chain_id: '31143',
     self_address: '198.51.100.10:8000',
     record_seq_num: '3',

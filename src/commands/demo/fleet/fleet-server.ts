@@ -41,7 +41,7 @@ const LIST = `A simulated fleet.
 const describeFleet = (members: readonly Member[]) =>
   members.map(({ name, profile, port, publicKey }) => ({
     name,
-    fate: profile.name,
+    profile: profile.name,
     description: profile.description,
     publicKey,
     metrics: `http://127.0.0.1:${port}/metrics`,
@@ -51,7 +51,7 @@ const describeFleet = (members: readonly Member[]) =>
 export const targetsOf = (members: readonly Member[]) =>
   members.map(({ name, port }) => ({
     targets: [`127.0.0.1:${port}`],
-    labels: { node: name, cluster: 'rehearsal' },
+    labels: { node: name, cluster: 'simulated' },
   }))
 
 interface ScrapeConfigOptions {

@@ -211,7 +211,7 @@ const createStepper = ({ options, tracker, readChainHead, readBlocks, writer, no
         return await wait(problemOf(last, head.height), Math.max(left, pollEvery * MIN_PAUSE))
       }
       const isTail = head.height - from < TAIL
-      tracker.set({ phase: isTail ? 'tail' : 'back-fill' })
+      tracker.set({ phase: isTail ? 'tail' : 'backfill' })
       const final = head.hash === null ? null : { number: head.height, hash: head.hash }
       const blocks = await readBlocks({ from, to: head.height, after: last, final, signal })
       await writer.begin(blocks)
