@@ -56,7 +56,7 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
 })
 test('the height of a query service, wherever its address ends', async () => {
   const url = await serve((request, response) => response.end(request.url))
-  expect((await createQueryEndpoint(ask, { url: `${url}/v1/`, apiKeyFile: null }, 1000).height(never)).text).toBe(
+  expect((await createQueryEndpoint(ask, { url: `${url}/v1/`, apiKeyFile: null }, 60_000).height(never)).text).toBe(
     '/v1/height',
   )
 })
@@ -64,7 +64,7 @@ test('the API key of a query service is read from its file for each request', as
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-http-'))
   const apiKeyFile = join(directory, 'key')
   const url = await serve((request, response) => response.end(request.headers.authorization))
-  const query = createQueryEndpoint(ask, { url, apiKeyFile }, 1000)
+  const query = createQueryEndpoint(ask, { url, apiKeyFile }, 60_000)
   for (const key of ['first-key', 'second-key']) {
     await writeFile(apiKeyFile, `${key}\n`)
     expect((await query.height(never)).text).toBe(`Bearer ${key}`)
@@ -74,7 +74,7 @@ test('the API key of a query service is read from its file for each request', as
 test('connection refused', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/KEY`
-  expect(await silence(ask({ url, timeout: 1000, signal: never }))).toBe(
+  expect(await silence(ask({ url, timeout: 60_000, signal: never }))).toBe(
     `refused: Could not request http://127.0.0.1:${port}/…: no connection (ECONNREFUSED)`,
   )
 })
@@ -86,7 +86,7 @@ test('timeout: before the response, and in the middle of it', async () => {
 })
 test('the connection is closed', async () => {
   const url = await serve((request) => request.socket.destroy())
-  expect(await silence(ask({ url, timeout: 1000, signal: never }))).toMatch(/^refused: /)
+  expect(await silence(ask({ url, timeout: 60_000, signal: never }))).toMatch(/^refused: /)
 })
 test('a response without an end is truncated, and is not valid JSON', async () => {
   const url = await serve((_, response) => {
@@ -96,7 +96,7 @@ test('a response without an end is truncated, and is not valid JSON', async () =
     response.on('drain', more)
     more()
   })
-  const { text } = await ask({ url, timeout: 5000, signal: never })
+  const { text } = await ask({ url, timeout: 60_000, signal: never })
   expect(text.length).toBeLessThanOrEqual(8 * 1024 * 1024)
 })
 
@@ -105,6 +105,6 @@ test('a user and a password in the URL are sent as basic authentication', async 
     response.end(`${request.headers.authorization ?? 'none'} ${request.url ?? ''}`),
   )
   const withUser = url.replace('http://', 'http://me:p%40ss@')
-  const { text } = await ask({ url: `${withUser}/x`, timeout: 1000, signal: never })
+  const { text } = await ask({ url: `${withUser}/x`, timeout: 60_000, signal: never })
   expect(text).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')} /x`)
 })

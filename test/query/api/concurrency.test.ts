@@ -165,8 +165,16 @@ describe('more requests than concurrent reads', () => {
 
   it('a read that takes too long is aborted, and its slot is released', async ({ serve }) => {
     const { store, reads } = slowStore()
-    const served = await serve({ store, limits: { concurrent: 1, answerMs: 30 } })
-    const got = await ask(served, RIGHT)
+    const clock = manualClock()
+    const served = await serve({ store, clock, limits: { concurrent: 1, answerMs: 30 } })
+    const first = ask(served, RIGHT)
+    await eventually(
+      () => reads.length,
+      (count) => count === 1,
+      { every: 5 },
+    )
+    await clock.advance(30)
+    const got = await first
     expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'too_slow', '5'])
     expect(reads[0]?.signal.aborted).toBe(true)
     const again = ask(served, RIGHT)
@@ -180,23 +188,24 @@ describe('more requests than concurrent reads', () => {
   })
 
   it('a slot is not released while a read ignores its abort signal', async ({ serve }) => {
-    let end = (): void => undefined
+    const reads: ((error: Error) => void)[] = []
     const deaf = storeWith({
       read: async () =>
         new Promise((_, reject) => {
-          end = () => {
-            reject(new Error('at last'))
-          }
+          if (reads.push(reject) > 1) reject(new Error('a second read'))
         }),
     })
-    const served = await serve({
-      store: deaf,
-      blocks: [],
-      limits: { concurrent: 1, answerMs: 20, waitMs: 10 },
-    })
-    const codes = [codeOf(await ask(served, RIGHT)), codeOf(await ask(served, RIGHT))]
-    expect(codes).toEqual(['too_slow', 'busy'])
-    end()
+    const clock = manualClock()
+    const served = await serve({ store: deaf, clock, limits: { concurrent: 1, waiting: 0, answerMs: 20 } })
+    const first = ask(served, RIGHT)
+    await eventually(
+      () => reads.length,
+      (count) => count === 1,
+      { every: 5 },
+    )
+    await clock.advance(20)
+    expect([codeOf(await first), codeOf(await ask(served, RIGHT))]).toEqual(['too_slow', 'busy'])
+    reads[0]?.(new Error('at last'))
   })
 })
 
