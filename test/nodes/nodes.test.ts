@@ -36,7 +36,8 @@ const ONLY_COMPUTE = new Set([
   'parsers',
   'collectors',
   'config',
-  'verdict',
+  'health',
+  'fuzz',
   'tokens',
 ])
 const FOLDERS = (await readdir('test', { withFileTypes: true }))
