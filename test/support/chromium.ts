@@ -48,7 +48,10 @@ const unpack = async (): Promise<void> => {
     const archives = await readdir(join(fresh, 'archives'))
     for (const file of archives.filter((name) => name.endsWith('.deb')))
       await must('dpkg', ['-x', join(fresh, 'archives', file), join(fresh, 'root')])
-    await rename(join(fresh, 'root'), PLACE)
+    await rename(join(fresh, 'root'), PLACE).catch(async (error: unknown) => {
+      // Another worker was faster.
+      if (!(await exists(PLACE))) throw error
+    })
   } finally {
     await rm(fresh, { recursive: true, force: true })
   }
