@@ -63,7 +63,7 @@ export default defineConfig({
           name: 'fuzz:long',
           include: ['test/query/api/fuzz.test.ts', 'test/fuzz/fuzz.test.ts'],
           sequence: { groupOrder: 1 },
-          maxWorkers: 4,
+          maxWorkers: 3,
           // Other inputs than those of the unit tests.
           env: { FUZZ_BODIES: '200000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
@@ -85,8 +85,8 @@ export default defineConfig({
           include: inFolder(suite, ['*']),
           exclude: inFolder(suite, suite.quick),
           sequence: { groupOrder: 1 },
-          // Many wait for timers of systemd, Prometheus or Alertmanager: four files fill two cores.
-          maxWorkers: 4,
+          // Many wait for timers of systemd, Prometheus or Alertmanager: three files fill two cores.
+          maxWorkers: 3,
           globalSetup: ['test/support/sweep.ts', 'test/support/coverage-folder.ts'],
         },
       })),

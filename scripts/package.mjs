@@ -159,6 +159,8 @@ const addDocuments = (name, root) => {
 }
 
 const pack = (name, root) => {
+  // Files of the checkout and of npm have the modes of the umask under which they were written.
+  run('chmod', '-R', 'u=rwX,go=rX', root)
   const entries = readdirSync(root, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const paths = files.map((file) => relative(root, file)).toSorted()
