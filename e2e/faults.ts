@@ -29,14 +29,14 @@ rpc-down      | ChainRpcDown              | rpc fails                           
 crash         | ChainServiceDown          | bft crashes SIGABRT                                | bft starts
 uninstalled   | ChainServiceMissing       | rpc vanishes                                       | rpc starts
 assertion     | ChainAssertion            | execution asserts                                  | execution starts
-log-trouble   | ChainLogTrouble           | bft says wal_push_failed                           | bft calms
-wal           | ChainWalStopped           | bft says wal_stopped                               | bft calms                    | 90
+log-trouble   | ChainLogTrouble           | bft logs wal_push_failed                           | bft calms
+wal           | ChainWalStopped           | bft logs wal_stopped                               | bft calms                    | 90
 slow          | ChainExecutionSlow        | execution slows 90ms                               | execution recovers           | 150
 bad-root      | ChainBadStateRoot         | bft badroot                                        | bft agrees
 fork          | ChainForkNotReady         | mpt timelines legacy                               | mpt timelines dual
 full          | ChainStorageFull          | storage used 90                                    | storage used 70
 chunks        | ChainStorageFreeChunksLow | storage used 97                                    | storage used 70
-timeline      | ChainTimelineMissing      | execution says timeline_missing; execution exits 1 | execution starts
+timeline      | ChainTimelineMissing      | execution logs timeline_missing; execution exits 1 | execution starts
 disk-full     | ChainDiskFull             | wal grows 63MB in 1s                               | wal grows 2MB in 1s
 disk-filling  | ChainDiskFilling          | wal grows 55MB in 30s                              | wal grows 2MB in 1s          | 90
 drive         | ChainDriveFailing         | host nvme failing                                  | host nvme well

@@ -113,7 +113,7 @@ const asserts: Effect = (condition, atMs) => {
 
 export const injectedLineDirectives: readonly Directive[] = [
   directive(
-    'bft says',
+    'bft logs',
     'consensus writes that line once, wal_stopped until `bft calms`',
     taking(oneOf(CONSENSUS_MESSAGES), (message) =>
       inject((_, atMs) =>
@@ -125,14 +125,14 @@ export const injectedLineDirectives: readonly Directive[] = [
   ),
   directive('bft calms', 'the lines of wal_stopped end', inject({ walStopped: undefined })),
   directive(
-    'execution says',
+    'execution logs',
     'execution writes that line and continues',
     taking(oneOf(EXECUTION_MESSAGES), (message) =>
       inject((_, atMs) => ({ last: { role: 'execution', message, atMs } })),
     ),
   ),
   directive(
-    'rpc says',
+    'rpc logs',
     'the RPC writes that line and continues',
     taking(oneOf(RPC_MESSAGES), (message) => inject((_, atMs) => ({ last: { role: 'rpc', message, atMs } }))),
   ),

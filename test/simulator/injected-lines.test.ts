@@ -46,16 +46,16 @@ describe('what the agent detects', () => {
     expect(found).toEqual({ cleanup_completed: 1 })
   })
 
-  test.each(CONSENSUS_MESSAGES)('bft says %s', async (word) => {
-    const { node, to } = playLines(`10s bft says ${word}`, '10500ms bft calms')
+  test.each(CONSENSUS_MESSAGES)('bft logs %s', async (word) => {
+    const { node, to } = playLines(`10s bft logs ${word}`, '10500ms bft calms')
     await to(12)
     const found = patternsIn('bft', consensusLog(node))
     expect(Object.keys(found)).toEqual([word])
     expect(found[word]).toBe(word === 'wal_stopped' ? 125 : 1)
   })
 
-  test.each(EXECUTION_MESSAGES)('execution says %s', async (word) => {
-    const { node, to } = playLines(`10s execution says ${word}`)
+  test.each(EXECUTION_MESSAGES)('execution logs %s', async (word) => {
+    const { node, to } = playLines(`10s execution logs ${word}`)
     await to(12)
     const names = Object.keys(patternsIn('execution', logOf(node, 'execution')))
     const withAssertion = ['timeline_missing', 'db_hard_reset'].includes(word)
@@ -63,8 +63,8 @@ describe('what the agent detects', () => {
     expect(names).toEqual(withAssertion ? ['assertion', ...expected] : expected)
   })
 
-  test.each(RPC_MESSAGES)('rpc says %s', async (word) => {
-    const { node, to } = playLines(`10s rpc says ${word}`)
+  test.each(RPC_MESSAGES)('rpc logs %s', async (word) => {
+    const { node, to } = playLines(`10s rpc logs ${word}`)
     await to(12)
     expect(patternsIn('rpc', logOf(node, 'rpc'))).toEqual({ [word]: 1 })
   })
@@ -98,7 +98,7 @@ describe('assertion', () => {
   })
 
   test('a service that does not run writes nothing', async () => {
-    const { node, to } = playLines('10s execution stops', '20s execution says db_dirty')
+    const { node, to } = playLines('10s execution stops', '20s execution logs db_dirty')
     await to(30)
     expect(logOf(node, 'execution', 15)).toEqual([])
   })

@@ -35,7 +35,7 @@ describe('the format of scenarios', () => {
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown verb of bft: "crash"
-        expected: panics, crashes, exits, stops, vanishes, starts, says, calms, lags, badroot, agrees
+        expected: panics, crashes, exits, stops, vanishes, starts, logs, calms, lags, badroot, agrees
         did you mean "crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`

@@ -121,16 +121,20 @@ const slowStore = () => {
   return { store: storeWith({ read }, store), reads }
 }
 
+/** Resolves when the list has this length. */
+const reaches = async (list: readonly unknown[], length: number) =>
+  eventually(
+    () => list.length,
+    (seen) => seen === length,
+    { every: 5 },
+  )
+
 describe('more requests than concurrent reads', () => {
   it('do not wait forever', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store, limits: { concurrent: 1, waitMs: 20 } })
     const first = ask(served, RIGHT)
-    await eventually(
-      () => reads.length,
-      (count) => count === 1,
-      { every: 5 },
-    )
+    await reaches(reads, 1)
     const second = await ask(served, RIGHT)
     expect([second.status, codeOf(second)]).toEqual([503, 'busy'])
     reads[0]?.end()
@@ -145,11 +149,7 @@ describe('more requests than concurrent reads', () => {
     const socket = connect(served.port, '127.0.0.1')
     socket.pause()
     socket.write(rawQuery(JSON.stringify(RIGHT)))
-    await eventually(
-      () => reads.length,
-      (count) => count === 1,
-      { every: 5 },
-    )
+    await reaches(reads, 1)
     const second = ask(served, { ...RIGHT, from_block: 11 })
     // With room for one that waits, a third one is refused as soon as the second does.
     await eventually(
@@ -168,21 +168,13 @@ describe('more requests than concurrent reads', () => {
     const clock = manualClock()
     const served = await serve({ store, clock, limits: { concurrent: 1, answerMs: 30 } })
     const first = ask(served, RIGHT)
-    await eventually(
-      () => reads.length,
-      (count) => count === 1,
-      { every: 5 },
-    )
+    await reaches(reads, 1)
     await clock.advance(30)
     const got = await first
     expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'too_slow', '5'])
     expect(reads[0]?.signal.aborted).toBe(true)
     const again = ask(served, RIGHT)
-    await eventually(
-      () => reads.length,
-      (count) => count === 2,
-      { every: 5 },
-    )
+    await reaches(reads, 2)
     reads[1]?.end()
     expect((await again).status).toBe(200)
   })
@@ -198,11 +190,7 @@ describe('more requests than concurrent reads', () => {
     const clock = manualClock()
     const served = await serve({ store: deaf, clock, limits: { concurrent: 1, waiting: 0, answerMs: 20 } })
     const first = ask(served, RIGHT)
-    await eventually(
-      () => reads.length,
-      (count) => count === 1,
-      { every: 5 },
-    )
+    await reaches(reads, 1)
     await clock.advance(20)
     expect([codeOf(await first), codeOf(await ask(served, RIGHT))]).toEqual(['too_slow', 'busy'])
     reads[0]?.(new Error('at last'))
@@ -227,11 +215,7 @@ describe('a client that disconnects', () => {
     const { store, reads } = slowStore()
     const served = await serve({ store })
     await leave(served, () => reads.length === 1)
-    await eventually(
-      () => served.answered,
-      (answered) => answered.length === 1,
-      { every: 5 },
-    )
+    await reaches(served.answered, 1)
     expect(reads[0]?.signal.aborted).toBe(true)
     expect(served.answered[0]).toMatchObject({ path: '/query', code: 499, bytes: 0, logs: 0 })
     expect(served.complaints).toEqual([])
@@ -250,11 +234,7 @@ describe('a client that disconnects', () => {
       { every: 5 },
     )
     socket.destroy()
-    await eventually(
-      () => served.answered.length,
-      (count) => count === 1,
-      { every: 5 },
-    )
+    await reaches(served.answered, 1)
     expect(served.answered[0]?.code).toBe(499)
     expect(served.complaints).toEqual([])
   })
