@@ -65,7 +65,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           maxWorkers: 3,
           // Other inputs than those of the unit tests.
-          env: { FUZZ_BODIES: '200000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
+          env: { FUZZ_BODIES: '100000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
       },
       ...SUITES.filter(({ quick }) => quick.length > 0).map((suite) => ({

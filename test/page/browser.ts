@@ -22,14 +22,16 @@ export const openBrowser = async (): Promise<Browser> => {
   })
 }
 
-/** Everything that a page reports: console messages, uncaught errors, blocked resources, failed requests. */
-export const complaintsOf = (page: Page): readonly string[] => {
+/** Everything that pages report from now on: console messages, uncaught errors, blocked resources, failed requests. */
+export const complaintsOf = (...pages: readonly Page[]): string[] => {
   const complaints: string[] = []
-  page.on('console', (message) => complaints.push(`console: ${message.text()}`))
-  page.on('pageerror', ({ message }) => complaints.push(`error: ${message}`))
-  page.on('response', (response) => {
-    if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`)
-  })
+  for (const page of pages) {
+    page.on('console', (message) => complaints.push(`console: ${message.text()}`))
+    page.on('pageerror', ({ message }) => complaints.push(`error: ${message}`))
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`)
+    })
+  }
   return complaints
 }
 
