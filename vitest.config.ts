@@ -1,44 +1,40 @@
 import { defineConfig } from 'vitest/config'
 
-interface Suite {
-  readonly name: string
-  /** Files of `npm test`; the others run in `npm run test:all` only. */
-  readonly quick: readonly string[]
+/** Every folder of tests that needs more than Node and a moment, and those of its files that belong to `npm test`. */
+const SUITES: Readonly<Record<string, readonly string[]>> = {
+  commands: ['[!q]*', 'query-[!r]*'],
+  scenarios: ['short'],
+  alerts: ['alertmanager', 'faults', 'inhibition', 'rules', 'runbooks'],
+  dashboards: ['figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
+  demo: ['demo'],
+  sandbox: ['sandbox'],
+  faults: [],
+  canary: [],
+  keys: [],
+  shells: [],
+  prometheus: [],
+  store: ['duckdb'],
+  evm: [],
+  nodes: [],
+  page: [],
+  package: [],
 }
-
-/** Every folder of tests that needs more than Node and a moment. */
-const SUITES: readonly Suite[] = [
-  { name: 'commands', quick: ['[!q]*', 'query-[!r]*'] },
-  { name: 'scenarios', quick: ['short'] },
-  { name: 'alerts', quick: ['alertmanager', 'faults', 'inhibition', 'rules', 'runbooks'] },
-  {
-    name: 'dashboards',
-    quick: ['figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
-  },
-  { name: 'demo', quick: ['demo'] },
-  { name: 'sandbox', quick: ['sandbox'] },
-  { name: 'faults', quick: [] },
-  { name: 'canary', quick: [] },
-  { name: 'keys', quick: [] },
-  { name: 'shells', quick: [] },
-  { name: 'prometheus', quick: [] },
-  { name: 'store', quick: ['duckdb'] },
-  { name: 'evm', quick: [] },
-  { name: 'nodes', quick: [] },
-  { name: 'page', quick: [] },
-  { name: 'package', quick: [] },
-]
+const FOLDERS = Object.keys(SUITES).map((folder) => `test/${folder}/*.test.ts`)
+const QUICK = Object.entries(SUITES).flatMap(([folder, files]) => files.map((file) => `test/${folder}/${file}.test.ts`))
+// All scenarios include these.
+const SHORT = 'test/scenarios/short.test.ts'
 
 /** A limit only catches a hang: on a busy machine a test may take twenty times as long. */
 const SETTINGS = {
   testTimeout: 900_000,
   hookTimeout: 900_000,
-  // Files of one worker share modules: loading them for each file is half of the time.
+  // The files of a project that one worker runs share modules: loading them for each file is half of the time.
   isolate: false,
 }
-
-const inFolder = ({ name }: Suite, files: readonly string[]): string[] =>
-  files.map((file) => `test/${name}/${file}.test.ts`)
+const QUICK_GROUP = { ...SETTINGS, sequence: { groupOrder: 0 }, maxWorkers: 2 }
+/** Many wait for timers of systemd, Prometheus or Alertmanager: three files fill two cores. */
+const LONG_GROUP = { ...SETTINGS, sequence: { groupOrder: 1 }, maxWorkers: 3 }
+const globalSetup = ['test/support/sweep.ts', 'test/support/coverage-folder.ts']
 
 export default defineConfig({
   test: {
@@ -48,48 +44,25 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...SETTINGS,
+          ...QUICK_GROUP,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...SUITES.map(({ name }) => `test/${name}/*.test.ts`), '**/node_modules/**'],
-          sequence: { groupOrder: 0 },
-          maxWorkers: 2,
+          exclude: [...FOLDERS, '**/node_modules/**'],
           env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000', FUZZ_EXECUTIONS: '300' },
         },
       },
+      { test: { ...QUICK_GROUP, name: 'quick', include: QUICK, exclude: [SHORT], globalSetup } },
+      { test: { ...QUICK_GROUP, name: 'scenarios', include: [SHORT], globalSetup } },
       {
         test: {
-          ...SETTINGS,
-          name: 'fuzz:long',
+          ...LONG_GROUP,
+          name: 'fuzz',
           include: ['test/query/api/fuzz.test.ts', 'test/fuzz/fuzz.test.ts'],
-          sequence: { groupOrder: 1 },
-          maxWorkers: 3,
           // Other inputs than those of the unit tests.
           env: { FUZZ_BODIES: '100000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
       },
-      ...SUITES.filter(({ quick }) => quick.length > 0).map((suite) => ({
-        test: {
-          ...SETTINGS,
-          name: suite.name,
-          include: inFolder(suite, suite.quick),
-          sequence: { groupOrder: 0 },
-          maxWorkers: 2,
-          globalSetup: ['test/support/sweep.ts', 'test/support/coverage-folder.ts'],
-        },
-      })),
-      ...SUITES.map((suite) => ({
-        test: {
-          ...SETTINGS,
-          name: `${suite.name}:long`,
-          include: inFolder(suite, ['*']),
-          exclude: inFolder(suite, suite.quick),
-          sequence: { groupOrder: 1 },
-          // Many wait for timers of systemd, Prometheus or Alertmanager: three files fill two cores.
-          maxWorkers: 3,
-          globalSetup: ['test/support/sweep.ts', 'test/support/coverage-folder.ts'],
-        },
-      })),
+      { test: { ...LONG_GROUP, name: 'long', include: FOLDERS, exclude: QUICK, globalSetup } },
     ],
   },
 })
