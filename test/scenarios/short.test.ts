@@ -13,4 +13,4 @@ const SHORT = [
   'statesync',
 ]
 
-simulate(await Promise.all(SHORT.map(loadScenario)), { longest: 100 })
+await simulate(await Promise.all(SHORT.map(loadScenario)), { longest: 100 })

@@ -5,17 +5,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { describe, expect, inject, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { parseDuration } from '../../src/core/units.ts'
 import { agentMetrics } from '../../src/metrics.ts'
 import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
-import { startHost } from '../support/host.ts'
+import { openBrowser, probeChromium } from '../page/browser.ts'
+import { type Host, startHost } from '../support/host.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { type Exposition, parseExposition } from '../support/scrape.ts'
 import { leaksOf, PLANTED, secret } from '../support/secrets.ts'
 import { differencesFromPrometheus } from './agreement.ts'
 import { expectWholeCatalogue } from './catalogue.ts'
 import { goldenMetrics } from './golden.ts'
+import { createPageRecorder, type PageRecord, type PageRecorder } from './status-page.ts'
 
 /** By then every collector has read once: a series that appears or vanishes later has changed. */
 const WARM_S = 20
@@ -26,6 +30,8 @@ const LOOK_EVERY_S = 5
 const MAINTENANCE_AT_S = 30
 /** Every scenario has begun by then, and each lasts longer. */
 const GOLDEN_S = 60
+/** After the maintenance. */
+const PAGE_S = 90
 
 const leaks = leaksOf(PLANTED)
 
@@ -43,6 +49,7 @@ interface Recording {
   readonly log: readonly string[]
   /** The output of `restart-window --json` with the golden metrics. */
   readonly restart: string
+  readonly page: PageRecord | undefined
   /** Everything that the agent emitted: each page as last served, its log and the files of its state directory. */
   readonly emitted: string
 }
@@ -59,15 +66,26 @@ interface SimulateOptions {
  * it. `part` of `parts` runs in one worker, the others next to it; the part that ends last holds the coverage of all
  * against the catalogue.
  */
-export const simulate = (
+export const simulate = async (
   scenarios: readonly Scenario[],
   { part = 0, parts = 1, longest = LONGEST_S }: SimulateOptions,
-): void => {
+): Promise<void> => {
   const own: Coverage = { moved: {}, present: {}, most: { series: 0, scenario: '' } }
+  const withBrowser = parts === 1 ? describe.skip : await requireRealPart('Chromium', probeChromium)
+  let browser: Browser | undefined
+  let recordPage: PageRecorder | undefined
+  beforeAll(async () => {
+    if (withBrowser !== describe) return
+    browser = await openBrowser()
+    recordPage = await createPageRecorder(browser)
+  })
+  afterAll(async () => browser?.close())
   describe.each(scenarios.filter((_, index) => index % parts === part))('$name', (scenario) => {
     let recording: Recording
     test('plays to its end', async () => {
-      recording = await play(scenario, Math.min(longest, secondsOf(scenario)))
+      recording = await play(scenario, Math.min(longest, secondsOf(scenario)), async (host) =>
+        recordPage?.(host, scenarios.indexOf(scenario)),
+      )
       cover(scenario.name, recording, own)
       expect(recording.looks.length).toBeGreaterThan(10)
     })
@@ -94,6 +112,24 @@ export const simulate = (
         expect(metrics).not.toMatch(/chain_agent_collector_failures_total\{[^}]*kind="internal"\} [1-9]/)
       const changes = recording.log.flatMap((line) => changeSchema.safeParse(JSON.parse(line)).data ?? [])
       expect(changes.length).toBeGreaterThan(10)
+    })
+    withBrowser('has a status page that', () => {
+      test('fits at each width in both colour schemes', () => {
+        const wider = Object.entries(recording.page?.overflow ?? {}).filter(([, pixels]) => pixels !== 0)
+        expect([wider, Object.keys(recording.page?.overflow ?? {}).length]).toEqual([[], 5])
+      })
+      test('is accessible at one width in one colour scheme', () => {
+        expect(Object.values(recording.page?.violations ?? {})).toEqual([[]])
+      })
+      test('has the sentence of status', () => {
+        expect(recording.page?.headline).toBe(recording.page?.status)
+      })
+      test('has the same content without JavaScript', () => {
+        expect(recording.page?.text).toBe(recording.page?.textWithoutJavaScript)
+      })
+      test('is silent', () => {
+        expect(recording.page?.complaints).toEqual([])
+      })
     })
     // Where it is not read, it cannot be found either.
     test.runIf(scenario.name === 'healthy')('reads planted log lines and metrics', () => {
@@ -127,7 +163,11 @@ const restartSchema = z.object({
   checks: z.array(z.object({ name: z.string(), state: z.string(), isRequired: z.boolean() })),
 })
 
-const play = async (scenario: Scenario, seconds: number): Promise<Recording> => {
+const play = async (
+  scenario: Scenario,
+  seconds: number,
+  recordPage: (host: Host) => Promise<PageRecord | undefined>,
+): Promise<Recording> => {
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-scenario-'))
   const log: string[] = []
   let elapsed = (): number => 0
@@ -157,11 +197,13 @@ const play = async (scenario: Scenario, seconds: number): Promise<Recording> => 
   elapsed = host.elapsed
   const looks: Recording['looks'][number][] = []
   let restart = ''
+  let page: PageRecord | undefined
   try {
     for (let second = 0; second <= seconds; second += 1) {
       if (second === MAINTENANCE_AT_S) await host.announce({ minutes: 0.5 })
       if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
       if (second === GOLDEN_S) restart = (await host.run(['restart-window', '--json'])).out
+      if (second === PAGE_S) page = await recordPage(host)
       await host.second()
     }
     const pages = await Promise.all(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page))
@@ -169,7 +211,7 @@ const play = async (scenario: Scenario, seconds: number): Promise<Recording> => 
     await mkdir(state, { recursive: true })
     const files = (await readdir(state)).filter((file) => !file.endsWith('.new'))
     const kept = await Promise.all(files.map(async (file) => readFile(join(state, file), 'utf8')))
-    return { looks, log, restart, emitted: [...pages, ...kept, ...log].join('\n') }
+    return { looks, log, restart, page, emitted: [...pages, ...kept, ...log].join('\n') }
   } finally {
     await host.close()
     deadMan.close()
@@ -222,7 +264,10 @@ const seriesOf = ({ text }: Exposition): readonly string[] =>
   text.split('\n').filter((line) => /^[a-z]/.test(line) && !/^chain_token_|collector="tokens"/.test(line))
 
 const secondsOf = ({ steps }: Scenario): number =>
-  Math.min(LONGEST_S, Math.max(0, ...steps.map(({ afterMs, text }) => (afterMs + lasting(text)) / 1000)) + AFTERMATH_S)
+  Math.min(
+    LONGEST_S,
+    Math.max(PAGE_S, ...steps.map(({ afterMs, text }) => (afterMs + lasting(text)) / 1000 + AFTERMATH_S)),
+  )
 
 /** `node syncs 3m` lasts, in milliseconds. */
 const lasting = (text: string): number => parseDuration(text.split(/\s+/).at(-1) ?? '') ?? 0

@@ -1,0 +1,41 @@
+import { writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { openHost } from '../support/host.ts'
+import { markOfPage, PAGE_DRAWN } from '../support/page-mark.ts'
+import { openBrowser } from './browser.ts'
+
+/** Those of docs/images. */
+const PICTURES = [
+  'service-crash light',
+  'service-crash dark',
+  'healthy light',
+  'stalled light',
+  'falling-behind light',
+  'statesync light',
+  'storage-filling light',
+  'references-down light',
+  'no-journal-permission light',
+]
+const IMAGES = 'docs/images'
+
+// `npm run page:pictures` draws them; otherwise test/dashboard-pictures compares what they were drawn from.
+test.runIf(process.env['DRAW_PAGES'] !== undefined)('the status page is drawn', async ({ onTestFinished }) => {
+  const browser = await openBrowser()
+  onTestFinished(async () => browser.close())
+  for (const picture of PICTURES) {
+    const [scenario = '', colorScheme] = picture.split(' ')
+    const host = await openHost({ scenario, second: 60 })
+    // Until the rules have been evaluated, and once more.
+    for (let second = 0; second < 31; second += 1) await host.second()
+    const page = await browser.newPage({
+      colorScheme: colorScheme === 'dark' ? 'dark' : 'light',
+      viewport: { width: 1280, height: 960 },
+    })
+    await page.goto(`http://127.0.0.1:${host.port}/`)
+    const drawn = await page.screenshot({ animations: 'disabled' })
+    await page.close()
+    expect(drawn.length).toBeGreaterThan(10_000)
+    await writeFile(`${IMAGES}/page-${scenario}-${colorScheme}.png`, drawn)
+  }
+  await writeFile(`${IMAGES}/${PAGE_DRAWN}`, `${JSON.stringify(await markOfPage())}\n`)
+})
