@@ -30,10 +30,9 @@ const SETTINGS = {
   hookTimeout: 900_000,
   // The files of a project that one worker runs share modules: loading them for each file is half of the time.
   isolate: false,
+  // Many wait for timers of systemd, Prometheus or Alertmanager: three files fill two cores.
+  maxWorkers: 3,
 }
-const QUICK_GROUP = { ...SETTINGS, sequence: { groupOrder: 0 }, maxWorkers: 2 }
-/** Many wait for timers of systemd, Prometheus or Alertmanager: three files fill two cores. */
-const LONG_GROUP = { ...SETTINGS, sequence: { groupOrder: 1 }, maxWorkers: 3 }
 const globalSetup = ['test/support/sweep.ts', 'test/support/coverage-folder.ts']
 
 export default defineConfig({
@@ -44,25 +43,25 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...QUICK_GROUP,
+          ...SETTINGS,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [...FOLDERS, '**/node_modules/**'],
           env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000', FUZZ_EXECUTIONS: '300' },
         },
       },
-      { test: { ...QUICK_GROUP, name: 'quick', include: QUICK, exclude: [SHORT], globalSetup } },
-      { test: { ...QUICK_GROUP, name: 'scenarios', include: [SHORT], globalSetup } },
+      { test: { ...SETTINGS, name: 'quick', include: QUICK, exclude: [SHORT], globalSetup } },
+      { test: { ...SETTINGS, name: 'scenarios', include: [SHORT], globalSetup } },
       {
         test: {
-          ...LONG_GROUP,
+          ...SETTINGS,
           name: 'fuzz',
           include: ['test/query/api/fuzz.test.ts', 'test/fuzz/fuzz.test.ts'],
           // Other inputs than those of the unit tests.
           env: { FUZZ_BODIES: '100000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
       },
-      { test: { ...LONG_GROUP, name: 'long', include: FOLDERS, exclude: QUICK, globalSetup } },
+      { test: { ...SETTINGS, name: 'long', include: FOLDERS, exclude: QUICK, globalSetup } },
     ],
   },
 })
