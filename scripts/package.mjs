@@ -185,7 +185,15 @@ const pack = (name, root) => {
 
   const file = join(OUTPUT, `${name}_${version}_amd64.deb`)
   // The level changes the bytes.
-  run('dpkg-deb', '--root-owner-group', `-Z${compression}`, `-z${compression === 'gzip' ? 1 : 6}`, '--build', root, file)
+  run(
+    'dpkg-deb',
+    '--root-owner-group',
+    `-Z${compression}`,
+    `-z${compression === 'gzip' ? 1 : 6}`,
+    '--build',
+    root,
+    file,
+  )
   return file
 }
 
