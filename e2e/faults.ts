@@ -39,8 +39,8 @@ chunks        | ChainStorageFreeChunksLow | storage used 97                     
 timeline      | ChainTimelineMissing      | execution logs timeline_missing; execution exits 1 | execution starts
 disk-full     | ChainDiskFull             | wal grows 63MB in 1s                               | wal grows 2MB in 1s
 disk-filling  | ChainDiskFilling          | wal grows 55MB in 30s                              | wal grows 2MB in 1s          | 90
-drive         | ChainDriveFailing         | host nvme failing                                  | host nvme well
-drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme well
+drive         | ChainDriveFailing         | host nvme failing                                  | host nvme healthy
+drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme healthy
 clock         | ChainClockDrift           | host clock 400ms                                   | host clock 1ms
 reboot        | ChainRebootedNotSyncing   | host reboots; consensus stops                      | consensus resumes            | 90
 keystore      | ChainKeyFileMissing       | key secp vanishes                                  | key secp returns

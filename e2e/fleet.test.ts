@@ -117,7 +117,7 @@ describe('the fleet dashboard shows the profiles', () => {
   })
 })
 
-describe('who is well', () => {
+describe('a healthy node', () => {
   test('has no alert, except by chance', async () => {
     const named = (await standing()).filter(({ alert }) => !(alert in BY_CHANCE))
     const isTwin = ({ node, alert }: Standing): boolean => alert === 'ChainIdentityTwice' && twins().includes(node)

@@ -25,7 +25,7 @@ const ended = z.object({ code: z.literal(1), stdout: z.string(), stderr: z.strin
 /** A day with an incident every other hour. */
 const A_DAY = `
   0s      log noise 0
-  0s      log speaks INFO
+  0s      log prints INFO
   3600s   consensus stops
   3780s   consensus resumes
   10800s  bft crashes SIGABRT
@@ -38,10 +38,10 @@ const A_DAY = `
   32400s  node syncs 3m
   39600s  execution slows 60ms
   39840s  execution recovers
-  46500s  log speaks DEBUG
+  46500s  log prints DEBUG
   46800s  consensus stops
   47100s  consensus resumes
-  47160s  log speaks INFO
+  47160s  log prints INFO
   54000s  ledger-tail stops
   54360s  ledger-tail starts
   61200s  bft logs wal_stopped

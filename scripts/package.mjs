@@ -185,15 +185,8 @@ const pack = (name, root) => {
 
   const file = join(OUTPUT, `${name}_${version}_amd64.deb`)
   // The level changes the bytes.
-  run(
-    'dpkg-deb',
-    '--root-owner-group',
-    `-Z${compression}`,
-    `-z${compression === 'gzip' ? 1 : 6}`,
-    '--build',
-    root,
-    file,
-  )
+  const level = compression === 'gzip' ? 1 : 6
+  run('dpkg-deb', '--root-owner-group', `-Z${compression}`, `-z${level}`, '--build', root, file)
   return file
 }
 

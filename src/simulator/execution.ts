@@ -48,7 +48,7 @@ export const executionDirectives: readonly Directive[] = [
     }),
   ),
   directive(
-    'execution speaks',
+    'execution prints',
     'the log of execution has the format of that version',
     taking(oneOf(LOG_VERSIONS), (logVersion) => changeExecution({ logVersion })),
   ),

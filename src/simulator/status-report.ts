@@ -17,7 +17,7 @@ export type StatusShape = (typeof STATUS_SHAPES)[number]
 
 export const statusDirectives: readonly Directive[] = [
   directive(
-    'status speaks',
+    'status prints',
     'the status report has the shape of that script',
     taking(oneOf(STATUS_SHAPES), (statusShape) => set({ statusShape })),
   ),

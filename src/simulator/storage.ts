@@ -76,7 +76,7 @@ export const storageDirectives: readonly Directive[] = [
     taking(percentInTime, ({ percent: share, ms }) => changeStorage(fillTo(share / 100, ms))),
   ),
   directive(
-    'mpt speaks',
+    'mpt prints',
     'the storage report has that layout: A is the oldest, E the default',
     taking(oneOf(LAYOUTS), (layout) => changeStorage({ layout })),
   ),

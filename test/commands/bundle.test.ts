@@ -54,7 +54,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
 
   test('contains what a helper needs', () => {
     expect(told).toMatchObject({ code: 0, err: '' })
-    // The clean-up speaks at full hours, and only then.
+    // The clean-up logs at full hours only.
     const names = [...members.keys()].filter((name) => name !== 'logs/cruft.log')
     expect(names.toSorted()).toEqual([
       'config.yaml',

@@ -21,7 +21,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const TWO_HOURS = `
   0s    log noise 0
-  0s    log speaks INFO
+  0s    log prints INFO
   300s  consensus stops
   480s  consensus resumes
   1200s bft crashes SIGABRT
@@ -34,10 +34,10 @@ const TWO_HOURS = `
   4000s node syncs 3m
   4900s execution slows 60ms
   5140s execution recovers
-  5700s log speaks DEBUG
+  5700s log prints DEBUG
   5800s consensus stops
   6100s consensus resumes
-  6110s log speaks INFO
+  6110s log prints INFO
   6700s ledger-tail stops
   7060s ledger-tail starts
 `
@@ -78,7 +78,7 @@ const EXPECTED: readonly Planted[] = [
 
 const TROUBLES = `
   0s    log noise 0
-  0s    log speaks INFO
+  0s    log prints INFO
   0s    storage used 96
   600s  execution logs timeline_missing
   602s  execution stops

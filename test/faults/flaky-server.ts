@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
 
 /** `aborts` and `locked` (no permission to run it) are only for tools. */
-export type Mode = 'well' | 'gone' | 'hangs' | 'floods' | 'garbage' | 'aborts' | 'locked'
+export type Mode = 'healthy' | 'gone' | 'hangs' | 'floods' | 'garbage' | 'aborts' | 'locked'
 
 /** A proxy in front of a real server that fails on demand. */
 export const createFlakyServer = async (target: string, port: number) => {
-  let mode: Mode = 'well'
+  let mode: Mode = 'healthy'
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -21,7 +21,7 @@ describe('restarted', () => {
       (seen) => read(seen, 'chain_rpc_up'),
       (up) => up === 0,
     )
-    await bench.parts.rpc.set('well')
+    await bench.parts.rpc.set('healthy')
     await bench.isWell()
     expect(missing(await bench.look(), OF_RPC)).toEqual([])
   })
@@ -31,7 +31,7 @@ describe('restarted', () => {
       (seen) => read(seen, DIFFERENCE),
       (difference) => difference === undefined,
     )
-    await bench.parts.reference.set('well')
+    await bench.parts.reference.set('healthy')
     const difference = await bench.agent.see(
       (seen) => read(seen, DIFFERENCE),
       (seen) => seen !== undefined,
@@ -40,14 +40,14 @@ describe('restarted', () => {
   })
   test('systemctl: one killed poll does not remove the services', async () => {
     await bench.isWell()
-    await bench.parts.systemctl.set('well')
+    await bench.parts.systemctl.set('healthy')
     expect(missing(await bench.look(), OF_SERVICES)).toEqual([])
   })
   test('journalctl: it is restarted and resumes; nothing is lost or counted twice', async () => {
     await bench.isWell()
     const restarts = 'chain_agent_journal_restarts_total{service=ledger-tail}'
     const before = await bench.look()
-    await bench.parts.journalctl.set('well') // kills the follower
+    await bench.parts.journalctl.set('healthy') // kills the follower
     await bench.agent.see(
       (seen) => read(seen, restarts),
       (count) => count === (read(before, restarts) ?? 0) + 1,

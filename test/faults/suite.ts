@@ -52,7 +52,7 @@ export const testFaults = (parts: readonly Part[]): void => {
         }
       } finally {
         // One failing row must not fail the others.
-        await bench.parts[part].set('well')
+        await bench.parts[part].set('healthy')
       }
       await bench.isWell()
       const log = bench.agent.output().slice(logBefore)

@@ -8,7 +8,7 @@ export type Part = 'rpc' | 'reference' | 'native' | 'systemctl' | 'journalctl' |
 
 export interface Row {
   readonly part: Part
-  readonly fault: Exclude<Mode, 'well'>
+  readonly fault: Exclude<Mode, 'healthy'>
   /** The counter that grows during the fault, and the log message at its start. */
   readonly counted: string
   readonly logged: RegExp

@@ -4,7 +4,7 @@ import { openHost } from '../support/host.ts'
 import { markOfPage, PAGE_DRAWN } from '../support/page-mark.ts'
 import { openBrowser } from './browser.ts'
 
-/** Those of docs/images. */
+/** Scenario and colour scheme of each picture in docs/images. */
 const PICTURES = [
   'service-crash light',
   'service-crash dark',

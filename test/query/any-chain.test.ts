@@ -70,7 +70,7 @@ describe('any chain, any page, any dialect, any concurrency', () => {
       fc.asyncProperty(
         fc.record({
           logs: someLogs,
-          speaks: serviceOptions,
+          service: serviceOptions,
           wanted: filter,
           ahead: fc.constantFrom(0, 1, 150, 1000),
           from: fc.integer({ min: 0, max: 300 }),
@@ -78,9 +78,9 @@ describe('any chain, any page, any dialect, any concurrency', () => {
           concurrency: fc.integer({ min: 1, max: 8 }),
           faults: faultSequence,
         }),
-        async ({ logs, speaks, wanted, ahead, from, span, concurrency, faults }) => {
+        async ({ logs, service, wanted, ahead, from, span, concurrency, faults }) => {
           const height = Math.max(from, logs.at(-1)?.block ?? 0) + ahead
-          const { packing, ...rest } = speaks
+          const { packing, ...rest } = service
           // At most one for each request: two invalid responses are an error.
           const met = new Set<number>()
           const server = await startQueryServer({

@@ -125,6 +125,7 @@ export const simulate = async (
         expect(recording.page?.headline).toBe(recording.page?.status)
       })
       test('has the same content without JavaScript', () => {
+        expect(recording.page?.text.length).toBeGreaterThan(1000)
         expect(recording.page?.text).toBe(recording.page?.textWithoutJavaScript)
       })
       test('is silent', () => {

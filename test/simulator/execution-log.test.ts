@@ -93,7 +93,7 @@ test('database use matches the storage report', async () => {
 })
 
 test('an old version has no timelines and logs the sizes of its caches', async () => {
-  const { node, to } = playLines('0s execution speaks 0.14', '0s mpt timelines dual')
+  const { node, to } = playLines('0s execution prints 0.14', '0s mpt timelines dual')
   await to(20)
   const log = executionLog(node)
   expect(executedBlocks(log).every(({ sc }) => sc === '10000000')).toBe(true)

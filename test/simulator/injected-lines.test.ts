@@ -172,7 +172,7 @@ describe('the clean-up', () => {
   ])(
     'of a node that was stalled for %i minutes: %s',
     async (minutes, text) => {
-      const { node, to } = playLines('0s log speaks INFO', `${50 - minutes}m consensus stops`)
+      const { node, to } = playLines('0s log prints INFO', `${50 - minutes}m consensus stops`)
       await to(3010)
       expect(said(node)).toEqual([[3002, text]])
     },

@@ -48,7 +48,7 @@ describe('the storage report', () => {
       ],
     ],
   ])('has layout %s', async (layout, lines) => {
-    expect(historyOf(await report(`0s mpt speaks ${layout}`))).toEqual(lines)
+    expect(historyOf(await report(`0s mpt prints ${layout}`))).toEqual(lines)
   })
 
   test('shows a secondary timeline, of the newer kind and with a shorter history', async () => {
@@ -78,7 +78,7 @@ describe('the storage report', () => {
 
   test('shows every block as never set, in the older layouts and the newest', async () => {
     const zeros = '0'.repeat(64)
-    expect(historyOf(await report('0s mpt sentinel 20s', '0s mpt speaks C'))).toEqual([
+    expect(historyOf(await report('0s mpt sentinel 20s', '0s mpt prints C'))).toEqual([
       `MPT database has 1 history, earliest is ${NEVER_SET} latest is ${NEVER_SET}.`,
       '     It has been configured to retain no more than 16777216.',
       `     Latest proposed is (${NEVER_SET}, ${zeros}).`,
@@ -133,8 +133,8 @@ test('storage-full: no blank between percentage and size, and no capacity for th
 })
 
 test('the status report has two shapes', async () => {
-  const older = await printed(createStatusTool(playLines('0s status speaks older').node))
-  const newer = await printed(createStatusTool(playLines('0s status speaks newer').node))
+  const older = await printed(createStatusTool(playLines('0s status prints older').node))
+  const newer = await printed(createStatusTool(playLines('0s status prints newer').node))
   expect(older).toContain('\nversion: 0.16.1\n')
   expect(older).not.toContain('triedb:')
   expect(newer).toContain('\npackageVersion: 0.16.1\n')

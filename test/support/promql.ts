@@ -15,7 +15,7 @@ interface Matcher {
   readonly value: string
 }
 
-/** What an expression speaks of, by Prometheus' own grammar. Throws where it is no PromQL. */
+/** The metrics, labels and groupings of an expression, by Prometheus's own grammar. Throws if it is not PromQL. */
 export const readPromql = (
   expression: string,
 ): { readonly selected: readonly Selected[]; readonly groupings: readonly string[] } => {

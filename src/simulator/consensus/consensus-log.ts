@@ -28,7 +28,11 @@ export const consensusDirectives: readonly Directive[] = [
     'the same, and the node is not the leader of any round with a block',
     set({ leads: 'never' }),
   ),
-  directive('node leads', 'the node leads rounds as usual; rounds of other leaders time out', set({ leads: 'well' })),
+  directive(
+    'node leads',
+    'the node leads rounds as usual; rounds of other leaders time out',
+    set({ leads: 'normally' }),
+  ),
   directive(
     'consensus stops',
     'consensus is stalled: no new block, though every process runs',
@@ -43,7 +47,7 @@ const leaderOf = <Round extends RoundOutcome>(
   { chain, own }: { readonly chain: Chain; readonly own: Validator },
   { leads }: Condition,
 ): Round => {
-  if (round.kind === 'timeout') return leads === 'well' ? round : { ...round, leader: own }
+  if (round.kind === 'timeout') return leads === 'normally' ? round : { ...round, leader: own }
   if (leads !== 'never' || round.leader !== own) return round
   const other = chain.validators.find((validator) => validator !== own)
   return other ? { ...round, leader: other } : round

@@ -134,7 +134,7 @@ const changeLog = setIn('log')
 
 export const logVolumeDirectives: readonly Directive[] = [
   directive(
-    'log speaks',
+    'log prints',
     'the lowest level that consensus logs',
     taking(oneOf(LOG_LEVELS), (level) => changeLog({ level })),
   ),

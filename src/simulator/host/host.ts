@@ -15,7 +15,7 @@ import { restartAll, ROLES } from '../services/service.ts'
 import type { Tool } from '../tools/tools.ts'
 
 export const GOVERNORS = ['performance', 'powersave', 'schedutil'] as const
-export const DRIVES = ['well', 'hot', 'failing', 'gone'] as const
+export const DRIVES = ['healthy', 'hot', 'failing', 'gone'] as const
 
 /** The state of the host of a node. */
 export interface Host {
@@ -74,7 +74,7 @@ export const usualHost = (beginMs: number): Host => ({
   maxOpenFiles: 524_288,
   openFiles: 143,
   exposedPorts: [],
-  drive: { is: 'well', fromMs: beginMs },
+  drive: { is: 'healthy', fromMs: beginMs },
   forkpointMs: undefined,
   wal: { isThere: true, fromMs: beginMs, overMs: 0, fromMegabytes: WAL_MEGABYTES, toMegabytes: WAL_MEGABYTES },
 })
@@ -279,7 +279,7 @@ const driveAt = ({ drive }: Host, nowMs: number): Drive | undefined => {
   const variation = Math.floor(nowMs / 10_000) % 3
   const healthy = { celsius: 44 + variation, criticalWarning: 0, mediaErrors: 0, usedPercent: 7 }
   switch (drive.is) {
-    case 'well':
+    case 'healthy':
       return healthy
     case 'hot':
       return { ...healthy, celsius: 79 + variation, criticalWarning: 2 }

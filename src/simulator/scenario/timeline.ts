@@ -22,7 +22,7 @@ export interface Condition {
   /** Whether consensus follows the network, provided that its service is active. */
   readonly consensusRuns: boolean
   /** `badly`: the node is the leader of every round that times out. `never`: and of no round with a block. */
-  readonly leads: 'well' | 'badly' | 'never'
+  readonly leads: 'normally' | 'badly' | 'never'
   /** Whether the references, the other views of the chain, respond. */
   readonly referenceAnswers: boolean
   /** Whether the RPC responds, provided that its service is active. */
@@ -56,7 +56,7 @@ export interface Condition {
 const createCondition = (beginMs: number): Condition => ({
   behind: 0n,
   consensusRuns: true,
-  leads: 'well',
+  leads: 'normally',
   referenceAnswers: true,
   rpcAnswers: true,
   rpcFrozen: false,

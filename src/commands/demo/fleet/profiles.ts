@@ -84,7 +84,7 @@ const PROFILES: readonly NodeProfile[] = [
   profile('backup-missing', 'the backup of a key is gone', '0s key secp-backup vanishes'),
   profile('rebooted', 'the host reboots in the second minute', '2m host reboots'),
   profile('journal-forbidden', 'the agent may not read the journal', '30s journal forbids'),
-  profile('info-only-log', 'the consensus log is set to INFO', '0s log speaks INFO'),
+  profile('info-only-log', 'the consensus log is set to INFO', '0s log prints INFO'),
   { ...profile('twin', 'signs with the key of the first node'), isTwin: true },
   profile('rpc-refused', 'the RPC refuses connections, though its process runs', '30s rpc fails'),
   profile(
