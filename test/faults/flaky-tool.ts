@@ -10,14 +10,14 @@ export const createFlakyTool = async (
   const file = join(bin, name)
   const modeFile = join(bin, `.${name}.mode`)
   const pidFile = join(bin, `.${name}.pids`)
-  await writeFile(modeFile, 'well\n')
+  await writeFile(modeFile, 'healthy\n')
   await writeFile(
     file,
     `#!/bin/sh
 echo $$ >> ${pidFile}
 read mode < ${modeFile}
 case $mode in
-  well) exec ${join(behind, name)} "$@" ;;
+  healthy) exec ${join(behind, name)} "$@" ;;
   hangs) trap '' TERM; while :; do /bin/sleep 60; done ;;
   floods) exec /usr/bin/yes ;;
   aborts)
