@@ -30,8 +30,8 @@ const SETTINGS = {
   hookTimeout: 900_000,
   // The files of a project that one worker runs share modules: loading them for each file is half of the time.
   isolate: false,
-  // Many wait for timers of systemd, Prometheus or Alertmanager: three files fill two cores.
-  maxWorkers: 3,
+  // Many wait for timers of systemd, Prometheus or Alertmanager: four files fill two cores.
+  maxWorkers: 4,
 }
 const globalSetup = ['test/support/sweep.ts', 'test/support/coverage-folder.ts']
 

@@ -55,7 +55,8 @@ const ANSWERED = [
   'absent(chain_rpc_up{job="elsewhere"})',
   'chain_blocks_behind offset 5s',
   'sum by (service) (chain_service_active) == 1',
-  'topk(1, chain_rpc_block_number)',
+  // One series alone is the greatest: of equal ones, each server may choose another.
+  'topk(1, chain_rpc_block_number{tag="latest"} or up{job="chain-agent"})',
   'histogram_quantile(0.9, sum by (instance, job, le) (chain_ledger_finality_seconds_bucket))',
   'count by (version) (chain_agent_build_info)',
   expressionOf('instance:chain_statesync:active'),
