@@ -114,12 +114,12 @@ export const simulate = async (
       expect(changes.length).toBeGreaterThan(10)
     })
     withBrowser('has a status page that', () => {
-      test('fits at each width in both colour schemes', () => {
+      test('fits at each width', () => {
         const wider = Object.entries(recording.page?.overflow ?? {}).filter(([, pixels]) => pixels !== 0)
-        expect([wider, Object.keys(recording.page?.overflow ?? {}).length]).toEqual([[], 5])
+        expect([wider, Object.keys(recording.page?.overflow ?? {}).length]).toEqual([[], 3])
       })
       test('is accessible at one width in one colour scheme', () => {
-        expect(Object.values(recording.page?.violations ?? {})).toEqual([[]])
+        expect(recording.page?.violations).toEqual([])
       })
       test('has the sentence of status', () => {
         expect(recording.page?.headline).toBe(recording.page?.status)

@@ -3,15 +3,20 @@ import type { Host } from '../support/host.ts'
 import { complaintsOf, overflowOf, violationsIn } from '../page/browser.ts'
 
 const WIDTHS = [360, 1280]
-/** axe takes half of the time, so that it examines each scenario in one of these. */
-const EXAMINED = ['light 360', 'dark 1280', 'light 1280', 'dark 360']
+/** Each scenario is drawn in one colour scheme, which does not change widths, and axe examines it at one width. */
+const EXAMINED = [
+  { colorScheme: 'light', examined: 360 },
+  { colorScheme: 'dark', examined: 1280 },
+  { colorScheme: 'light', examined: 1280 },
+  { colorScheme: 'dark', examined: 360 },
+] as const
 
 /** What Chromium makes of the status page in one scenario. */
 export interface PageRecord {
-  /** Colour scheme and width → by how many pixels the page is wider than the window, also with its details open. */
+  /** Width → by how many pixels the page is wider than the window, also with its details open. */
   readonly overflow: Readonly<Record<string, number>>
-  /** What axe finds, by the colour scheme and width in which it examined the page. */
-  readonly violations: Readonly<Record<string, readonly string[]>>
+  /** What axe finds. */
+  readonly violations: readonly string[]
   readonly headline: string
   /** The first line of `chain-agent status` at the same moment. */
   readonly status: string | undefined
@@ -26,30 +31,27 @@ export type PageRecorder = (host: Host, turn: number) => Promise<PageRecord>
 
 /** Opens one page of each kind for all scenarios: opening one takes longer than looking at it. */
 export const createPageRecorder = async (browser: Browser): Promise<PageRecorder> => {
-  const light = await browser.newPage({ colorScheme: 'light' })
-  const dark = await browser.newPage({ colorScheme: 'dark' })
+  const page = await browser.newPage()
   const plain = await browser.newPage({ javaScriptEnabled: false })
-  const complaints = complaintsOf(light, dark)
+  const complaints = complaintsOf(page)
   return async (host, turn) => {
-    const url = `http://127.0.0.1:${host.port}/`
-    for (const page of [light, dark, plain]) await page.goto(url)
-    const headline = (await textOf(light, 'h1')).replace(/^\S+ /, '')
-    const text = comparable(await textOf(light, 'main'))
+    const { colorScheme, examined } = EXAMINED[turn % EXAMINED.length] ?? EXAMINED[0]
+    await page.emulateMedia({ colorScheme })
+    for (const one of [page, plain]) await one.goto(`http://127.0.0.1:${host.port}/`)
+    const headline = (await textOf(page, 'h1')).replace(/^\S+ /, '')
+    const text = comparable(await textOf(page, 'main'))
     const textWithoutJavaScript = comparable(await textOf(plain, 'main'))
     const overflow: Record<string, number> = {}
-    const violations: Record<string, readonly string[]> = {}
-    for (const [colorScheme, page] of Object.entries({ light, dark })) {
-      for (const width of WIDTHS) {
-        const look = `${colorScheme} ${width}`
-        await page.setViewportSize({ width, height: 800 })
-        overflow[look] = await overflowOf(page)
-        if (look !== EXAMINED[turn % EXAMINED.length]) continue
-        violations[look] = await violationsIn(page)
-        overflow[`${look}, details open`] = await overflowOf(page)
-      }
+    const violations: string[] = []
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 })
+      overflow[width] = await overflowOf(page)
+      if (width !== examined) continue
+      violations.push(...(await violationsIn(page)))
+      overflow[`${width}, details open`] = await overflowOf(page)
     }
     // No page asks for changes of a host that has ended.
-    for (const page of [light, dark, plain]) await page.goto('about:blank')
+    for (const one of [page, plain]) await one.goto('about:blank')
     const [status] = (await host.run(['status'])).out.split('\n')
     return { overflow, violations, headline, status, text, textWithoutJavaScript, complaints: complaints.splice(0) }
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +59,8 @@ export interface Host {
 }
 
 const BEGIN = Date.UTC(2026, 2, 1, 12, 58)
+/** In memory where there is such a place: an agent writes its state durably, some times a second of simulated time. */
+const PLACE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 /** A connection within this process is answered in real time, whatever the clock of the host shows. */
 const REAL_TIMEOUT_MS = 60_000
 
@@ -69,7 +72,7 @@ export const startHost = async (options: Options): Promise<Host> => {
   const { second, agent = true, hasNode = true, hasSecrets = false } = options
   const { env = {}, settings = {}, log = pino({ level: 'silent' }) } = options
   const text = hasNode ? options.scenario : NO_NODE
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-host-'))
+  const directory = await mkdtemp(join(PLACE, 'chain-agent-host-'))
   const scenario = text.includes(' ') ? parseScenario('test', text) : await loadScenario(text)
   const clock = manualClock(BEGIN)
   const inFlight = createInFlight()
@@ -204,7 +207,7 @@ const textOf = async (url: string): Promise<string> => {
   return response.ok ? text : ''
 }
 
-/** Until every collector has ended its first attempt, and the consensus log was isReady or cannot be. */
+/** Until every collector has ended its first attempt, and the consensus log was read or cannot be. */
 const ready = async (get: (path: string) => Promise<string>, clock: Clock): Promise<void> => {
   const never = new AbortController().signal
   const isReady =
