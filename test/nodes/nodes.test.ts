@@ -26,7 +26,7 @@ const describe = await requireRealPart('nodes', probe)
 /**
  * Folders whose code only computes: text to values, values to texts, integers. They call nothing of Node.js that
  * differs between versions; the demo below runs the simulator under each. The others use files, processes, streams,
- * sockets, timers, compression or cryptography.
+ * sockets, timers, compression or cryptography. `support` tests the tests.
  */
 const ONLY_COMPUTE = new Set([
   'simulator',
@@ -39,6 +39,7 @@ const ONLY_COMPUTE = new Set([
   'health',
   'fuzz',
   'tokens',
+  'support',
 ])
 const FOLDERS = (await readdir('test', { withFileTypes: true }))
   .filter((entry) => entry.isDirectory() && !ONLY_COMPUTE.has(entry.name))
