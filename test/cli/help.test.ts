@@ -162,10 +162,11 @@ describe('the width of the help', () => {
     expect(width).toBeLessThanOrEqual(max)
   })
 
-  it('headings are bold on a terminal without NO_COLOR only', async () => {
+  it('headings are bold on a terminal with colours and without NO_COLOR only', async () => {
     const terminal = { isTTY: true, columns: 80, rows: 24 } as const
     expect((await cli(['check', '--help'], { terminal })).out).toContain('\u001b[1mOptions:\u001b[22m')
     expect((await cli(['check', '--help'], { terminal, env: { NO_COLOR: '1' } })).out).not.toContain('\u001b')
+    expect((await cli(['check', '--help'], { terminal, env: { TERM: 'dumb' } })).out).not.toContain('\u001b')
   })
 })
 

@@ -256,3 +256,10 @@ test('rounds are computed in slices, between which other work runs', async () =>
   expect(await rounds.extend({ from: 15n, to: 20_000n, isOwn, pause })).toBe(20_000n)
   expect(slices.reduce((sum, one) => sum + one, 0)).toBe(20_000)
 })
+
+test('after an outage of the network, only the rounds shortly before a block count as missed', () => {
+  const ownRounds = createOwnRounds()
+  // 100 million rounds: at 20 µs each, to look at all of them would take half an hour.
+  ownRounds.settle({ round: 100_000_000n, parentRound: 1n, epoch: 1n, isLed: false, isOwn: () => true })
+  expect(ownRounds.counts()).toEqual({ led: 0, missed: 250 })
+})

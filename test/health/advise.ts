@@ -16,6 +16,8 @@ interface Node {
   readonly executionAt?: number
   /** Minutes since execution was started. */
   readonly startedAgo?: number
+  /** Minutes since consensus was started; by default unknown. */
+  readonly consensusStartedAgo?: number
   readonly more?: readonly Sample[]
 }
 
@@ -24,6 +26,7 @@ const HEIGHT = 1_000_000
 /** The advice for a node with consensus, execution and RPC. */
 export const advise = (node: Node) => {
   const { down = [], age = 0.5, behind = 0, execution = [], executionAt = AT, startedAgo = 600, more = [] } = node
+  const { consensusStartedAgo } = node
   const services = ['bft', 'execution', 'rpc'].flatMap((service) => [
     sample('chain_service_active', !down.includes(service), { service }),
     sample('chain_service_expected', true, { service }),
@@ -51,16 +54,21 @@ export const advise = (node: Node) => {
     ]),
     collectors: [],
     readings: decodeReadings({
-      services: { services: [started(startedAgo)] },
+      services: {
+        services: [
+          started('execution', startedAgo),
+          ...(consensusStartedAgo === undefined ? [] : [started('bft', consensusStartedAgo)]),
+        ],
+      },
       execution: { lastEntryAt: new Date(executionAt).toISOString() },
       logs: { trouble: { bft: [], execution } },
     }),
   })
 }
 
-const started = (minutesAgo: number) => ({
-  service: 'execution',
-  unit: 'chain-execution.service',
+const started = (service: string, minutesAgo: number) => ({
+  service,
+  unit: `chain-${service}.service`,
   startedAt: new Date(AT - minutesAgo * 60_000).toISOString(),
   exitedAt: null,
 })

@@ -44,6 +44,16 @@ describe('the distance to the network decides', () => {
     expect(advise({ age: 120, behind }).path).toBe(path)
   })
 
+  test.each([
+    [2, 100, 'wait'],
+    [4, 100, 'restart together'],
+    // ChainBlocksyncWindow is critical below 300 blocks: of the window of 600, 299 are left.
+    [2, 300, 'wait'],
+    [2, 301, 'restart together'],
+  ])('a node that stalls %i minutes after a start, %i blocks behind: %s', (consensusStartedAgo, behind, path) => {
+    expect(advise({ age: 120, behind, consensusStartedAgo }).path).toBe(path)
+  })
+
   test('a stalled node, and no reference answers: unknown, never a restart', () => {
     const { path, exitCode } = advise({ age: 120, behind: null })
     expect({ path, exitCode }).toEqual({ path: 'unknown', exitCode: 1 })

@@ -183,7 +183,7 @@ const firingOf = ({ at, to, severity }: Event, subject: string, before: Firing |
   }
 }
 
-const diskOf = ({ known }: NodeSnapshot) => {
+export const diskOf = ({ known }: Pick<NodeSnapshot, 'known'>) => {
   const untilCompaction = known.value('chain_storage_compaction_eta_seconds')
   const free = known.series('chain_host_filesystem_available_bytes').flatMap(({ labels, value }) => {
     const size = known

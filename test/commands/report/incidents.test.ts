@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { incidentsIn, rewardsIn } from '../../../src/commands/report/report.ts'
+import { diskOf, incidentsIn, rewardsIn } from '../../../src/commands/report/report.ts'
 import type { Event } from '../../../src/core/event.ts'
+import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const MINUTE = 60_000
@@ -93,5 +94,29 @@ describe('rewards', () => {
   test('an unknown commission makes the sum unknown', () => {
     const last = { epoch: 8n, pool: 1n, commission: null, fromAt: at(30), toAt: at(40) }
     expect(rewardsIn([...rewards, last], at(20)).value).toMatchObject({ pool: 51n, commission: null })
+  })
+})
+
+describe('disk', () => {
+  const filesystem = (directory: string, size: number, available: number) => [
+    sample('chain_host_filesystem_size_bytes', size, { directory }),
+    sample('chain_host_filesystem_available_bytes', available, { directory }),
+  ]
+
+  test('the free share is that of the fullest file system, not of the smallest', () => {
+    const known = createSampleIndex([
+      ...filesystem('/', 100, 90),
+      ...filesystem('/home', 1000, 250),
+      ...filesystem('/empty', 0, 0),
+    ])
+    expect(diskOf({ known }).filesystemFreeRatio).toBe(0.25)
+  })
+
+  test('without a reading it is unknown', () => {
+    expect(diskOf({ known: createSampleIndex([]) })).toEqual({
+      databaseUsedRatio: null,
+      databaseDaysLeft: null,
+      filesystemFreeRatio: null,
+    })
   })
 })
