@@ -3,7 +3,7 @@ import type { Host } from '../support/host.ts'
 import { complaintsOf, overflowOf, violationsIn } from '../page/browser.ts'
 
 const WIDTHS = [360, 1280]
-/** Each scenario is drawn in one colour scheme, which does not change widths, and axe examines it at one width. */
+/** Each page is rendered in one colour scheme, because colours do not change widths, and axe examines it at one width. */
 const EXAMINED = [
   { colorScheme: 'light', examined: 360 },
   { colorScheme: 'dark', examined: 1280 },
