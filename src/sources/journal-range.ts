@@ -5,6 +5,7 @@ import {
   createNewestEntryReader,
   type Journal,
   JOURNAL_OUTPUT_OPTIONS,
+  journalTime,
   type JournalDependencies,
   type JournalPosition,
 } from './journal.ts'
@@ -81,9 +82,6 @@ const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry
   }
   return { entries, unreadable }
 }
-
-/** A time for journalctl, with microseconds. */
-export const journalTime = (ms: number): string => `@${(ms / second).toFixed(6)}`
 
 /** The fallback range if the complete look-back takes too long. */
 const SHORT_LOOK_MS = 75 * second

@@ -3,6 +3,7 @@ import type { Timing } from '../core/collector.ts'
 import { createLineSplitter, type Line, merge, ticks } from './streams.ts'
 import { type Exec, isNotPermitted, JOURNAL_ADVICE } from './exec.ts'
 import { SourceError } from '../core/errors.ts'
+import { minute, second } from '../core/units.ts'
 
 /** The entries that a follower returns together. Without entries it is a heartbeat: connected, nothing new. */
 export interface JournalBatch<Entry> {
@@ -57,12 +58,14 @@ export const createJournal = <Entry extends JournalPosition>({
     const { clock, signal } = context
     const end = (): Promise<Entry | undefined> =>
       withDeadline(context, timeout, (within) => newest(match, within.signal))
+    const opened = clock.now()
     // Fails at once with a clear error if permission is denied; a follower would only be silent.
     const before = await end()
     yield HEARTBEAT
 
     const linked = linkAbort(signal)
-    const args = followArguments(match, start)
+    const from = positionArguments(start, before ? undefined : opened)
+    const args = ['--follow', '--merge', ...from, ...JOURNAL_OUTPUT_OPTIONS, ...match]
     const stream = exec.stream({ command: 'journalctl', args }, linked.signal)
     const heart = ticks(interval, 'tick' as const, { clock, signal: linked.signal })
     const receiver = createReceiver(parse, start, before?.cursor)
@@ -88,13 +91,17 @@ export const createJournal = <Entry extends JournalPosition>({
 }
 
 /**
- * `--follow` alone shows only the current boot; `--merge` lifts that. `-n all --cursor` begins with the known entry.
- * `--after-cursor` does not show it: if it no longer exists, systemd 252 silently skips an entry. `--all`, because long
- * messages are null without it.
+ * Where the follower starts. Its other options: `--follow` alone shows only the current boot; `--merge` lifts that.
+ * `-n all --cursor` begins with the known entry. `--after-cursor` does not show it: if it no longer exists, systemd 252
+ * silently skips an entry.
+ *
+ * `-n` needs an entry to start from. If nothing matches (`emptyAt`: when that was seen), journalctl 252 begins at the
+ * end of the journal as it is when it first finds an entry, and skips those that were written at once. `--since` does
+ * not; a minute earlier, because journald writes an entry some time after its timestamp.
  */
-const followArguments = (match: readonly string[], start: JournalStart): readonly string[] => {
-  const from = 'after' in start ? ['-n', 'all', `--cursor=${start.after}`] : ['-n', `${start.newest}`]
-  return ['--follow', '--merge', ...from, ...JOURNAL_OUTPUT_OPTIONS, ...match]
+const positionArguments = (start: JournalStart, emptyAt: number | undefined): readonly string[] => {
+  if ('after' in start) return ['-n', 'all', `--cursor=${start.after}`]
+  return emptyAt === undefined ? ['-n', `${start.newest}`] : ['-n', 'all', `--since=${journalTime(emptyAt - minute)}`]
 }
 
 /** Converts chunks to batches, and detects whether the follower misses entries. */
@@ -185,6 +192,9 @@ const FIELDS =
 
 /** Options for entries as JSON. `--all`, because long messages are null without it. */
 export const JOURNAL_OUTPUT_OPTIONS = ['--all', '-o', 'json', `--output-fields=${FIELDS}`]
+
+/** A time for journalctl, with microseconds; from milliseconds since the epoch. */
+export const journalTime = (ms: number): string => `@${(ms / second).toFixed(6)}`
 
 /** The position of an entry in the journal. */
 export interface JournalPosition {

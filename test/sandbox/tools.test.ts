@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { closed, committed, line, vote } from '../collectors/consensus-log.ts'
+import { eventually } from '../support/eventually.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
@@ -145,7 +146,17 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
       ({ value }) => value('chain_agent_collector_up', { collector: 'consensus' }),
       (up) => up === 1,
     )
+    await eventually(node.calls, (calls) =>
+      calls.some((call) => call.startsWith('journalctl --follow') && call.includes('committed block')),
+    )
+    // The first entries that match may all be in the journal when the follower looks again, on a busy machine.
+    const signal = (name: string) =>
+      node.systemctl('kill', '--kill-whom=all', `--signal=${name}`, 'chain-agent.service')
+    await signal('STOP')
     await say(1000, 1030)
+    const inJournal = () => node.exec('journalctl', ['-u', node.unit('bft'), '--grep=committed block'])
+    await eventually(inJournal, ({ stdout }) => stdout.split('\n').length >= 30)
+    await signal('CONT')
     expect(await counted(30)).toEqual([30, 30])
     await node.systemctl('stop', 'chain-agent.service')
     await say(1030, 1050)

@@ -33,8 +33,8 @@ const journalOf = (end: () => Partial<Output>, chunks: readonly string[] = []) =
   return { journal: createJournal({ exec, parse }), calls }
 }
 
-const follow = ({ journal }: ReturnType<typeof journalOf>, start: JournalStart) => {
-  const clock = manualClock(0)
+const follow = ({ journal }: ReturnType<typeof journalOf>, start: JournalStart, now = 0) => {
+  const clock = manualClock(now)
   const stop = new AbortController()
   const following = { match: ['-u', 'x'], start, interval: 1000, timeout: 500 }
   const batches = journal.follow(following, { clock, signal: stop.signal })
@@ -86,6 +86,23 @@ test('the entry that is known is left out, however the bytes are cut', async () 
   expect(batches.flatMap(ats)).toEqual([6, 7])
   expect(batches.some(({ gap }) => gap)).toBe(false)
   expect(world.calls[1]?.args).toEqual(expect.arrayContaining(['--merge', '--cursor=s=5']))
+})
+
+describe('without a cursor it starts', () => {
+  const startOf = async (end: string) => {
+    const world = journalOf(() => ({ stdout: end }), [line(120_000)])
+    const { next } = follow(world, { newest: 1000 }, 90_000)
+    await next()
+    expect(ats(await next())).toEqual([120_000])
+    return world.calls[1]?.args.filter((arg) => arg === '-n' || /^(?:--since=.*|--cursor=.*|all|\d+)$/.test(arg))
+  }
+  test('with the newest entries', async () => {
+    expect(await startOf(line(5))).toEqual(['-n', '1000'])
+  })
+  // journalctl 252 skips the first entries that match if it starts with the newest of none.
+  test('from a minute before its start, while nothing matches', async () => {
+    expect(await startOf('')).toEqual(['-n', 'all', '--since=@30.000000'])
+  })
 })
 
 test('another entry in its place is a gap; what is no entry is counted', async () => {

@@ -9,8 +9,8 @@ import {
   parseJournalEntry,
 } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewestEntryReader } from '../../sources/journal.ts'
-import { createJournalRangeReader, journalTime } from '../../sources/journal-range.ts'
+import { createNewestEntryReader, journalTime } from '../../sources/journal.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { GROUP_MESSAGE } from './extra-facts.ts'
 import { DEBUG_PATTERN, type Fold, isOwn } from './fold.ts'
 import type { TimeRange } from './time-range.ts'

@@ -10,11 +10,11 @@ import {
   streamOf,
 } from '../../parsers/journal.ts'
 import { type Exec } from '../../sources/exec.ts'
-import { journalTime, createJournalRangeReader } from '../../sources/journal-range.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
 import { type Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { createJournal, createNewestEntryReader } from '../../sources/journal.ts'
+import { createJournal, createNewestEntryReader, journalTime } from '../../sources/journal.ts'
 
 /** The parts of a line that journald has split arrive within this time. */
 const MAX_LINE_MS = 2 * second
