@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { chmod, chown, mkdir, rename, rm, symlink, truncate, utimes } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keys } from '../../src/collectors/keys/collector.ts'
-import { createKeyExaminer, type KeyFile, renderKeyReport } from '../../src/collectors/keys/files.ts'
-import type { Outcome } from '../../src/core/collector.ts'
+import { createKeyExaminer, renderKeyReport } from '../../src/collectors/keys/files.ts'
 import { type FileProblem, keyFiles, type KeyFiles } from '../../src/sources/key-files.ts'
 import { createKeyDirectory } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 const SECRET = { hex: 'cafe1234'.repeat(8), word: 'CanaryOfKeys8Z3q' }
 const timing = { interval: 60_000, timeout: 10_000 }
@@ -23,32 +23,22 @@ afterEach(async () => {
 const collectorOf = (files: KeyFiles = keyFiles) =>
   keys({ examine: createKeyExaminer({ files, readPrefix, places: node.places }), timing })
 
-/** The outcome of one poll. */
-const pollOnce = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile[]>> => {
-  const [stop, clock] = [new AbortController(), manualClock()]
-  return new Promise((resolve) => {
-    void collector.run({ clock, signal: stop.signal }, (outcome) => {
-      stop.abort()
-      resolve(outcome)
-    })
-  })
+/** The collector with the reading of one poll. */
+const polled = async (files: KeyFiles = keyFiles) => {
+  const collector = collectorOf(files)
+  return { collector, reading: readingOf(await pollOnce(collector, manualClock())) }
 }
 
-const states = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, string>>> => {
-  const [collector, outcome] = [collectorOf(files), await pollOnce(collectorOf(files))]
-  if (!outcome.ok) throw outcome.error
-  return collector.states(outcome.value)
+const states = async (files?: KeyFiles): Promise<Readonly<Record<string, string>>> => {
+  const { collector, reading } = await polled(files)
+  return collector.states(reading)
 }
 
-const metrics = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, number>>> => {
-  const [collector, outcome] = [collectorOf(files), await pollOnce(collectorOf(files))]
-  if (!outcome.ok) throw outcome.error
-  const shown = collector.samples(outcome.value).filter(({ value }) => value !== 0)
-  return Object.fromEntries(
-    shown.map(({ name, labels, value }) => [
-      `${name.replace('chain_key_', '')}{${Object.values(labels).join(',')}}`,
-      value,
-    ]),
+const metrics = async (files?: KeyFiles): Promise<Readonly<Record<string, number>>> => {
+  const { collector, reading } = await polled(files)
+  return valuesOf(
+    collector.samples(reading).filter(({ value }) => value !== 0),
+    'chain_key_',
   )
 }
 
@@ -87,9 +77,8 @@ test('a healthy node', async () => {
 })
 
 test('exactly one state of each file is 1, and the copies of each backup are counted', async () => {
-  const collector = collectorOf()
-  const outcome = await pollOnce()
-  const samples = outcome.ok ? collector.samples(outcome.value) : []
+  const { collector, reading } = await polled()
+  const samples = collector.samples(reading)
   expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(6 * 5)
   expect(samples.filter(({ name }) => name === 'chain_key_backup_copies')).toHaveLength(3)
 })
@@ -253,7 +242,7 @@ describe('without permission', () => {
     expect(shown).toHaveProperty('file_state{secp,backup,ok}', 1)
   })
   test.each(['barred', 'broken'] as const)('for any file (%s): a failure', async (trouble) => {
-    const outcome = await pollOnce(collectorOf(denying(node.root, { look: trouble, list: trouble })))
+    const outcome = await pollOnce(collectorOf(denying(node.root, { look: trouble, list: trouble })), manualClock())
     expect(outcome.ok ? '' : outcome.error.message).toContain('chain-agent-keys.timer')
     expect(outcome.ok ? node.root : outcome.error.message).not.toContain(node.root)
   })
@@ -264,10 +253,9 @@ test('contents and paths are never exported', async () => {
   await node.put(node.paths['bls backup'], `Keystore secret: ${SECRET.hex}ff\n${SECRET.word}`)
   await node.put(node.paths['bls keystore'], `{"ciphertext": ${SECRET.word}`)
   await node.put(node.paths['environment file'], `PASSWORD=${SECRET.word}`)
-  const collector = collectorOf()
-  const outcome = await pollOnce(collector)
-  const value = outcome.ok ? outcome.value : []
-  const exported = JSON.stringify([value, collector.samples(value), collector.states(value), renderKeyReport(value)])
+  const { collector, reading } = await polled()
+  const shown = [collector.samples(reading), collector.states(reading), renderKeyReport(reading)]
+  const exported = JSON.stringify([reading, shown])
   expect(exported.match(/invalid: /g)).toHaveLength(3)
   for (const secret of [...Object.values(SECRET), node.root]) expect(exported).not.toContain(secret)
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { native, type NativeReading } from '../../src/collectors/native/collector.ts'
-import type { Outcome } from '../../src/core/collector.ts'
+import { native } from '../../src/collectors/native/collector.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
+import { runPolls } from './run-collector.ts'
 
 const BEGIN = 1_780_000_000_000
 const timing = { interval: 10_000, timeout: 5000 }
@@ -46,29 +46,7 @@ const start = async (answers: Answers, namePrefix: string | null = null) => {
     clock,
     timing,
   })
-  const outcomes: Outcome<NativeReading>[] = []
-  const context = { clock, signal: new AbortController().signal }
-  void collector.run(context, (outcome) => outcomes.push(outcome))
-  await clock.advance(0)
-  const last = (): NativeReading => {
-    const outcome = outcomes.at(-1)
-    if (!outcome?.ok) throw outcome?.error ?? new Error('no outcome yet')
-    return outcome.value
-  }
-  return {
-    ...record,
-    requests,
-    clock,
-    next: async (ms = timing.interval) => clock.advance(ms),
-    states: () => collector.states(last()),
-    shown: (): Record<string, number> =>
-      Object.fromEntries(
-        collector.samples(last()).map(({ name, labels: own, value }) => {
-          const labelText = Object.values(own).join(',')
-          return [`${name.replace('chain_native_', '')}${labelText === '' ? '' : `{${labelText}}`}`, value]
-        }),
-      ),
-  }
+  return { ...record, requests, clock, ...(await runPolls(collector, clock, 'chain_native_')) }
 }
 
 describe('metrics of consensus, in base units', () => {

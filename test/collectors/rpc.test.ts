@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { reference } from '../../src/collectors/reference/collector.ts'
 import { rpc } from '../../src/collectors/rpc/collector.ts'
-import type { Collector, Outcome } from '../../src/core/collector.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import type { RpcEndpoint } from '../../src/sources/endpoints.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
+import { runPolls } from './run-collector.ts'
 
 type Answers = Record<string, unknown>
 
@@ -29,29 +29,6 @@ const healthy = (): Answers => ({
 })
 const refused = new NoResponseError('refused', 'http://h.example', 'ECONNREFUSED')
 
-/** Runs a collector poll by poll with a manual clock; returns the samples by name and labels. */
-const polls = async <Reading>(collector: Collector<Reading>, clock: ReturnType<typeof manualClock>) => {
-  const stop = new AbortController()
-  const outcomes: Outcome<Reading>[] = []
-  void collector.run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
-  await clock.advance(0)
-  const shown = (): Record<string, number> => {
-    const last = outcomes.at(-1)
-    if (!last?.ok) throw last?.error ?? new Error('no outcome yet')
-    return Object.fromEntries(
-      collector.samples(last.value).map(({ name, labels, value }) => {
-        const text = Object.values(labels).join(',')
-        return [`${name.replace('chain_', '')}${text === '' ? '' : `{${text}}`}`, value]
-      }),
-    )
-  }
-  const states = (): Readonly<Record<string, string>> => {
-    const last = outcomes.at(-1)
-    return last?.ok ? collector.states(last.value) : {}
-  }
-  return { shown, states, next: (ms = 2000) => clock.advance(ms) }
-}
-
 const timing = { interval: 2000, timeout: 1000 }
 
 describe('rpc', () => {
@@ -59,7 +36,7 @@ describe('rpc', () => {
     const clock = manualClock(50_000)
     const record = recording()
     const collector = rpc({ node: endpoint(answers), recorder: record.recorder, clock, timing })
-    return { ...(await polls(collector, clock)), ...record }
+    return { ...(await runPolls(collector, clock)), ...record }
   }
 
   test('heights by tag: eth_blockNumber defines the latest', async () => {
@@ -143,7 +120,7 @@ describe('reference', () => {
         : { name, kind: 'rpc' as const, source: endpoint(answers) },
     )
     const collector = reference({ node: endpoint(own), references, window: 10n, timing })
-    return polls(collector, clock)
+    return runPolls(collector, clock)
   }
 
   test('an RPC endpoint is compared on latest, a query service on finalized', async () => {

@@ -10,6 +10,7 @@ import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import type { DiskUsage } from '../../src/sources/file-tree.ts'
+import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 /** Creates a directory with files. */
 export const createTree = async (files: Readonly<Record<string, string>>) => {
@@ -89,24 +90,8 @@ export const runHost = (run: HostRun) => {
     mainPids,
     /** One poll: values by `name{labels}` without the common prefix, and the states. */
     poll: async () => {
-      const stop = new AbortController()
-      return new Promise<{ values: Record<string, number>; states: Record<string, string> }>((resolve, reject) => {
-        void collector.run({ clock, signal: stop.signal }, (outcome) => {
-          stop.abort()
-          if (!outcome.ok) {
-            reject(outcome.error)
-            return
-          }
-          const values = collector.samples(outcome.value).map(({ name, labels, value }): [string, number] => {
-            const text = Object.values(labels).join(',')
-            return [`${name.replace(/^chain_/, '')}${text === '' ? '' : `{${text}}`}`, value]
-          })
-          resolve({
-            values: Object.fromEntries<number>(values),
-            states: collector.states(outcome.value),
-          })
-        })
-      })
+      const reading = readingOf(await pollOnce(collector, clock))
+      return { values: valuesOf(collector.samples(reading)), states: collector.states(reading) }
     },
   }
 }

@@ -2,14 +2,14 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import { version, type VersionReading } from '../../src/collectors/version/collector.ts'
+import { version } from '../../src/collectors/version/collector.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Fork } from '../../src/config/forks.ts'
-import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import type { TIMELINES } from '../../src/collectors/storage/definition.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { recording } from './recording.ts'
+import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 export const COMMIT = '1e5c'.repeat(10)
 
@@ -66,29 +66,11 @@ export const create = (run: VersionRun) => {
     forks: new Map([['77', [borealis]]]),
     timing: { interval: 10, timeout: run.timeout ?? 20_000 },
   })
-  const pollOnce = async (): Promise<Outcome<VersionReading>> => {
-    const stop = new AbortController()
-    return new Promise((resolve) => {
-      void collector.run({ clock: systemClock, signal: stop.signal }, (outcome) => {
-        stop.abort()
-        resolve(outcome)
-      })
-    })
-  }
-  return { collector, board, pollOnce, total: record.total }
+  return { collector, board, pollOnce: () => pollOnce(collector, systemClock), total: record.total }
 }
 
 /** One poll: the values by `name{labels}`, and the states. */
-export const pollVersion = async (run: VersionRun = {}, { collector, pollOnce, total } = create(run)) => {
-  const outcome = await pollOnce()
-  if (!outcome.ok) throw outcome.error
-  const shown = Object.fromEntries(
-    collector
-      .samples(outcome.value)
-      .map(({ name, labels, value }) => [
-        `${name.replace('chain_', '')}${Object.keys(labels).length === 0 ? '' : `{${Object.values(labels).join(',')}}`}`,
-        value,
-      ]),
-  )
-  return { shown, states: collector.states(outcome.value), total }
+export const pollVersion = async (run: VersionRun = {}, { collector, pollOnce: poll, total } = create(run)) => {
+  const reading = readingOf(await poll())
+  return { shown: valuesOf(collector.samples(reading)), states: collector.states(reading), total }
 }

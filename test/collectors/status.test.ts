@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
-import { type StatusReading, status } from '../../src/collectors/status/collector.ts'
-import type { Outcome } from '../../src/core/collector.ts'
+import { status } from '../../src/collectors/status/collector.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
+import { runPolls } from './run-collector.ts'
 
 const KEY = `02${'5e'.repeat(32)}`
 const report = (consensus: string, more = ''): string => `### Chain Node Status
@@ -32,7 +32,6 @@ const HEALTHY =
 const watch = async (text: string, servesAsReference = false) => {
   const clock = manualClock()
   const ownKey = createOwnKey(null)
-  const outcomes: Outcome<StatusReading>[] = []
   const collector = status({
     read: () => Promise.resolve(text),
     recorder: recording().recorder,
@@ -40,11 +39,7 @@ const watch = async (text: string, servesAsReference = false) => {
     servesAsReference,
     timing: { interval: 300_000, timeout: 60_000 },
   })
-  void collector.run({ clock, signal: new AbortController().signal }, (outcome) => outcomes.push(outcome))
-  await clock.advance(0)
-  const last = outcomes.at(-1)
-  if (!last?.ok) throw last?.error ?? new Error('no outcome')
-  const samples = collector.samples(last.value)
+  const samples = (await runPolls(collector, clock)).samples()
   const value = (name: string, label?: string): number | undefined =>
     samples.find(
       (one) => one.name === `chain_${name}` && (label === undefined || Object.values(one.labels).includes(label)),

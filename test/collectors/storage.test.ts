@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storage } from '../../src/collectors/storage/collector.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import type { Outcome } from '../../src/core/collector.ts'
-import type { StorageReport } from '../../src/parsers/mpt.ts'
 import { createStorageReport, createStorageTool } from '../../src/sources/reports.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
+import { runPolls } from './run-collector.ts'
 
 const SENTINEL = '18446744073709551615'
 const ID = 'ab'.repeat(32)
@@ -28,9 +27,7 @@ MPT database has 500 history, earliest is 1001 latest is 1500.
 
 const watch = async (...answers: readonly (string | Error)[]) => {
   const clock = manualClock()
-  const stop = new AbortController()
   const left = [...answers]
-  const outcomes: Outcome<StorageReport>[] = []
   const collector = storage({
     read: () => {
       const next = left.shift() ?? new Error('unexpected read')
@@ -40,19 +37,7 @@ const watch = async (...answers: readonly (string | Error)[]) => {
     recorder: recording().recorder,
     timing: { interval: 60_000, timeout: 20_000 },
   })
-  void collector.run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
-  await clock.advance(0)
-  const shown = (): Record<string, number> => {
-    const last = outcomes.at(-1)
-    if (!last?.ok) throw last?.error ?? new Error('no outcome yet')
-    return Object.fromEntries(
-      collector.samples(last.value).map(({ name, labels, value }) => {
-        const text = Object.values(labels).join(',')
-        return [`${name.replace('chain_storage_', '')}${text === '' ? '' : `{${text}}`}`, value]
-      }),
-    )
-  }
-  return { clock, outcomes, shown }
+  return { clock, ...(await runPolls(collector, clock, 'chain_storage_')) }
 }
 
 test('exports what the report contains, and nothing else', async () => {

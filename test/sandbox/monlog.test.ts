@@ -46,6 +46,12 @@ describe('monlog, on real journald', () => {
   }
   const first = ({ stdout }: { readonly stdout: string }): string => stdout.split('\n')[0] ?? ''
   const read = (text: string) => reportSchema.parse(JSON.parse(text))
+  /** A time before which no entry is added: journald writes an entry some time after its timestamp. */
+  const writtenUntil = async (): Promise<string> => {
+    const until = new Date().toISOString()
+    await node.exec('journalctl', ['--sync'])
+    return until
+  }
 
   beforeAll(async () => {
     const off = { enabled: false }
@@ -72,7 +78,7 @@ describe('monlog, on real journald', () => {
   })
 
   it('says the same of the same instant, and of a file of the journal', async () => {
-    const until = new Date().toISOString()
+    const until = await writtenUntil()
     const { stdout } = await monlog('--json', '--until', until)
     const report = read(stdout)
     expect(report).toMatchObject({ committing: true, window: { unreadable: 0 } })
@@ -101,7 +107,7 @@ describe('monlog, on real journald', () => {
       code: 2,
     })
     expect(outsider.stdout).toContain('log in again')
-    const until = new Date().toISOString()
+    const until = await writtenUntil()
     const member = await as(['--groups=systemd-journal'], '--until', until)
     expect(member.code).toBe(0)
     expect(member.stdout).toBe((await monlog('--until', until)).stdout)

@@ -1,0 +1,45 @@
+import type { Clock } from '../../src/core/clock.ts'
+import type { Collector, Outcome } from '../../src/core/collector.ts'
+import type { Sample } from '../../src/core/metric.ts'
+import type { VirtualClock } from '../../src/core/virtual-clock.ts'
+
+/** The values of samples by `name{label values}`, the names without their prefix. */
+export const valuesOf = (samples: readonly Sample[], prefix = 'chain_'): Record<string, number> =>
+  Object.fromEntries(
+    samples.map(({ name, labels, value }) => {
+      const text = Object.values(labels).join(',')
+      return [`${name.replace(prefix, '')}${text === '' ? '' : `{${text}}`}`, value]
+    }),
+  )
+
+export const readingOf = <Reading>(outcome: Outcome<Reading> | undefined): Reading => {
+  if (!outcome?.ok) throw outcome?.error ?? new Error('no outcome yet')
+  return outcome.value
+}
+
+/** The outcome of one poll. */
+export const pollOnce = async <Reading>(collector: Collector<Reading>, clock: Clock): Promise<Outcome<Reading>> => {
+  const stop = new AbortController()
+  return new Promise((resolve) => {
+    void collector.run({ clock, signal: stop.signal }, (outcome) => {
+      stop.abort()
+      resolve(outcome)
+    })
+  })
+}
+
+/** Polls at the times of a manual clock. `shown` and `states` throw the error of a failed poll. */
+export const runPolls = async <Reading>(collector: Collector<Reading>, clock: VirtualClock, prefix?: string) => {
+  const outcomes: Outcome<Reading>[] = []
+  const context = { clock, signal: new AbortController().signal }
+  void collector.run(context, (outcome) => outcomes.push(outcome))
+  await clock.advance(0)
+  const last = (): Reading => readingOf(outcomes.at(-1))
+  return {
+    outcomes,
+    samples: () => collector.samples(last()),
+    shown: () => valuesOf(collector.samples(last()), prefix),
+    states: () => collector.states(last()),
+    next: async (ms = collector.timing.interval) => clock.advance(ms),
+  }
+}
