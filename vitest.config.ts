@@ -37,6 +37,7 @@ const globalSetup = ['test/support/sweep.ts', 'test/support/coverage-folder.ts']
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/built.ts'],
     reporters: ['default', './test/support/closing-lines.ts'],
     retry: 0,
     passWithNoTests: false,
