@@ -28,6 +28,9 @@ test('two that do not agree are no majority', () => {
   expect(said([view(1000), view(1011)])).toEqual({ agreeing: 1, difference: null })
   expect(said([view(1000), view(1010)])).toEqual({ agreeing: 2, difference: 0n })
 })
+test('of two groups of the same size the higher one decides', () => {
+  expect(said([view(1000), view(1008), view(1016)])).toEqual({ agreeing: 2, difference: 8n })
+})
 test('of four the lower median', () => {
   expect(said([view(1001), view(1003), view(1005), view(1007)])).toEqual({
     agreeing: 4,

@@ -39,6 +39,7 @@ describe('the distance to the network decides', () => {
     [15, 'wait'],
     [16, 'restart together'],
     [600, 'soft reset'],
+    [30_000, 'soft reset'],
     [30_001, 'hard reset'],
   ])('a stalled node, %i blocks behind: %s', (behind, path) => {
     expect(advise({ age: 120, behind }).path).toBe(path)

@@ -172,6 +172,11 @@ describe('a program that does not end', () => {
     )
   })
 
+  test('with too much output has failed, also if it then exits with 0', async () => {
+    const command = await program('polite-flood', 'trap "exit 0" TERM\nyes &\nwait')
+    expect(await messageOf(executor.run({ command, args: [] }, never))).toContain('it printed more than 4194304 bytes')
+  })
+
   test('at most eight at once; the ninth waits and fails at its deadline', async () => {
     const stop = new AbortController()
     const eight = exec()

@@ -41,6 +41,17 @@ describe('which logs are applied', () => {
     expect(oddities(result)).toEqual({ duplicate: 1 })
   })
 
+  test('edge case 37: a page of applied blocks changes nothing, and the next page continues after all of them', () => {
+    const result = resultOf(
+      ERC20,
+      pageOf(placed([MINT], 5), { from: 0, next: 10 }),
+      pageOf(placed([MINT], 5), { from: 3, next: 7 }),
+      pageOf(placed([MINT], 12), { from: 10, next: 20 }),
+    )
+    expect(balancesOf(result)).toEqual({ [ANN]: 20n })
+    expect(oddities(result)).toEqual({ duplicate: 1 })
+  })
+
   test('edge case 37: two different logs with one index are rejected', () => {
     const page = pageOf([...placed([MINT]), ...placed([transfer(ZERO, ANN, 11)])])
     expect(() => resultOf(ERC20, page)).toThrow(QueryError)
