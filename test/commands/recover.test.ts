@@ -168,7 +168,7 @@ describe('the output', () => {
     expect(words.length).toBeGreaterThan(8)
     expect(Math.max(...words.map((line) => line.length))).toBeLessThanOrEqual(40)
     expect(out).toMatch(/^Why$/m)
-    expect(out).toMatch(/^What to do$/m)
+    expect(out).toMatch(/^What to do\n {2}1\. /m)
     expect(out).toMatch(/^What not to do$/m)
     expect(out.replaceAll(/\s+/g, ' ')).toMatch(
       /The node is \d+ blocks behind, by the height that the references agree on\./,

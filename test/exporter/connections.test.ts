@@ -112,6 +112,30 @@ test('pipelined requests are handled one after another, in order', async () => {
   )
 })
 
+/** Sends requests in one chunk; returns what is received. */
+const pipeline = async (requests: number) => {
+  const socket = await open(await startLimited())
+  let received = ''
+  socket.on('data', (chunk) => (received += String(chunk)))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(requests))
+  return { closed, received: () => received }
+}
+
+test('16 requests may wait for one in progress', async () => {
+  const { received } = await pipeline(17)
+  await eventually(
+    () => received().split('\r\n\r\nok').length - 1,
+    (answers) => answers === 17,
+  )
+})
+
+test('with one more the connection is closed, and none is handled', async () => {
+  const { closed, received } = await pipeline(18)
+  await closed
+  expect(received()).toBe('')
+})
+
 test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {
   let renderings = 0
   const view = agentView({

@@ -72,6 +72,15 @@ describe('another program in the directory', () => {
     expect(await readFile(keystore, 'utf8')).toBe('precious\n')
   })
 
+  it('a temporary file whose content is not in the new backup of the password stays, and is reported', async () => {
+    const left = join(bench.folder, 'backup/.keystore-password-backup.0123456789ab.new')
+    await writeFile(left, 'an earlier password', { mode: 0o600 })
+    const { code, out } = await runKeys(bench, ['backup', '--type', 'password', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ done: [{ removed: [], left: [left] }] })
+    expect(await readFile(left, 'utf8')).toBe('an earlier password')
+  })
+
   it('the existing backup is kept, not an earlier file with the same link', async () => {
     const [file, copy] = [bench.backup('secp'), `${bench.backup('secp')}.20200101000000.bak`]
     await link(file, copy)

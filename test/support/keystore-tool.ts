@@ -45,7 +45,6 @@ interface KeystoreTool {
 /** Puts `PREFIX-keystore` into a directory. It needs no PATH and no environment, and can be put there again. */
 export const placeKeystoreTool = async (options: Options): Promise<KeystoreTool> => {
   const { directory, version = '0.16.1', prefix = 'chain', behaviour = 'normal', isLogged } = options
-  if (!existsSync(BUILT)) throw new Error('the simulator is not built: npm run build')
   const log = join(directory, `${prefix}-keystore.calls`)
   const settings = JSON.stringify({ prefix, version, behaviour, ...(isLogged && { log }) })
   const words = [process.execPath, PROGRAM, settings].map(quote).join(' ')
@@ -62,7 +61,6 @@ export const placeKeystoreTool = async (options: Options): Promise<KeystoreTool>
 }
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/keystore.mjs', import.meta.url))
-const BUILT = fileURLToPath(new URL('../../.cache/modules/simulator/keystore/keystore-tool.js', import.meta.url))
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
