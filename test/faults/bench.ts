@@ -13,7 +13,7 @@ import { missing, read } from './series.ts'
 import { COUNTERS, GAUGES, HEIGHTS, type Part } from './table.ts'
 
 export interface Bench {
-  readonly agent: Watched
+  readonly agent: Watched & { readonly directory: string }
   readonly parts: Readonly<Record<Part, { set(mode: Mode): Promise<void> }>>
   /** Scrapes, and records whether any height was ever 0. */
   look(): Promise<Exposition>
