@@ -82,8 +82,10 @@ describe('the Debian packages', () => {
     expect(await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent)')).toBe('chain-agent')
     expect(await shell('id -nG chain-agent')).toBe('chain-agent systemd-journal')
     expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
-    await ledgerIsUp()
-    expect((await node.look()).value('chain_ledger_seq_num', { event: 'proposed' })).toBe(5)
+    await node.see(
+      ({ value }) => value('chain_ledger_seq_num', { event: 'proposed' }),
+      (height) => height === 5,
+    )
   })
 
   it('bring program, manual, completions, rules, dashboards, licences and the list of parts', async () => {

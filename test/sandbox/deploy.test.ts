@@ -69,9 +69,13 @@ describe('the install steps of docs/how-to', () => {
     })
 
     it('runs as a user of its own, reads units and journal, and finds the prefix by itself', async () => {
-      const { value } = await node.look()
-      expect(value('chain_service_active', { service: 'bft' })).toBe(1)
-      expect(value('chain_ledger_seq_num', { event: 'proposed' })).toBe(5)
+      await node.see(
+        ({ value }) => [
+          value('chain_service_active', { service: 'bft' }),
+          value('chain_ledger_seq_num', { event: 'proposed' }),
+        ],
+        ([active, height]) => active === 1 && height === 5,
+      )
       const user = await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent.service)')
       expect(user.trim()).toBe('chain-agent')
     })

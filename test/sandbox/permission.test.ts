@@ -93,7 +93,9 @@ describe('an agent that is not root', () => {
   it('reads the journal as a member of the group systemd-journal', async () => {
     await startAs('User=nobody', 'SupplementaryGroups=systemd-journal')
     await areUp(JOURNAL, 1)
-    const { value } = await node.look()
-    expect(value('chain_ledger_seq_num', { event: 'proposed' })).toBe(5)
+    await node.see(
+      ({ value }) => value('chain_ledger_seq_num', { event: 'proposed' }),
+      (height) => height === 5,
+    )
   })
 })
