@@ -15,12 +15,7 @@ describe('the demo of a lagging node', () => {
   })
 
   it('shows the difference that the scenario names', async () => {
-    const difference = await demo.see(
-      ({ value }) => value('chain_blocks_behind'),
-      (seen) => seen !== undefined,
-    )
-    // One or two blocks pass between the request to the node and the requests to the references.
-    expect(Math.abs((difference ?? Number.NaN) - 120)).toBeLessThanOrEqual(2)
+    // Blocks may pass between the request to the node and the requests to the references.
     await demo.see(
       ({ value }) => value('chain_blocks_behind'),
       (seen) => seen === 120,

@@ -51,11 +51,11 @@ describe('a real JSON-RPC node', () => {
   })
 
   it('is not behind itself as its own reference', async () => {
-    const difference = await agent.see(
+    // Blocks may pass between the two requests.
+    await agent.see(
       ({ value }) => value('chain_blocks_behind'),
-      (seen) => seen !== undefined,
+      (difference) => difference === 0,
     )
-    expect(Math.abs(difference ?? Number.NaN)).toBeLessThanOrEqual(2)
   })
 
   it('has no height after it stops', async () => {

@@ -29,7 +29,7 @@ const evaluated = (blockAt: (second: number) => number | undefined, until: numbe
 }
 
 test('after the clock was set back, the evaluation starts again', () => {
-  // The critical alert fires at 105 s, and would go on for three minutes by the clock from before.
+  // The critical alert fires at 105 s, and would fire for three more minutes by the clock from before.
   const monitor = evaluated(stalled, 105)
   monitor.evaluate(START_S * 1000, FRESH)
   expect(monitor.health().state).toBe('healthy')

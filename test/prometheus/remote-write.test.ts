@@ -153,9 +153,9 @@ withPrometheus('remote-write.yml', () => {
       const rate = 'rate(chain_ledger_blocks_total{event="proposed"}[30m])'
       const [here] = await prometheus.query(rate, at)
       const [there] = await victoria.query(rate, at)
-      // Two or three blocks a second, for less than a minute of thirty.
-      expect(here?.value).toBeLessThan(0.3)
+      // Two or three blocks a second, for some minutes of thirty.
       expect(there?.value).toBeGreaterThan(1.5)
+      expect(here?.value).toBeLessThan((there?.value ?? 0) / 2)
     })
 
     it('keeps the name of a metric where Prometheus drops it', async () => {

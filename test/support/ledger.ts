@@ -61,6 +61,8 @@ export const createLedgerControl = async (directory: string) => {
   await write('last', 0)
   await write('target', 0)
   return {
+    /** The last block that the stream has printed. */
+    last,
     goTo: async (block: number): Promise<void> => write('target', block),
     /** Makes the program print that number of invalid lines between two blocks. */
     goMad: async (how: 'floods' | 'garbage', lines: number): Promise<void> => {
