@@ -1,8 +1,9 @@
-import { writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/directory.ts'
+import { asOrdinaryUser } from '../support/ordinary-user.ts'
 
 const directory = await temporaryFolder()
 
@@ -94,10 +95,11 @@ describe('config', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(`${directory}: the configuration file cannot be read: it is a directory`)
   })
-  test.skipIf(process.getuid?.() === 0)('permission denied: sudo, or the group', async () => {
+  test('permission denied: sudo, or the group', async () => {
     const file = join(directory, 'secret.yaml')
     await writeFile(file, '', { mode: 0o000 })
-    const { code, err } = await cli(['status'], { installedConfig: file })
+    await chmod(directory, 0o755)
+    const { code, err } = await asOrdinaryUser(async () => cli(['status'], { installedConfig: file }))
     expect(code).toBe(2)
     expect(err).toMatch(/permission denied\n {2}what to do: run the command with sudo, or add/)
   })

@@ -1,12 +1,18 @@
-import { chmod, chown, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keys } from '../../src/collectors/keys/collector.ts'
 import { createKeyExaminer, type KeyFile } from '../../src/collectors/keys/files.ts'
 import { createKeyFiles, keyFiles, type KeyFiles } from '../../src/sources/key-files.ts'
-import { createKeyDirectory } from '../support/key-files.ts'
+import { createKeyDirectory, probeTmpfs, SHM } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { probeRoot } from '../support/ordinary-user.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 
+const withRoot = await requireRealPart('root and tmpfs', async () => {
+  const root = probeRoot()
+  return 'missing' in root ? root : probeTmpfs()
+})
 const timing = { interval: 60_000, timeout: 10_000 }
 const readPrefix = () => Promise.resolve({ word: 'zephyr', from: 'configuration' as const })
 
@@ -38,12 +44,8 @@ describe('a file that cannot be read', () => {
   })
 })
 
-const SHM = '/dev/shm'
-const isTmpfs = (await statfs(SHM).catch(() => undefined))?.type === 0x01021994
-
-test.runIf(isTmpfs && process.getuid?.() === 0)(
-  'a home directory that systemd replaced hides keystores, and its owner is not the user of the node',
-  async () => {
+withRoot('a home directory that systemd replaced', () => {
+  test('hides keystores, and its owner is not the user of the node', async () => {
     const home = await mkdtemp(join(SHM, 'home-'))
     try {
       await mkdir(join(home, 'zephyr/zephyr-bft/config'), { recursive: true })
@@ -69,8 +71,8 @@ test.runIf(isTmpfs && process.getuid?.() === 0)(
     } finally {
       await rm(home, { recursive: true })
     }
-  },
-)
+  })
+})
 
 test('a home directory that hangs is read once, and the rest is checked', async () => {
   const home = join(node.root, 'home')

@@ -6,8 +6,11 @@ import { createKeyExaminer, renderKeyReport } from '../../src/collectors/keys/fi
 import { type FileProblem, keyFiles, type KeyFiles } from '../../src/sources/key-files.ts'
 import { createKeyDirectory } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { probeRoot } from '../support/ordinary-user.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
+const withRoot = await requireRealPart('root', probeRoot)
 const SECRET = { hex: 'cafe1234'.repeat(8), word: 'CanaryOfKeys8Z3q' }
 const timing = { interval: 60_000, timeout: 10_000 }
 const readPrefix = () => Promise.resolve({ word: 'zephyr', from: 'configuration' as const })
@@ -185,7 +188,7 @@ describe('rotated copies', () => {
   })
 })
 
-describe.skipIf(process.getuid?.() !== 0)('the owner', () => {
+withRoot('the owner', () => {
   const NODE = 64_001
   const OTHER = 64_002
   test('may be root and the user of the node', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { start } from '../support/programs.ts'
+import { isAlive, start } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const describe = await requireRealPart('demo', () => ({ version: '' }))
@@ -21,15 +21,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await rm(bin, { recursive: true })
 })
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 
 describe('a command whose terminal is closed', () => {
   it('stops its children', async () => {

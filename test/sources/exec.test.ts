@@ -5,6 +5,8 @@ import { systemClock } from '../../src/core/clock.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/directory.ts'
+import { asOrdinaryUser } from '../support/ordinary-user.ts'
+import { isAlive } from '../support/programs.ts'
 
 const bin = await temporaryFolder()
 
@@ -19,34 +21,12 @@ const exec = () => createExec({ clock: systemClock, path: path() })
 const never = new AbortController().signal
 const after = (milliseconds: number): AbortSignal => AbortSignal.timeout(milliseconds)
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 const messageOf = async (failing: Promise<unknown>): Promise<string> => {
   const error = await failing.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
   return error instanceof Error ? `${error.name}: ${error.message}` : 'it did not fail'
-}
-
-/** Root can search every directory. */
-const asOrdinaryUser = async (act: () => Promise<void>): Promise<void> => {
-  if (process.geteuid?.() !== 0) {
-    await act()
-    return
-  }
-  process.seteuid?.(65_534)
-  try {
-    await act()
-  } finally {
-    process.seteuid?.(0)
-  }
 }
 
 let executor = createExec({ clock: systemClock, path: '' })

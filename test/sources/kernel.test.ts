@@ -8,7 +8,10 @@ import { SourceError } from '../../src/core/errors.ts'
 import { parseListeners } from '../../src/parsers/kernel-files.ts'
 import { createDiskUsage, createFileTree } from '../../src/sources/file-tree.ts'
 import { readMemory } from '../../src/sources/host.ts'
+import { asOrdinaryUser, probeRoot } from '../support/ordinary-user.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 
+const withRoot = await requireRealPart('root', probeRoot)
 const { signal } = new AbortController()
 let root = ''
 beforeEach(async () => {
@@ -17,17 +20,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await rm(root, { recursive: true, force: true })
 })
-
-/** Runs as an unprivileged user. */
-const asNobody = async <T>(run: () => Promise<T>): Promise<T> => {
-  process.seteuid?.(65_534)
-  try {
-    return await run()
-  } finally {
-    process.seteuid?.(0)
-  }
-}
-const isRoot = process.getuid?.() === 0
 
 describe('small files', () => {
   test('are read up to the limit; a missing file is null', async () => {
@@ -74,11 +66,11 @@ describe('a real socket', () => {
   })
 })
 
-describe.runIf(isRoot)('as an unprivileged user', () => {
+withRoot('as an ordinary user', () => {
   test('limits of a process of root are told; its open files by a new kernel alone', async () => {
     const [major = 0, minor = 0] = release().split('.').map(Number)
     const isNew = major > 6 || (major === 6 && minor >= 2)
-    const [limits, count] = await asNobody(async () => {
+    const [limits, count] = await asOrdinaryUser(async () => {
       const tree = createFileTree('/proc')
       const counted = tree.count(`${process.ppid}/fd`).catch((error: unknown) => error)
       return [await tree.read(`${process.ppid}/limits`), await counted] as const
@@ -92,7 +84,7 @@ describe.runIf(isRoot)('as an unprivileged user', () => {
     await chmod(root, 0o755)
     await chmod(join(root, 'home'), 0o700)
     const space = createDiskUsage()
-    const [found, at] = await asNobody(async () => [
+    const [found, at] = await asOrdinaryUser(async () => [
       await space.fileSystem(join(root, 'home/wal')).catch((error: unknown) => error),
       await space.modifiedAt(join(root, 'home/wal')).catch((error: unknown) => error),
     ])

@@ -1,14 +1,14 @@
-import { chmod, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createKeyFiles } from '../../src/sources/key-files.ts'
+import { probeTmpfs, SHM } from '../support/key-files.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 
-/** What a unit with ProtectHome=tmpfs finds in the place of homes is of this kind; every Linux has it here. */
-const SHM = '/dev/shm'
-const isThere = (await statfs(SHM).catch(() => undefined))?.type === 0x01021994
+const withTmpfs = await requireRealPart('tmpfs', probeTmpfs)
 
-describe.runIf(isThere)('homes that are out of sight', () => {
+withTmpfs('homes that are out of sight', () => {
   let home = ''
   beforeEach(async () => {
     home = await mkdtemp(join(SHM, 'home-'))

@@ -1,8 +1,18 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Probe } from './real-parts.ts'
 
 const PRIVATE = 0o600
+const TMPFS_MAGIC = 0x01021994
+
+/** What a unit with ProtectHome=tmpfs finds in the place of homes is of this kind; every Linux has it here. */
+export const SHM = '/dev/shm'
+
+export const probeTmpfs = async (): Promise<Probe> => {
+  const type = (await statfs(SHM).catch(() => undefined))?.type
+  return type === TMPFS_MAGIC ? { version: '' } : { missing: `${SHM} is not a tmpfs` }
+}
 
 /** The key files of a node as they should be, on a real disk, all of them holding secrets of the test's. */
 export const createKeyDirectory = async (secret: { hex: string; word: string }) => {

@@ -1,4 +1,5 @@
 import { execa, type Options } from 'execa'
+import { eventually } from './eventually.ts'
 
 interface Ended {
   readonly code: number
@@ -58,4 +59,29 @@ export const start = (
       await child
     },
   }
+}
+
+/** Whether a process with this ID exists. */
+export const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Starts a server of HTTP and waits until `url` answers with 200; what it wrote is the error if it never does. */
+export const startServer = async (url: string, ...call: Parameters<typeof start>): Promise<Running> => {
+  const server = start(...call)
+  try {
+    await eventually(
+      async () => (await fetch(url)).status,
+      (status) => status === 200,
+      { every: 20 },
+    )
+  } catch (error) {
+    await server.stop()
+    throw new Error(server.output(), { cause: error })
+  }
+  return server
 }

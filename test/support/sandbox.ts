@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { must, run } from './programs.ts'
+import { isAlive, must, run } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
 const DIRECTORY = 'chain-sandbox-'
@@ -104,13 +104,5 @@ export const sweepSandboxes = async (): Promise<void> => {
     const [, pid] = /^chain-sandbox-(\d+)-/.exec(entry) ?? []
     if (pid === undefined || isAlive(Number(pid))) continue
     await rm(join(tmpdir(), entry), { recursive: true, force: true })
-  }
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
   }
 }

@@ -11,7 +11,10 @@ import { cli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { probeRoot } from '../../support/ordinary-user.ts'
+import { requireRealPart } from '../../support/real-parts.ts'
 
+const withRoot = await requireRealPart('root', probeRoot)
 const NOON = Date.UTC(2026, 2, 1, 12)
 let directory = ''
 beforeEach(async () => {
@@ -86,8 +89,10 @@ describe('what the operator says', () => {
     expect(code).toBe(1)
     expect(err).toMatch(/Could not write the maintenance window: .*\n {2}what to do: run the command with sudo/)
   })
+})
 
-  test.skipIf(process.getuid?.() !== 0)('announced by root, it belongs to whom the directory belongs', async () => {
+withRoot('as root', () => {
+  test('the window belongs to whom the directory belongs', async () => {
     await chown(directory, 65_534, 65_534)
     await say(['start', '30m'])
     const { uid, mode } = await stat(join(directory, 'maintenance.json'))

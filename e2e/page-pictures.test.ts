@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { openHost } from '../support/host.ts'
-import { markOfPage, PAGE_DRAWN } from '../support/page-mark.ts'
-import { openBrowser } from './browser.ts'
+import { openHost } from '../test/support/host.ts'
+import { markOfPage, PAGE_DRAWN } from '../test/support/page-mark.ts'
+import { openBrowser } from '../test/page/browser.ts'
 
 /** Scenario and colour scheme of each picture in docs/images. */
 const PICTURES = [
@@ -18,8 +18,8 @@ const PICTURES = [
 ]
 const IMAGES = 'docs/images'
 
-// `npm run page:pictures` draws them; otherwise test/dashboard-pictures compares what they were drawn from.
-test.runIf(process.env['DRAW_PAGES'] !== undefined)('the status page is drawn', async ({ onTestFinished }) => {
+// test/dashboard-pictures compares what they were drawn from with the page of today.
+test('the status page is drawn', async ({ onTestFinished }) => {
   const browser = await openBrowser()
   onTestFinished(async () => browser.close())
   for (const picture of PICTURES) {
