@@ -27,6 +27,10 @@ describe('a real Alertmanager with the committed configuration', () => {
 
   const on = (alertname: string, severity: string, others: Labels = {}): Labels =>
     labelsOf(alertname, severity, { instance, job, ...others })
+  const queryServiceAlerts = (): readonly Labels[] =>
+    ['ChainQueryServiceStalled', 'ChainQueryServiceBehind', 'ChainQueryServiceErrors'].map((alertname) =>
+      on(alertname, 'warning', { component: 'services' }),
+    )
   /** The receivers and alerts of this test. */
   const hear = async (posted: readonly Labels[]): Promise<readonly string[]> => {
     const told = (await listeners.hear(posted))
@@ -212,9 +216,7 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(
       await hear([
         source,
-        on('ChainQueryServiceStalled', 'warning', { component: 'services' }),
-        on('ChainQueryServiceBehind', 'warning', { component: 'services' }),
-        on('ChainQueryServiceErrors', 'warning', { component: 'services' }),
+        ...queryServiceAlerts(),
         on('ChainQueryServiceStalled', 'warning', {
           component: 'services',
           instance: `other-${instance}`,
@@ -230,14 +232,7 @@ describe('a real Alertmanager with the committed configuration', () => {
   it('sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well', async () => {
     const source = on('ChainQueryServiceStopped', 'warning', { phase: 'stopped' })
     await listeners.post(source)
-    expect(
-      await hear([
-        source,
-        on('ChainQueryServiceStalled', 'warning', { component: 'services' }),
-        on('ChainQueryServiceBehind', 'warning', { component: 'services' }),
-        on('ChainQueryServiceErrors', 'warning', { component: 'services' }),
-      ]),
-    ).toEqual([`chat ChainQueryServiceStopped ${instance}`])
+    expect(await hear([source, ...queryServiceAlerts()])).toEqual([`chat ChainQueryServiceStopped ${instance}`])
   })
 
   it('does not inhibit an alert without an instance by another without one', async () => {

@@ -1,22 +1,10 @@
-import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { runCli } from '../../src/cli/program.ts'
 import { READER_GONE } from '../../src/cli/io.ts'
-import { systemClock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
+import { startCli } from '../support/cli.ts'
 
-const listener = () => {
-  const chunks: string[] = []
-  const stream = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      chunks.push(chunk.toString())
-      done()
-    },
-  })
-  return { stream, text: () => chunks.join('') }
-}
 const brokenOff = (): SourceError => new SourceError({ doing: 'run it', happened: 'killed by SIGTERM' })
 const whenEnded = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -34,8 +22,6 @@ const ENTRY = JSON.stringify({
 
 /** Interrupts a command on a host whose tools hang after `entries` journal entries. */
 const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctrl-C' } = {}) => {
-  const stopping = new AbortController()
-  const [out, err] = [listener(), listener()]
   let hung = (): void => undefined
   const hangs = new Promise<void>((resolve) => {
     hung = resolve
@@ -56,21 +42,14 @@ const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctr
     },
     killAll: () => undefined,
   }
-  const running = runCli([...argv, '--prefix', 'zephyr'], {
-    stdin: Readable.from([]),
-    stdout: out.stream,
-    stderr: err.stream,
-    env: {},
-    clock: systemClock,
-    signal: stopping.signal,
+  const running = startCli([...argv, '--prefix', 'zephyr'], {
     overrides: {
       exec,
       ask: ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED')),
     },
   })
   await hangs
-  stopping.abort(reason)
-  return { code: await running, out: out.text(), err: err.text() }
+  return running.interrupt(reason)
 }
 
 const NOTHING = { code: 1, out: '', err: 'Interrupted before there was a result.\n' }

@@ -5,7 +5,7 @@ import { createStakingPoll, type StakingPollOptions } from '../../src/collectors
 import { samplesOf, type StakingReading } from '../../src/collectors/staking/reading.ts'
 import { createChainSets } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
-import { systemClock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { addressOfKey } from '../../src/parsers/staking.ts'
 import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { createRpcEndpoint } from '../../src/sources/endpoints.ts'
@@ -133,26 +133,32 @@ export const memoryCheckpoint = (): Checkpoint & { saved: unknown } => ({
   },
 })
 
+/** The default settings, for that node over HTTP. */
+export const stakingOptions = (url: string, clock: Clock): StakingPollOptions => ({
+  rpc: createRpcEndpoint(createHttpClient(systemClock), url, 60_000),
+  recorder: recording().recorder,
+  clock,
+  ownKey: { get: () => KEY, set: () => undefined },
+  checkpoint: memoryCheckpoint(),
+  networks: readStakingNetworks(),
+  chainSets: createChainSets(),
+  schedule: false,
+  validatorId: null,
+  withdrawals: [],
+  epochBlocks: null,
+  delayRounds: null,
+})
+
 /** A poll of that node over HTTP. */
 export const stakingPoll = (
   url: string,
-  settings: Partial<Omit<StakingPollOptions, 'rpc' | 'recorder' | 'clock' | 'networks'>> = {},
+  settings: Partial<Omit<StakingPollOptions, 'recorder' | 'clock' | 'networks'>> = {},
 ) => {
   const clock = manualClock(0)
   const record = recording()
   const read = createStakingPoll({
-    rpc: createRpcEndpoint(createHttpClient(systemClock), url, 60_000),
+    ...stakingOptions(url, clock),
     recorder: record.recorder,
-    clock,
-    ownKey: { get: () => KEY, set: () => undefined },
-    checkpoint: memoryCheckpoint(),
-    networks: readStakingNetworks(),
-    chainSets: createChainSets(),
-    schedule: false,
-    validatorId: null,
-    withdrawals: [],
-    epochBlocks: null,
-    delayRounds: null,
     keepFor: 120_000,
     sliceFor: 10_000,
     ...settings,

@@ -1,14 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { staking } from '../../src/collectors/staking/collector.ts'
 import type { StakingReading } from '../../src/collectors/staking/reading.ts'
-import { createChainSets, createOwnKey } from '../../src/collectors/shared/node-state.ts'
-import { readStakingNetworks } from '../../src/config/staking.ts'
-import { systemClock } from '../../src/core/clock.ts'
-import { createRpcEndpoint } from '../../src/sources/endpoints.ts'
-import { createHttpClient } from '../../src/sources/http.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { recording } from './recording.ts'
-import { chainState, KEY, memoryCheckpoint, shown, stakingPoll, startStakingNode, WEI } from './staking-node.ts'
+import {
+  chainState,
+  KEY,
+  memoryCheckpoint,
+  shown,
+  stakingOptions,
+  stakingPoll,
+  startStakingNode,
+  WEI,
+} from './staking-node.ts'
 
 let state: ReturnType<typeof chainState>
 let node: Awaited<ReturnType<typeof startStakingNode>>
@@ -264,18 +268,8 @@ describe('the validator of the key', () => {
     const clock = manualClock(0)
     const ownKey = createOwnKey(null)
     const collector = staking({
-      rpc: createRpcEndpoint(createHttpClient(systemClock), node.url, 60_000),
-      recorder: recording().recorder,
-      clock,
+      ...stakingOptions(node.url, clock),
       ownKey,
-      checkpoint: memoryCheckpoint(),
-      networks: readStakingNetworks(),
-      chainSets: createChainSets(),
-      schedule: false,
-      validatorId: null,
-      withdrawals: [],
-      epochBlocks: null,
-      delayRounds: null,
       timing: { interval: 60_000, timeout: 30_000 },
     })
     const stop = new AbortController()

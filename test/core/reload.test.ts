@@ -1,17 +1,12 @@
 import { expect, test } from 'vitest'
 import { ConfigError } from '../../src/core/errors.ts'
 import { createReloader, type Reloaded } from '../../src/core/reload.ts'
+import { logLines } from '../support/log-lines.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const create = () => {
   const clock = manualClock(1_000_000)
-  const lines: string[] = []
-  const put =
-    (level: string) =>
-    (text: string): void => {
-      lines.push(`${level} ${text}`)
-    }
-  const log = { info: put('info'), warn: put('warn'), error: put('error') }
+  const { log, lines } = logLines()
   const reloader = createReloader({ clock, log, program: 'agent' })
   const state = () => reloader.samples().map(({ value }) => value)
   const ends = (reloaded: Partial<Reloaded>) => () => Promise.resolve({ applied: [], pending: [], ...reloaded })

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { debianPackage } from '../support/debian.ts'
-import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { must, start } from '../support/programs.ts'
+import { must, startServer } from '../support/programs.ts'
 import { type Api, createApi } from './api.ts'
 import { history } from './history.ts'
 import { alertHistory, levelsOfRecording, recordedHistory } from './rules-history.ts'
@@ -82,7 +81,9 @@ const importInto = async (directory: string, text: Iterable<string>): Promise<vo
 const serve = async (directory: string) => {
   const address = `127.0.0.1:${await freePort()}`
   await writeFile(join(directory, 'prometheus.yml'), '{}\n')
-  const server = start(join(await debianPackage('prometheus'), 'usr/bin/prometheus'), [
+  const origin = `http://${address}`
+  const program = join(await debianPackage('prometheus'), 'usr/bin/prometheus')
+  const server = await startServer(`${origin}/-/ready`, program, [
     `--config.file=${join(directory, 'prometheus.yml')}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     '--storage.tsdb.retention.time=60d',
@@ -90,16 +91,5 @@ const serve = async (directory: string) => {
     `--web.listen-address=${address}`,
     '--log.level=warn',
   ])
-  const origin = `http://${address}`
-  try {
-    await eventually(
-      async () => (await fetch(`${origin}/-/ready`)).status,
-      (status) => status === 200,
-      { every: 20 },
-    )
-  } catch (error) {
-    await server.stop()
-    throw new Error(server.output(), { cause: error })
-  }
   return { origin, api: createApi(origin), stop: () => server.stop() }
 }

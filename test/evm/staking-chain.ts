@@ -1,10 +1,9 @@
-import { WEI } from '../collectors/staking-node.ts'
+import { KEY, WEI } from '../collectors/staking-node.ts'
 import { word } from '../support/staking-words.ts'
 import { addressOfKey, STAKING_ADDRESS } from '../../src/parsers/staking.ts'
 import { type Chain, chainOf } from './chain.ts'
 import { compiled } from './contracts.ts'
 
-export const KEY = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'
 const AUTH = `0x${'1a'.repeat(20)}`
 const BLS = 'cd'.repeat(48)
 /** Slots that one HTTP request sets. */

@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createStakingPoll } from '../../src/collectors/staking/poll.ts'
-import { createChainSets } from '../../src/collectors/shared/node-state.ts'
-import { readStakingNetworks } from '../../src/config/staking.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { STAKING_ADDRESS } from '../../src/parsers/staking.ts'
 import { createRpcEndpoint, type RpcEndpoint } from '../../src/sources/endpoints.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
-import { recording } from '../collectors/recording.ts'
-import { memoryCheckpoint, WEI } from '../collectors/staking-node.ts'
-import { manualClock } from '../support/manual-clock.ts'
+import { stakingPoll, WEI } from '../collectors/staking-node.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
-import { KEY, type Stakes, stakeOf, stakingContract } from './staking-chain.ts'
+import { type Stakes, stakeOf, stakingContract } from './staking-chain.ts'
 
 const describe = await requireRealPart('evm', probeHardhat)
 
@@ -34,29 +29,16 @@ const collectorOf = (url: string) => {
       return response
     },
   }
-  const record = recording()
-  const clock = manualClock(0)
-  const read = createStakingPoll({
+  const { poll, ...record } = stakingPoll(url, {
     rpc,
-    recorder: record.recorder,
-    clock,
-    ownKey: { get: () => KEY, set: () => undefined },
-    checkpoint: memoryCheckpoint(),
-    networks: readStakingNetworks(),
-    chainSets: createChainSets(),
-    schedule: false,
-    validatorId: null,
-    withdrawals: [],
     epochBlocks: Number(LENGTH),
     delayRounds: Number(DELAY),
-    keepFor: 120_000,
-    sliceFor: 10_000,
   })
   return {
     ...record,
     poll: async () => {
       Object.assign(used, { calls: 0, bytes: 0 })
-      const reading = await read({ signal: new AbortController().signal })
+      const reading = await poll()
       return { reading, ...used }
     },
   }

@@ -6,6 +6,7 @@ import { createReloader } from '../../src/core/reload.ts'
 import { startWeb } from '../../src/exporter/start-web.ts'
 import { it as directoryTest } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
+import { logLines } from '../support/log-lines.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const HASH = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG'
@@ -22,13 +23,7 @@ const it = directoryTest.extend('start', ({ directory, onTestFinished }) => asyn
       return manual.sleep(ms, signal)
     },
   }
-  const lines: string[] = []
-  const put =
-    (level: string) =>
-    (line: string): void => {
-      lines.push(`${level} ${line.replaceAll(directory, 'DIR')}`)
-    }
-  const log = { info: put('info'), warn: put('warn'), error: put('error') }
+  const { log, lines } = logLines((line) => line.replaceAll(directory, 'DIR'))
   const reloader = createReloader({ clock, log, program: 'agent' })
   const file = join(directory, 'web.yml')
   if (text !== null) await writeFile(file, text)

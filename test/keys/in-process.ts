@@ -1,15 +1,16 @@
-import { Readable, Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { CommanderError } from 'commander'
 import { keysCommand } from '../../src/commands/keys/command.ts'
 import type { ExitCode } from '../../src/cli/io.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { asError } from '../../src/core/errors.ts'
+import { textStream } from '../support/text-stream.ts'
 import type { Bench } from './bench.ts'
 
 /** Runs a `keys` command in this process, without loading the other commands, which is much faster. One at a time. */
 export const runKeys = async ({ config, env }: Bench, argv: readonly string[]) => {
-  const out = listener()
-  const err = listener()
+  const out = textStream()
+  const err = textStream()
   let code: ExitCode = 0
   const io = {
     stdin: Readable.from([]),
@@ -35,15 +36,4 @@ export const runKeys = async ({ config, env }: Bench, argv: readonly string[]) =
     code = error.name === 'SourceError' || error.name === 'ParseError' ? 1 : 2
   }
   return { code, out: out.text(), err: err.text() }
-}
-
-const listener = () => {
-  let text = ''
-  const stream = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      text += chunk.toString()
-      done()
-    },
-  })
-  return { stream, text: () => text }
 }

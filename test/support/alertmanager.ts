@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { debianPackage } from './debian.ts'
-import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
-import { must, type Running, start } from './programs.ts'
+import { must, type Running, startServer } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
 const unpacked = async (): Promise<string> => debianPackage('prometheus-alertmanager')
@@ -40,7 +39,7 @@ export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {
 /** A real Alertmanager with this configuration, ready, and without its gossip. */
 export const startAlertmanager = async (config: string, storage: string): Promise<Alertmanager> => {
   const address = `127.0.0.1:${await freePort()}`
-  const running = start('unshare', [
+  const running = await startServer(`http://${address}/-/ready`, 'unshare', [
     ...inNamespace(await unpacked()),
     `--config.file=${config}`,
     `--storage.path=${storage}`,
@@ -48,14 +47,5 @@ export const startAlertmanager = async (config: string, storage: string): Promis
     '--cluster.listen-address=',
     '--log.level=warn',
   ])
-  try {
-    await eventually(
-      async () => (await fetch(`http://${address}/-/ready`)).status,
-      (status) => status === 200,
-    )
-  } catch (error) {
-    await running.stop()
-    throw new Error(running.output(), { cause: error })
-  }
   return { address, output: running.output, stop: running.stop }
 }

@@ -1,7 +1,8 @@
-import { Readable, Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { runCli } from '../../src/cli/program.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import type { SourceOverrides } from '../../src/cli/io.ts'
+import { type TextStream, textStream } from './text-stream.ts'
 
 export interface World {
   readonly stdin?: string
@@ -16,16 +17,31 @@ export interface World {
   readonly terminal?: { readonly isTTY: true; readonly columns: number; readonly rows: number }
 }
 
-/** Runs one command line and returns its exit code and output. */
-export const cli = async (argv: readonly string[], world: World = {}) => {
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** A command that runs, and its output so far. */
+interface RunningCommand {
+  readonly out: TextStream
+  readonly err: TextStream
+  /** Interrupts it, as Ctrl-C does unless there is another reason, and waits for its end. */
+  interrupt(reason?: unknown): Promise<Ended>
+  readonly ended: Promise<Ended>
+}
+
+/** Starts one command line. */
+export const startCli = (argv: readonly string[], world: World = {}): RunningCommand => {
   const { stdin = '', env = {}, clock = systemClock, overrides = {}, installedConfig } = world
   const { until, terminal = {} } = world
   const interrupt = new AbortController()
-  const out = listener((text) => {
-    if (until?.(text)) interrupt.abort()
+  const out = textStream(() => {
+    if (until?.(out.text())) interrupt.abort()
   })
-  const err = listener()
-  const code = await runCli(argv, {
+  const err = textStream()
+  const running = runCli(argv, {
     stdin: Readable.from([Buffer.from(stdin)]),
     stdout: Object.assign(out.stream, terminal),
     stderr: err.stream,
@@ -35,17 +51,17 @@ export const cli = async (argv: readonly string[], world: World = {}) => {
     ...(installedConfig === undefined ? {} : { installedConfig }),
     overrides,
   })
-  return { code, out: out.text(), err: err.text() }
+  const ended = running.then((code) => ({ code, out: out.text(), err: err.text() }))
+  return {
+    out,
+    err,
+    interrupt: async (reason = 'Ctrl-C') => {
+      interrupt.abort(reason)
+      return ended
+    },
+    ended,
+  }
 }
 
-const listener = (onWrite: (text: string) => void = () => undefined) => {
-  const chunks: string[] = []
-  const stream = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      chunks.push(chunk.toString())
-      onWrite(chunks.join(''))
-      done()
-    },
-  })
-  return { stream, text: () => chunks.join('') }
-}
+/** Runs one command line and returns its exit code and output. */
+export const cli = async (argv: readonly string[], world: World = {}): Promise<Ended> => startCli(argv, world).ended

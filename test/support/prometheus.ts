@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { debianPackage } from './debian.ts'
-import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
-import { must, run, start } from './programs.ts'
+import { must, run, startServer } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
 const program = async (name: string): Promise<string> => join(await debianPackage('prometheus'), 'usr/bin', name)
@@ -66,16 +65,12 @@ export const startPrometheus = async (
   }
   // JSON is YAML.
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
-  const server = start(await program('prometheus'), [
+  const server = await startServer(`http://${address}/-/ready`, await program('prometheus'), [
     `--config.file=${join(directory, 'prometheus.yml')}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     `--web.listen-address=${address}`,
     '--log.level=warn',
   ])
-  await eventually(
-    async () => (await fetch(`http://${address}/-/ready`)).status,
-    (status) => status === 200,
-  )
   return {
     query: async (expression) => instantQuery(address, expression),
     range: async (expression, { from, to, step }) => {

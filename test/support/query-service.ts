@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts'
 import type { LogStore } from '../../src/query/store/store.ts'
 import { serveQuery } from '../../src/commands/serve-query/serve-query.ts'
 import { eventually } from './eventually.ts'
+import { logLines } from './log-lines.ts'
 import { type Exposition, scrape } from './scrape.ts'
 
 /** Time that passes fast: what takes a minute takes a second. */
@@ -39,12 +40,7 @@ export interface QueryService {
 /** `serve-query` without a process of its own. */
 export const startQueryService = async (options: QueryServiceOptions): Promise<QueryService> => {
   const { rpcUrl, store, settings = {}, web = {}, clock = hurriedClock() } = options
-  const lines: string[] = []
-  const put =
-    (level: string) =>
-    (text: string): void => {
-      lines.push(`${level} ${text}`)
-    }
+  const { log, lines } = logLines()
   const own = { listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', behindAfter: 'never' }
   const read = (now: Readonly<Record<string, unknown>>) => {
     const given = { rpc: { url: rpcUrl }, web, serveQuery: { ...own, ...now } }
@@ -63,7 +59,7 @@ export const startQueryService = async (options: QueryServiceOptions): Promise<Q
       read: () => read(next),
     },
     clock,
-    log: { level: 'info', info: put('info'), warn: put('warn'), error: put('error') },
+    log: { level: 'info', ...log },
     signal: stopping.signal,
     open: () => Promise.resolve(store),
   })

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { debianPackage } from './debian.ts'
-import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
-import { start } from './programs.ts'
+import { startServer } from './programs.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const SHIPPED = join(ROOT, 'deploy/prometheus')
@@ -73,30 +72,21 @@ export const startShipped = async ({
   ])
   for (const rules of await readdir(join(directory, 'chain-agent')))
     await rewrite(join(directory, 'chain-agent', rules), [[/^( *interval): \d+s/gm, '$1: 1s']])
-  const server = start(join(await debianPackage('prometheus'), 'usr/bin/prometheus'), [
+  const program = join(await debianPackage('prometheus'), 'usr/bin/prometheus')
+  const server = await startServer(`http://${address}/-/ready`, program, [
     `--config.file=${join(directory, file)}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     `--web.listen-address=${address}`,
     '--log.level=warn',
   ])
-  const stop = async (): Promise<void> => {
-    await server.stop()
-    await rm(directory, { recursive: true })
-  }
-  try {
-    await eventually(
-      async () => (await fetch(`http://${address}/-/ready`)).status,
-      (status) => status === 200,
-    )
-  } catch (error) {
-    await stop()
-    throw new Error(server.output(), { cause: error })
-  }
   return {
     address,
     query: async (expression, at) => instantQuery(address, expression, at === undefined ? {} : { time: `${at}` }),
     target,
-    stop,
+    stop: async () => {
+      await server.stop()
+      await rm(directory, { recursive: true })
+    },
   }
 }
 

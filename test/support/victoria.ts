@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { debianPackage } from './debian.ts'
-import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
-import { run, start } from './programs.ts'
+import { run, startServer } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
 const program = async (name: string): Promise<string> => join(await debianPackage('victoria-metrics'), 'usr/bin', name)
@@ -41,29 +40,19 @@ export interface Victoria {
 export const startVictoria = async (): Promise<Victoria> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-victoria-'))
   const address = `127.0.0.1:${await freePort()}`
-  const server = start(await program('victoria-metrics'), [
+  const server = await startServer(`http://${address}/health`, await program('victoria-metrics'), [
     `-storageDataPath=${directory}`,
     `-httpListenAddr=${address}`,
     '-retentionPeriod=1y',
     '-loggerLevel=WARN',
   ])
-  const stop = async (): Promise<void> => {
-    await server.stop()
-    await rm(directory, { recursive: true })
-  }
-  try {
-    await eventually(
-      async () => (await fetch(`http://${address}/health`)).status,
-      (status) => status === 200,
-    )
-  } catch (error) {
-    await stop()
-    throw new Error(server.output(), { cause: error })
-  }
   return {
     address,
     query: async (expression, at) =>
       instantQuery(address, expression, at === undefined ? {} : { time: `${at}`, nocache: '1' }),
-    stop,
+    stop: async () => {
+      await server.stop()
+      await rm(directory, { recursive: true })
+    },
   }
 }

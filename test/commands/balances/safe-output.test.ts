@@ -1,11 +1,8 @@
 import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runCli } from '../../../src/cli/program.ts'
-import { systemClock } from '../../../src/core/clock.ts'
-import { cli } from '../../support/cli.ts'
+import { cli, startCli } from '../../support/cli.ts'
 import { type ContractResponse, startContractNode } from '../../support/contract-node.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -41,26 +38,10 @@ const words = ({ url }: QueryServer, standard: string, ...more: readonly string[
 
 /** Interrupted as soon as it waits for a response that never arrives. */
 const ended = async (argv: readonly string[], isWaiting: () => boolean) => {
-  const stopping = new AbortController()
-  const chunks: string[] = []
-  const nowhere = () =>
-    new Writable({
-      write: (chunk: Buffer, _, done) => {
-        chunks.push(chunk.toString())
-        done()
-      },
-    })
-  const running = runCli(argv, {
-    stdin: Readable.from([]),
-    stdout: nowhere(),
-    stderr: nowhere(),
-    env: {},
-    clock: systemClock,
-    signal: stopping.signal,
-  })
+  const running = startCli(argv)
   await eventually(isWaiting, (is) => is, { every: 5 })
-  stopping.abort('Ctrl-C')
-  return { code: await running, text: chunks.join('') }
+  const { code, out, err } = await running.interrupt()
+  return { code, text: out + err }
 }
 
 describe('the result is not lost', () => {

@@ -1,10 +1,9 @@
-import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-// Loaded before the clock moves: runCli imports a command when it is used.
+// Loaded before the clock moves: the command line imports a command when it is used.
 import '../../../src/commands/events/command.ts'
-import { runCli } from '../../../src/cli/program.ts'
 import type { Event } from '../../../src/core/event.ts'
 import { readEventsQuery, renderEvents } from '../../../src/exporter/api.ts'
+import { startCli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
@@ -22,23 +21,8 @@ const event = (id: number, to: string): Event => ({
 test('after the events have restarted they are followed from the start, with a note', async () => {
   let kept = [event(7, 'old')]
   const clock = manualClock(AT)
-  const stopping = new AbortController()
-  let out = ''
-  let err = ''
-  const into = (hear: (text: string) => void) =>
-    new Writable({
-      write: (chunk: Buffer, _, done) => {
-        hear(chunk.toString())
-        done()
-      },
-    })
-  const ended = runCli(['events', '-f', '--json'], {
-    stdin: Readable.from([]),
-    stdout: into((text) => (out += text)),
-    stderr: into((text) => (err += text)),
-    env: {},
+  const running = startCli(['events', '-f', '--json'], {
     clock,
-    signal: stopping.signal,
     overrides: {
       ask: ({ url }) => {
         const query = readEventsQuery(new URL(url).searchParams)
@@ -48,16 +32,13 @@ test('after the events have restarted they are followed from the start, with a n
     },
   })
   // The command is loaded first, in real time.
-  await eventually(
-    () => out,
-    (text) => text !== '',
-  )
+  await eventually(running.out.text, (text) => text !== '')
   await clock.advance(1000)
   // The state directory was emptied, and the agent restarted.
   kept = [event(1, 'new')]
   for (let turn = 0; turn < 4; turn += 1) await clock.advance(1000)
-  stopping.abort()
-  expect(await ended).toBe(0)
+  const { code, out, err } = await running.interrupt()
+  expect(code).toBe(0)
   expect(out.match(/"to":"\w+"/g)).toEqual(['"to":"old"', '"to":"new"'])
   expect(err).toBe('The stored changes were deleted; continuing with newer ones.\n')
 })

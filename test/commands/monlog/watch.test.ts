@@ -1,7 +1,6 @@
-import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { runCli } from '../../../src/cli/program.ts'
 import { T0 } from '../../collectors/consensus-log.ts'
+import { startCli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { healthy, hostWith } from './recorded-log.ts'
@@ -9,27 +8,13 @@ import { healthy, hostWith } from './recorded-log.ts'
 /** A node that commits block 500 + n and closes round 1000 + n in second n after T0. */
 const watchFor = async (words: readonly string[], isTerminal: boolean) => {
   const clock = manualClock(T0 + 90_000)
-  const ending = new AbortController()
-  const pages: string[] = []
-  const stdout = Object.assign(
-    new Writable({
-      write: (chunk: Buffer, _, done) => {
-        pages.push(chunk.toString())
-        done()
-      },
-    }),
-    isTerminal ? { isTTY: true, columns: 100, rows: 60 } : {},
-  )
-  const code = runCli(['monlog', '--set', 'prefix=chain', ...words], {
-    stdin: Readable.from([]),
-    stdout,
-    stderr: new Writable(),
+  const running = startCli(['monlog', '--set', 'prefix=chain', ...words], {
     env: { LANG: 'C.UTF-8', NO_COLOR: '1' },
     clock,
-    signal: ending.signal,
     overrides: { exec: hostWith(healthy(0, 130)).exec },
+    ...(isTerminal && { terminal: { isTTY: true, columns: 100, rows: 60 } }),
   })
-  const looks = () => pages.filter((page) => page.includes('committed')).length
+  const looks = () => running.out.chunks.filter((page) => page.includes('committed')).length
   const seen = async (count: number): Promise<void> => {
     await eventually(looks, (now) => now >= count, { every: 5 })
   }
@@ -38,8 +23,8 @@ const watchFor = async (words: readonly string[], isTerminal: boolean) => {
   const early = looks()
   await clock.advance(1)
   await seen(2)
-  ending.abort()
-  return { code: await code, early, text: pages.join('') }
+  const { code, out } = await running.interrupt()
+  return { code, early, text: out }
 }
 
 test('in a pipe: one line every ten seconds, with the end of its range', async () => {

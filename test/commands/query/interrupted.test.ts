@@ -8,9 +8,10 @@ import { runCli } from '../../../src/cli/program.ts'
 import { READER_GONE } from '../../../src/cli/io.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createProgressLine } from '../../../src/commands/query/progress.ts'
-import { cli } from '../../support/cli.ts'
+import { cli, startCli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type QueryServer, startQueryServer } from '../../support/query-server.ts'
+import { textStream } from '../../support/text-stream.ts'
 import { history, TOKEN } from '../../support/token-logs.ts'
 
 let directory = ''
@@ -34,34 +35,13 @@ afterEach(async () => {
 const ended = async (argv: readonly string[], reason: unknown = 'Ctrl-C', block = 4) => {
   if (block < 4) server.faults = ({ path, from }) => (path === '/query' && from >= block ? { kind: 'hang' } : undefined)
   const before = server.seen.length
-  const stopping = new AbortController()
-  const [out, err] = [listener(), listener()]
-  const running = runCli([...argv, '--url', server.url], {
-    stdin: Readable.from([]),
-    stdout: out.stream,
-    stderr: err.stream,
-    env: {},
-    clock: systemClock,
-    signal: stopping.signal,
-  })
+  const running = startCli([...argv, '--url', server.url])
   await eventually(
     () => server.seen.slice(before).some(({ from }) => from >= block),
     (isWaiting) => isWaiting,
     { every: 5 },
   )
-  stopping.abort(reason)
-  return { code: await running, out: out.text(), err: err.text() }
-}
-
-const listener = () => {
-  const chunks: string[] = []
-  const stream = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      chunks.push(chunk.toString())
-      done()
-    },
-  })
-  return { stream, text: () => chunks.join('') }
+  return running.interrupt(reason)
 }
 
 const BALANCES = ['balances', '--standard', 'erc20', '--token', TOKEN] as const
@@ -95,20 +75,9 @@ it('balances: without a checkpoint file the run cannot be resumed', async () => 
 
 it('height: Ctrl-C ends a wait of ten minutes at once', async () => {
   server.faults = () => ({ kind: 'reply', status: 503, headers: { 'retry-after': '600' } })
-  const stopping = new AbortController()
-  const [out, err] = [listener(), listener()]
-  const running = runCli(['height', '--url', server.url], {
-    stdin: Readable.from([]),
-    stdout: out.stream,
-    stderr: err.stream,
-    env: {},
-    clock: systemClock,
-    signal: stopping.signal,
-  })
-  await eventually(err.text, (text) => text.includes('retrying in 600 s'), { every: 5 })
-  stopping.abort('Ctrl-C')
-  expect(await running).toBe(130)
-  expect(out.text()).toBe('')
+  const running = startCli(['height', '--url', server.url])
+  await eventually(running.err.text, (text) => text.includes('retrying in 600 s'), { every: 5 })
+  expect(await running.interrupt()).toMatchObject({ code: 130, out: '' })
 })
 
 it('query: reports an incomplete output, but not after a closed pipe', async () => {
@@ -128,7 +97,7 @@ it('query: fetches nothing more after an output error', async () => {
     },
   })
   stdout.on('error', () => undefined)
-  const err = listener()
+  const err = textStream()
   const code = await runCli(['query', '--url', server.url, '--fields', 'data'], {
     stdin: Readable.from([]),
     stdout,

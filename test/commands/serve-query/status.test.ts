@@ -11,6 +11,7 @@ import {
 import { SourceError } from '../../../src/core/errors.ts'
 import type { IngestState } from '../../../src/query/service/ingest/writer.ts'
 import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
+import { logLines } from '../../support/log-lines.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 const NOTHING: IngestState = {
@@ -28,13 +29,7 @@ const NOTHING: IngestState = {
 
 const narrated = () => {
   const clock = manualClock()
-  const lines: string[] = []
-  const put =
-    (level: string) =>
-    (text: string): void => {
-      lines.push(`${level} ${text}`)
-    }
-  const log = { info: put('info'), warn: put('warn'), error: put('error') }
+  const { log, lines } = logLines()
   const narrate = createProgressLog(log, clock)
   const tell = async (seconds: number, state: Partial<IngestState>): Promise<string[]> => {
     for (let each = 0; each < seconds; each += 1) {
