@@ -10,7 +10,10 @@ const QUIET_TURNS = 10
 export interface InFlight {
   /** Counts the promise until it settles, and returns it. */
   track<T>(running: Promise<T>): Promise<T>
-  /** Resolves when nothing is under way that ends by itself: no tracked promise, no file operation, no address lookup. */
+  /**
+   * Resolves when nothing is under way that ends by itself: no tracked promise, no file operation, no address lookup.
+   * Node.js does not list other work of its thread pool, such as compression: track it.
+   */
   settled(): Promise<void>
 }
 
@@ -28,9 +31,7 @@ export const createInFlight = (): InFlight => {
     settled: async () => {
       for (let quiet = 0; quiet < QUIET_TURNS;) {
         await settle()
-        const isReading = process
-          .getActiveResourcesInfo()
-          .some((name) => /^FSReq|GetAddr|^Zlib|^Random|^Scrypt|^PBKDF2/i.test(name))
+        const isReading = process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq|GetAddr)/.test(name))
         quiet = count === 0 && !isReading ? quiet + 1 : 0
       }
     },

@@ -1,6 +1,15 @@
+import { pbkdf2 } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from './directory.ts'
 import { eventually } from './eventually.ts'
+import { createInFlight } from './manual-clock.ts'
 import { parseExposition } from './scrape.ts'
+
+const derive = promisify(pbkdf2)
+const directory = await temporaryFolder()
 
 describe('eventually', () => {
   it('returns what it waited for', async () => {
@@ -24,6 +33,21 @@ describe('eventually', () => {
     }
     const wait = eventually(look, () => true, { within: 5, every: 1 })
     await expect(wait).rejects.toThrow(/looking threw: Error: port refused/)
+  })
+})
+
+describe('before a manual clock moves', () => {
+  it('a file that is being closed is closed', async () => {
+    const file = await open(join(directory, 'file'), 'w')
+    // All four threads of the pool are busy for many turns of the event loop.
+    const busy = Array.from({ length: 4 }, async () => derive('password', 'salt', 100_000, 64, 'sha512'))
+    let isClosed = false
+    const closing = file.close().then(() => {
+      isClosed = true
+    })
+    await createInFlight().settled()
+    expect(isClosed).toBe(true)
+    await Promise.all([closing, ...busy])
   })
 })
 
