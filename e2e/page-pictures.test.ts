@@ -18,7 +18,7 @@ const PICTURES = [
 ]
 const IMAGES = 'docs/images'
 
-// test/dashboard-pictures compares what they were drawn from with the page of today.
+// test/dashboard-pictures compares what they were drawn from with the current page.
 test('the status page is drawn', async ({ onTestFinished }) => {
   const browser = await openBrowser()
   onTestFinished(async () => browser.close())

@@ -1,4 +1,4 @@
-import { Readable, Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { watch } from '../../src/cli/terminal/watch.ts'
@@ -6,6 +6,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { World } from '../support/cli.ts'
 import { type Host, startHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { textStream } from '../support/text-stream.ts'
 
 const lineSchema = z.object({ verdict: z.object({ word: z.string() }) })
 
@@ -67,13 +68,7 @@ describe('how often', () => {
     const clock = manualClock()
     const ending = new AbortController()
     let looks = 0
-    const lines: string[] = []
-    const stdout = new Writable({
-      write: (chunk: Buffer, _, done) => {
-        lines.push(chunk.toString())
-        done()
-      },
-    })
+    const { stream: stdout, chunks: lines } = textStream()
     const stdin = Readable.from([])
     const io = { stdin, stdout, stderr: stdout, env: {}, clock, signal: ending.signal }
     const look = async () => {

@@ -70,7 +70,7 @@ export const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Starts a server of HTTP and waits until `url` answers with 200; what it wrote is the error if it never does. */
+/** Starts an HTTP server and waits until `url` returns status 200. If it never does, throws an error with its output. */
 export const startServer = async (url: string, ...call: Parameters<typeof start>): Promise<Running> => {
   const server = start(...call)
   try {
