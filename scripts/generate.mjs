@@ -12,6 +12,7 @@ import { renderConfigurationPage } from './pages/configuration.mjs'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
 import { renderFormatsPage } from './pages/formats.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
+import { renderNodeDocumentationPage } from './pages/node-documentation.mjs'
 import { renderPatternPage } from './pages/patterns.mjs'
 import { renderRunbookIndex } from './pages/runbook-index.mjs'
 import { renderRunbook } from './pages/runbook-queries.mjs'
@@ -38,6 +39,7 @@ const GENERATED = {
   'docs/reference/configuration.md': renderConfigurationPage,
   'docs/reference/formats.md': renderFormatsPage,
   'docs/reference/metrics.md': renderMetricsPage,
+  'docs/reference/node-documentation.md': renderNodeDocumentationPage,
   'docs/images/overview.svg': renderOverview,
   'docs/reference/patterns.md': renderPatternPage,
   'docs/images/query-service.svg': renderQueryService,

@@ -1,5 +1,6 @@
 // docs/reference/patterns.md: what lines of the node's logs mean, and what to do.
 import { recognisedMessages } from '../pattern-coverage.mjs'
+import { linkToDocument } from './node-documentation.mjs'
 import { LOG_SUBJECTS } from '../../.cache/modules/parsers/log-patterns/list.js'
 
 export const renderPatternPage = () => `${[HEAD, coverage(), ...LOG_SUBJECTS.map(subject)].join('\n')}\n`
@@ -38,14 +39,14 @@ const SERVICE_NAMES = {
   any: 'any program of the node',
 }
 
-const chapter = ({ name, services, severity, text, meaning, advice }) => `
+const chapter = ({ name, services, severity, text, meaning, advice, sources = [] }) => `
 ### ${name}
 
 *${severity}*, in the log of ${services.map((service) => SERVICE_NAMES[service]).join(' and ')}: ${asCode(text)}
 
 ${meaning}
 
-What to do: ${advice}`
+What to do: ${advice}${sources.length === 0 ? '' : `\n\nSource: ${sources.map(linkToDocument).join(', ')}`}`
 
 /** Two backquotes around text that contains one. */
 const asCode = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``)

@@ -1,4 +1,6 @@
-import { comingFork, hostNotReady, lostKeys, missedFork, noSpace, oldDatabase } from './recovery/preconditions.ts'
+import { citedIn } from '../core/node-documentation.ts'
+import { fullDatabase, oldDatabase } from './recovery/database.ts'
+import { comingFork, hostNotReady, lostKeys, missedFork, noSpace } from './recovery/preconditions.ts'
 import { behind, executionStalled, healthy, partialRestart, stalled, statesync } from './recovery/running.ts'
 import {
   evidenceOf,
@@ -12,6 +14,8 @@ import {
 import { down, executionEndedAfterPartialRestart, rpcDown, wrongState } from './recovery/stopped.ts'
 
 export interface RecoveryAdvice extends RecoveryPlan {
+  /** The documents that the plan cites, as `[id]` in its texts. */
+  readonly sources: readonly { readonly id: string; readonly title: string; readonly url: string }[]
   /** 0: nothing to do but wait at most; 1: otherwise. */
   readonly exitCode: 0 | 1
 }
@@ -54,6 +58,7 @@ const RULES: readonly RecoveryRule[] = [
   lostKeys,
   oldDatabase,
   missedFork,
+  fullDatabase,
   noSpace,
   hostNotReady,
   executionEndedAfterPartialRestart,
@@ -77,6 +82,7 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
   return {
     ...plan,
     why: [...plan.why, ...(hasEvidence ? evidenceOf(situation) : [])],
+    sources: citedIn([...plan.why, ...plan.steps, ...plan.notNow]).map(({ id, title, url }) => ({ id, title, url })),
     exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
   }
 }

@@ -65,6 +65,7 @@ export const EXECUTION_MESSAGES = [
   'db_corrupt',
   'db_not_opened',
   'db_encoding',
+  'primary_encoding',
   'db_io_failed',
   'blocks_out_of_order',
   'huge_pages_missing',
@@ -268,17 +269,14 @@ const EXECUTION_LINES: Readonly<Record<(typeof EXECUTION_MESSAGES)[number], read
   fatal: ["terminate called after throwing an instance of 'std::bad_alloc'"],
   db_corrupt: ['abort message: Detected corruption. Last root offset is in free list.'],
   db_not_opened: ['assertion failure message: open failed due to No such file or directory'],
+  primary_encoding: [`${PLACE}: Assertion 'primary_db.is_page_encoded() == traits::mip_8_active()' failed.`],
   db_encoding: ['assertion failure message: secondary timeline must be page-encoded'],
   db_io_failed: ['assertion failure message: msync of metadata copy 0 failed: Input/output error (errno=5)'],
   blocks_out_of_order: [
     ['ERROR', 'runloop.cpp:136', 'Validated blocks not increasing. Expected block 61240119, got block 61240121'],
   ],
   huge_pages_missing: [
-    [
-      'WARNING',
-      'event.cpp:277',
-      'file system hosting event ring file `/dev/hugepages/exec` does not support MAP_HUGETLB!',
-    ],
+    ['WARNING', 'event.cpp:277', 'file system hosting event ring file `/mnt/ring` does not support MAP_HUGETLB!'],
   ],
 }
 

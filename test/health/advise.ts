@@ -44,6 +44,7 @@ export const advise = (node: Node) => {
     prefix: 'chain',
     window: 600,
     epochs: new Map(),
+    devices: ['/dev/triedb'],
     known: createSampleIndex([
       ...services,
       ...references,

@@ -224,6 +224,7 @@ test('without any data the recovery is unknown', () => {
     prefix: null,
     window: 600,
     epochs: new Map(),
+    devices: ['/dev/triedb'],
     known: createSampleIndex([]),
     collectors: [],
     readings: {},

@@ -58,7 +58,7 @@ describe('what the agent detects', () => {
     const { node, to } = playLines(`10s execution logs ${word}`)
     await to(12)
     const names = Object.keys(patternsIn('execution', logOf(node, 'execution')))
-    const withAssertion = ['timeline_missing', 'db_hard_reset'].includes(word)
+    const withAssertion = ['timeline_missing', 'db_hard_reset', 'primary_encoding'].includes(word)
     const expected = word === 'caught_exception' ? [] : [word]
     expect(names).toEqual(withAssertion ? ['assertion', ...expected] : expected)
   })

@@ -16,7 +16,12 @@ export const recover = async ({ io, exit, options }: ActionContext<RecoverOption
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
   const { snapshot, config } = data
-  const input = { ...snapshot, window: config.derived.blocksyncWindow, epochs: readEpochLengths(config.staking) }
+  const input = {
+    ...snapshot,
+    window: config.derived.blocksyncWindow,
+    epochs: readEpochLengths(config.staking),
+    devices: config.storage.devices,
+  }
   const advice = adviseRecovery(input)
   const restart = restartWindow({ ...input, span: RESTART_MS })
   if (options.json) {
@@ -37,7 +42,7 @@ export const recover = async ({ io, exit, options }: ActionContext<RecoverOption
 }
 
 const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
-  const { path, summary, why, steps, notNow, runbook } = advice
+  const { path, summary, why, steps, notNow, sources, runbook } = advice
   const [first = '', ...rest] = wrap(`RECOVERY: ${plain(summary, style)}.`, style)
   return [
     style.paint(TONES[path] ?? 'bad', first),
@@ -45,6 +50,8 @@ const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] =
     ...section('Why', why, style),
     ...section('What to do', steps, style),
     ...section('What not to do', notNow, style),
+    ...(sources.length === 0 ? [] : ['', style.paint('strong', 'Sources')]),
+    ...sources.map(({ id, url }) => `  [${id}] ${url}`),
     ...(runbook === null ? [] : ['', `More: chain-agent runbook ${runbook}`]),
   ]
 }

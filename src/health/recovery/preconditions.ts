@@ -1,6 +1,6 @@
-import { freeChunks } from '../facts.ts'
-import { limitOf } from '../rules/index.ts'
-import { joinList, percent, shortDuration } from '../../core/format.ts'
+import { joinList, shortDuration } from '../../core/format.ts'
+import { cite } from '../../core/node-documentation.ts'
+import { migration, migrationCautions } from './database.ts'
 import {
   areKeyFilesElsewhere,
   keyFiles,
@@ -10,7 +10,6 @@ import {
   setMaintenance,
   type Situation,
   startAll,
-  stopAll,
 } from './situation.ts'
 import { second } from '../../core/units.ts'
 
@@ -32,7 +31,8 @@ export const lostKeys: RecoveryRule = (situation) => {
     why: lost.map(({ key, state }) => `The file of ${key} is ${state}.`),
     steps: [
       'See which backups exist, on this host and in the vault: `sudo chain-agent check`',
-      "Restore it from the backup with the vendor's import procedure, with its previous owner and mode 0600.",
+      ...(keys.length === lost.length ? [] : [PASSWORD]),
+      ...(keys.length === 0 ? [] : restoreKeystores(runs)),
       runs
         ? 'Check that its state is ok before you restart anything: `sudo chain-agent check`'
         : `Then start the services together: \`${startAll(situation)}\``,
@@ -45,32 +45,20 @@ export const lostKeys: RecoveryRule = (situation) => {
   }
 }
 
-/** The database or a disk is full: a start would fail like the last run. */
+/** The agent's own command verifies the key before it replaces a file, and keeps the owner. */
+const restoreKeystores = (runs: boolean): readonly string[] => [
+  `See which key a restore would write; nothing is replaced${cite('keystore')}: \`sudo chain-agent keys restore --dry-run\``,
+  runs
+    ? `If it is the key of this node, restore it while the node runs${cite('keystore')}: \`sudo chain-agent keys restore --while-running\``
+    : `Restore it from the backup${cite('keystore')}: \`sudo chain-agent keys restore\``,
+]
+
+const PASSWORD =
+  'Write the password back from its backup into the environment file, as in docs/how-to/keys.md: keystores cannot be opened without it.'
+
+/** A file system is full: a start would fail like the last run. */
 export const noSpace: RecoveryRule = (situation) => {
-  const { known, trouble, bft, execution } = situation
-  const free = freeChunks(known)
-  if (free !== undefined && free < limitOf('ChainStorageFreeChunksLow', 'critical')) {
-    return {
-      path: 'make room',
-      summary: `make room for the database: ${free === 0 ? 'it has no free chunk left' : `only ${percent(free)} of its chunks are free`}`,
-      why: [
-        execution.isDown
-          ? 'Execution does not start again until there is space.'
-          : 'Execution fails at the next block that needs a chunk.',
-      ],
-      steps: [
-        setMaintenance('4h', 'hardware'),
-        `Stop the services together: \`${stopAll(situation)}\``,
-        "Move the database to a larger device by restoring a snapshot, as in the vendor's documentation of the hard reset.",
-        `Start the services together: \`${startAll(situation)}\``,
-      ],
-      notNow: [
-        'Do not restart to free space: a restart frees nothing.',
-        'Do not delete files for it: the database is on a device of its own.',
-      ],
-      runbook: 'ChainStorageFreeChunksLow',
-    }
-  }
+  const { trouble, bft, execution } = situation
   const name = ['disk_full', 'wal_push_failed'].find((one) => trouble.has(one))
   if (name === undefined || !(bft.isDown || execution.isDown)) return undefined
   return {
@@ -79,7 +67,7 @@ export const noSpace: RecoveryRule = (situation) => {
     why: [],
     steps: [
       'See which file system is full: `df -h && df -i`',
-      'Delete what is not needed, old logs first: `sudo journalctl --vacuum-size=1G`',
+      `Delete what is not needed, old logs first${cite('journalctl')}: \`sudo journalctl --vacuum-size=1G\``,
       `Start the services together: \`${startAll(situation)}\``,
     ],
     notNow: ['Do not delete keys, configuration or database files.', NEVER_ALONE],
@@ -107,36 +95,6 @@ export const hostNotReady: RecoveryRule = (situation) => {
     runbook: name === 'event_ring' ? 'ChainHugePagesMissing' : 'ChainKernelBlocked',
   }
 }
-
-/** Execution logged that it cannot open the database in its current format. */
-export const oldDatabase: RecoveryRule = (situation) => {
-  const { trouble, execution } = situation
-  const name = ['timeline_missing', 'db_old_format'].find((one) => trouble.has(one))
-  if (name === undefined || !execution.isDown) return undefined
-  return {
-    path: 'migrate',
-    summary:
-      name === 'timeline_missing'
-        ? 'migrate the database: execution does not start without the page-encoded timeline'
-        : 'migrate the database to the new format: execution does not open the old one',
-    why: [],
-    steps: migration(situation),
-    notNow: [
-      'Do not start it again before that: it fails the same way each time.',
-      'Use only the options of the database tool that the release notes name: some truncate the database.',
-      NEVER_ALONE,
-    ],
-    runbook: 'ChainTimelineMissing',
-  }
-}
-
-const migration = (situation: Situation): readonly string[] => [
-  setMaintenance('4h', 'upgrade'),
-  `Stop the services together: \`${stopAll(situation)}\``,
-  "Migrate the database as described in the vendor's release notes: it takes hours and disk space. If time is short and a page-encoded snapshot is available, a hard reset is faster.",
-  `Start the services together: \`${startAll(situation)}\``,
-  'The blocksync window has closed by then: let the node statesync.',
-]
 
 const DAY_S = 86_400
 const SOON_S = 7 * DAY_S
@@ -168,7 +126,10 @@ export const missedFork: RecoveryRule = (situation) => {
     summary: `${isVersion ? 'upgrade the node' : 'migrate the database'}: the fork ${fork} is active, and the node is not ready for it`,
     why: [`The fork ${fork} took effect ${shortDuration(-missed.left * second)} ago.`, ...installed(situation)],
     steps: isVersion ? upgrade(situation) : migration(situation),
-    notNow: ['Do not restart the old version: it cannot follow the chain from the fork on.'],
+    notNow: [
+      'Do not restart the old version: it cannot follow the chain from the fork on.',
+      ...(isVersion ? [] : migrationCautions(situation)),
+    ],
     runbook: 'ChainForkNotReady',
   }
 }
@@ -196,7 +157,10 @@ export const comingFork: RecoveryRule = (situation) => {
     summary: `${isVersion ? 'upgrade the node' : 'migrate the database'} before the fork ${fork}, which is ${shortDuration(coming.left * second)} away`,
     why: ['The node works until then.', ...(isVersion ? installed(situation) : [])],
     steps: isVersion ? upgrade(situation) : migration(situation),
-    notNow: ['Do not leave it to the last hour: if it fails, the node falls out of the network.'],
+    notNow: [
+      'Do not leave it to the last day: if it fails, the node falls out of the network.',
+      ...(isVersion ? [] : migrationCautions(situation)),
+    ],
     runbook: 'ChainForkNotReady',
   }
 }

@@ -1,8 +1,9 @@
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { figure, shortDuration } from '../../core/format.ts'
+import { cite } from '../../core/node-documentation.ts'
+import { hardReset, hardResetCautions } from './database.ts'
 import {
-  hardReset,
   NEVER_ALONE,
   NO_REBOOT,
   type RecoveryPlan,
@@ -188,7 +189,11 @@ export const statesync: RecoveryRule = (situation) => {
         `Restart the services together once, and wait ten minutes: \`${restartAll(situation)}\``,
         ...hardReset(situation),
       ],
-      notNow: ['Do not restart repeatedly: each start has to find peers again.', NEVER_ALONE],
+      notNow: [
+        'Do not restart repeatedly: each start has to find peers again.',
+        ...hardResetCautions(situation),
+        NEVER_ALONE,
+      ],
       runbook: 'ChainStatesyncFrozen',
     }
   }
@@ -198,9 +203,13 @@ export const statesync: RecoveryRule = (situation) => {
     why,
     steps: [
       `Check that it progresses: \`chain-agent status statesync --watch\``,
-      ...(isAdvised ? ['If that takes too long, a hard reset (a snapshot) is faster.'] : []),
+      ...(isAdvised
+        ? [
+            `If it makes no progress, a hard reset is the alternative: restoring the snapshot takes minutes, at most an hour${cite('hard-reset')}, and costs the history before it${cite('node-recovery')}.`,
+          ]
+        : []),
     ],
-    notNow: ['Do not restart anything: statesync would start from the beginning.'],
+    notNow: [`Do not restart anything: statesync would start its current target again${cite('statesync-client')}.`],
     runbook: 'ChainStatesync',
   }
 }

@@ -18,44 +18,67 @@ interface Gap {
   readonly by: 'references' | 'window' | 'age'
   /** Whether `blocks` is a lower bound. */
   readonly isAtLeast: boolean
+  /** Age of the block that is compared, in seconds; undefined if its source has no time. */
+  readonly age: number | undefined
 }
 
 /** Undefined if there is no source. */
 const gapOf = (evidence: HealthInput, window: number): Gap | undefined => {
-  const { known } = evidence
-  const [own, head] = [ownHeight(evidence), networkHead(known)]
+  const { known, at } = evidence
+  const [own, head] = [ownBlock(evidence), networkHead(known)]
   if (own !== undefined && head !== undefined) {
-    return { blocks: Math.max(0, head - own), by: 'references', isAtLeast: false }
+    const age = own.time === undefined ? undefined : Math.max(0, at / second - own.time)
+    return { blocks: Math.max(0, head - own.height), by: 'references', isAtLeast: false, age }
   }
   const left = known.value('chain_blocksync_window_remaining_blocks')
   if (left !== undefined) {
-    return { blocks: Math.max(0, window - left), by: 'window', isAtLeast: left === 0 }
+    return { blocks: Math.max(0, window - left), by: 'window', isAtLeast: left === 0, age: undefined }
   }
   const age = newestAge(evidence)
   if (age === undefined) return undefined
   const rate = known.value('chain_blocks_per_second') ?? USUAL_RATE
-  return { blocks: Math.floor(age * rate), by: 'age', isAtLeast: false }
+  return { blocks: Math.floor(age * rate), by: 'age', isAtLeast: false, age }
 }
 
-/** Height of the executed state: consensus may be further, but a start continues from the state. */
-const ownHeight = ({ known }: HealthInput): number | undefined => {
-  const stored = known.value('chain_storage_latest_block', { state: 'proposed' })
-  const executed = highest([
-    known.value('chain_rpc_block_number', { tag: 'latest' }),
-    known.value('chain_execution_block_number'),
-  ])
-  const agreed = highest([
-    known.value('chain_ledger_seq_num', { event: 'proposed' }),
-    known.value('chain_consensus_block_number'),
-  ])
+interface OwnBlock {
+  readonly height: number
+  /** Its timestamp, from the same source, in seconds since the epoch. */
+  readonly time: number | undefined
+}
+
+/** The block of the executed state: consensus may be further, but a start continues from the state. */
+const ownBlock = ({ known }: HealthInput): OwnBlock | undefined => {
+  const stored = [{ height: known.value('chain_storage_latest_block', { state: 'proposed' }), time: undefined }]
+  const executed = [
+    {
+      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
+      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
+    },
+    {
+      height: known.value('chain_execution_block_number'),
+      time: known.value('chain_execution_block_timestamp_seconds'),
+    },
+  ]
+  const agreed = [
+    {
+      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
+      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
+    },
+    { height: known.value('chain_consensus_block_number'), time: undefined },
+  ]
   // The storage report is up to minutes old, so while blocks arrive it is behind.
-  return isNodeDown(known, 'execution') ? (highest([executed, stored]) ?? agreed) : (executed ?? agreed ?? stored)
+  return isNodeDown(known, 'execution')
+    ? (highest([...executed, ...stored]) ?? highest(agreed))
+    : (highest(executed) ?? highest(agreed) ?? highest(stored))
 }
 
-const highest = (heights: readonly (number | undefined)[]): number | undefined => {
-  const known = heights.filter((height) => height !== undefined)
-  return known.length === 0 ? undefined : Math.max(...known)
-}
+/** The highest block; of two equal heights the one with a time. */
+const highest = (
+  blocks: readonly { readonly height: number | undefined; readonly time: number | undefined }[],
+): OwnBlock | undefined =>
+  blocks
+    .flatMap(({ height, time }) => (height === undefined ? [] : [{ height, time }]))
+    .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]
 
 /** Age of the newest block that any source on this host reports, in seconds. */
 const newestAge = (evidence: HealthInput): number | undefined => {
@@ -72,6 +95,8 @@ export interface RecoveryInput extends HealthInput, Pick<NodeSnapshot, 'origin'>
   /** Size of the blocksync window, in blocks: peers serve a node that is no further behind. */
   readonly window: number
   readonly epochs: EpochLengths
+  /** The devices of the database. */
+  readonly devices: readonly string[]
 }
 
 /** State of the service of consensus, execution or RPC. */
@@ -89,6 +114,7 @@ export interface Situation {
   readonly known: SampleIndex
   readonly prefix: string
   readonly window: number
+  readonly devices: readonly string[]
   readonly bft: ServiceState
   readonly execution: ServiceState
   readonly rpc: ServiceState
@@ -116,7 +142,7 @@ export interface Situation {
 }
 
 export const readSituation = (input: RecoveryInput): Situation => {
-  const { at, known, readings, window } = input
+  const { at, known, readings, window, devices } = input
   const services = readings.services?.services ?? []
   const trouble = readings.logs?.trouble ?? undefined
   const executedAt = readings.execution?.lastEntryAt ?? undefined
@@ -137,6 +163,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     known,
     prefix,
     window,
+    devices,
     bft,
     execution,
     rpc,
@@ -237,15 +264,6 @@ export const setMaintenance = (span: string, reason: string): string =>
 /** From this many blocks behind, the node itself advises a snapshot before the start. */
 export const SNAPSHOT_FROM = 30_000
 
-/** The commands of a hard reset are those of the node's vendor: they differ by network and release, and one of them empties the database. */
-export const hardReset = (situation: Situation): readonly string[] => [
-  setMaintenance('4h', 'other'),
-  `Stop the services together: \`${stopAll(situation)}\``,
-  "Reset the workspace, restore the newest snapshot of your network and take a new forkpoint, exactly as in the vendor's documentation of the hard reset; keep the keys and their backups.",
-  `Start the services together: \`${startAll(situation)}\``,
-  'Check that statesync and blocksync catch up with the network: `chain-agent status statesync --watch`',
-]
-
 /** The evidence that is listed for every node, one fact each, including what is not known. */
 export const evidenceOf = (situation: Situation): readonly string[] => [
   ...distance(situation),
@@ -259,8 +277,12 @@ export const evidenceOf = (situation: Situation): readonly string[] => [
   ...(situation.isLogKnown ? [] : ['The logs could not be searched.']),
 ]
 
+/** Difference and age are of one block: the ledger stream may have a newer one than the state. */
 const distance = ({ gap, age }: Situation): readonly string[] => {
-  const newest = age === undefined ? '' : ` Its newest block is ${shortDuration(age * second)} old.`
+  const isCompared = gap?.by === 'references'
+  const seconds = gap ? gap.age : age
+  const subject = isCompared ? 'The block that is compared' : 'Its newest block'
+  const newest = seconds === undefined ? '' : ` ${subject} is ${shortDuration(seconds * second)} old.`
   if (!gap) return [`How far the node is behind is not known.${newest}`]
   const blocks = `${gap.isAtLeast ? 'at least ' : ''}${figure(gap.blocks)}`
   const by = {

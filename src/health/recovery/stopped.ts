@@ -1,7 +1,8 @@
 import { figure, joinList } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
+import { cite } from '../../core/node-documentation.ts'
+import { hardReset, hardResetCautions } from './database.ts'
 import {
-  hardReset,
   NEVER_ALONE,
   NO_REBOOT,
   type RecoveryPlan,
@@ -35,19 +36,30 @@ export const wrongState: RecoveryRule = (situation) => {
   const name = ['result_mismatch', 'block_failed'].find((one) => situation.trouble.has(one))
   // After a partial restart execution logs the same for blocks that it cannot place.
   if (name === undefined || situation.isPartial || mayBeEarlierRun(situation)) return undefined
+  const compare =
+    "Compare the version with the one that the network runs. If it is older, upgrade as in the node's release notes."
+  const cautions = ['Do not serve applications from this node until it is fixed.', ...hardResetCautions(situation)]
+  if (name === 'block_failed') {
+    return {
+      path: 'restart together',
+      summary: 'compare the version, then start the services together once: execution cannot execute a block',
+      why: [`A block that fails is not committed: the state may be right${cite('execution-result')}.`],
+      steps: [
+        keepLog(situation),
+        compare,
+        `Restart the services together, once: \`${restartAll(situation)}\``,
+        `If the same line comes again with the right version, send the log to the developers of the node, then see the hard reset${cite('hard-reset')}: \`chain-agent runbook ChainBadStateRoot\``,
+      ],
+      notNow: [...cautions, NEVER_ALONE],
+      runbook: 'ChainBadStateRoot',
+    }
+  }
   return {
     path: 'hard reset',
     summary: 'a hard reset: execution computed a different result than the network',
-    why: [],
-    steps: [
-      keepLog(situation),
-      "Compare the version with the one that the network runs. If it is older, upgrade as described in the vendor's release notes.",
-      ...hardReset(situation),
-    ],
-    notNow: [
-      'Do not restart: it does not fix a wrong state.',
-      'Do not serve applications from this node until it is fixed.',
-    ],
+    why: [`The state with this result is committed already${cite('execution-result')}.`],
+    steps: [keepLog(situation), compare, ...hardReset(situation)],
+    notNow: ['Do not restart: it does not fix a wrong state.', ...cautions],
     runbook: 'ChainBadStateRoot',
   }
 }
@@ -142,7 +154,11 @@ export const fromSnapshot = (situation: Situation, why: readonly string[]): Reco
   summary: 'a hard reset: the node is more than 30,000 blocks behind, so restore a snapshot',
   why,
   steps: hardReset(situation),
-  notNow: ['Do not wait for statesync: from there it takes far longer than a snapshot.', NEVER_ALONE],
+  notNow: [
+    `Do not start it from here without a snapshot: the node itself advises to restore one first${cite('statesync-threshold')}.`,
+    ...hardResetCautions(situation),
+    NEVER_ALONE,
+  ],
   runbook: 'ChainBlocksyncWindow',
 })
 
@@ -161,7 +177,7 @@ export const softReset = (
   ],
   notNow: [
     ...notNow,
-    `Do not restore a snapshot yet: the node advises one from ${figure(SNAPSHOT_FROM)} blocks behind${situation.gap?.isAtLeast === true ? ', and the exact number is unknown' : ''}.`,
+    `Do not restore a snapshot yet: the node advises one from ${figure(SNAPSHOT_FROM)} blocks behind${cite('statesync-threshold')}${situation.gap?.isAtLeast === true ? ', and the exact number is unknown' : ''}.`,
   ],
   runbook: 'ChainBlocksyncWindow',
 })
@@ -169,7 +185,7 @@ export const softReset = (
 /** Since v0.12.1 consensus fetches both files at its start if its environment has their URLs. */
 const fetchFiles = (situation: Situation): readonly string[] => [
   `Check whether consensus fetches a new forkpoint and validators file at its start, which it does if both URLs are set: \`sudo grep -oE '^REMOTE_(FORKPOINT|VALIDATORS)_URL=' /home/${situation.prefix}/.env\``,
-  `If one of them is not set, stop the services and download forkpoint/forkpoint.toml and validators/validators.toml into /home/${situation.prefix}/${situation.prefix}-bft/config, as in the soft reset documentation of your network. The URLs differ by network, and the agent does not have them: \`${stopAll(situation)}\``,
+  `If one of them is not set, stop the services and download forkpoint/forkpoint.toml and validators/validators.toml into /home/${situation.prefix}/${situation.prefix}-bft/config, as in the node's documentation${cite('soft-reset')}. The URLs differ by network, and the agent does not have them: \`${stopAll(situation)}\``,
 ]
 
 const keepLog = ({ bft, execution }: Situation): string =>

@@ -67,7 +67,8 @@ export const consensus: readonly LogPattern[] = [
     severity: 'warning',
     meaning: 'A proposal has another execution result than this node: the states differ, or the leader is wrong.',
     advice:
-      'If it is one leader, no action is needed. If it is every leader, this node has diverged: compare its version, and restore the database from a snapshot.',
+      'If it is one leader, no action is needed. If it is every leader, this node has diverged: upgrade it if its version is old, then follow the hard reset.',
+    sources: ['execution-result', 'hard-reset'],
   },
   {
     name: 'consensus_invariant',
@@ -91,7 +92,9 @@ export const consensus: readonly LogPattern[] = [
     text: String.raw`(?:local tip over \d+ blocks older than root|starting from empty state, consider fetching a snapshot)`,
     severity: 'warning',
     meaning: 'The database is too old or empty: statesync from this state takes very long.',
-    advice: 'Stop the node, restore a snapshot, and restart it.',
+    advice:
+      'Stop the services together and follow the hard reset. An RPC or archive node that needs its history: see the full replay.',
+    sources: ['statesync-threshold', 'hard-reset', 'node-recovery'],
   },
   {
     name: 'state_root_mismatch',
@@ -99,7 +102,8 @@ export const consensus: readonly LogPattern[] = [
     text: "state root doesn't match, are peers trusted",
     severity: 'critical',
     meaning: "Statesync ended with another state than the network's: a peer sent wrong data.",
-    advice: 'Set trusted peers for statesync, reset the database, and restore a snapshot.',
+    advice: 'Set trusted peers for statesync, then follow the hard reset: the wrong state is in the database.',
+    sources: ['statesync-client', 'hard-reset'],
   },
   {
     name: 'statesync_backlogged',

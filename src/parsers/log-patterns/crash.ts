@@ -12,7 +12,7 @@ export const crashes: readonly LogPattern[] = [
     alert: 'ChainAssertion',
     meaning: 'An assertion failed, and the program ended with SIGABRT.',
     advice:
-      'Keep the log. If consensus was started alone, start it and execution together. If the text names the database or the kernel, check those.',
+      'Keep the log. If another pattern names the reason, follow that one. If the text names the database or the kernel, check those. If consensus was started alone, start it and execution together.',
   },
   {
     name: 'abort',
@@ -57,7 +57,8 @@ export const crashes: readonly LogPattern[] = [
     alert: 'ChainAssertion',
     meaning: 'The network is further ahead than the blocks that peers still serve: the node cannot catch up.',
     advice:
-      "Start the node's services together so that statesync begins. If the node is far behind, restore a snapshot first.",
+      "Start the node's services together so that statesync begins. If the node is more than 30,000 blocks behind, follow the hard reset first.",
+    sources: ['statesync-threshold', 'hard-reset'],
   },
   {
     name: 'consensus_crashed',

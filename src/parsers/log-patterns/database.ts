@@ -9,23 +9,44 @@ export const database: readonly LogPattern[] = [
     severity: 'critical',
     alert: 'ChainTimelineMissing',
     meaning: 'This version needs the page-encoded timeline, and the database has none (v0.16).',
-    advice: 'Migrate the database as the release notes describe, then restart the node.',
+    advice:
+      'Add the page-encoded timeline with the services stopped, which takes about 8 minutes, then start all services together. Do not empty the database for it.',
+    sources: ['v0.16.1', 'v0.15.2', 'page-migration'],
+  },
+  {
+    name: 'primary_encoding',
+    services: ['bft', 'execution'],
+    // The program exits after it. Messages of other checks of the encoding, without the assertion, are db_encoding.
+    text: "(?:.*: )?Assertion [`'].*(?:page_encoded|mip_8_active).*' failed",
+    isBare: true,
+    reasonOnNextLine: true,
+    severity: 'critical',
+    meaning:
+      'The encoding of the primary timeline does not match the block: since the fork MIP-8 it must be page-encoded (v0.16.3).',
+    advice:
+      'If the database has a page-encoded secondary timeline, as an archive node has, promote it with the services stopped; if it has none, add it first. `chain-agent recover` has the commands. Never promote before the fork. A restart does not help.',
+    sources: ['v0.16.3', 'migration-runbook'],
   },
   {
     name: 'db_old_format',
     services: ['any'],
     text: String.raw`(?:DB is on older format \(magic=|DB was generated with version |Detected pre-dual-timeline DB)`,
     severity: 'critical',
-    meaning: 'The database has the format of an older version: no program opens it (v0.15).',
-    advice: 'Upgrade it with the storage tool as the release notes describe, then restart the node.',
+    meaning: 'The database has the format of another version: no program opens it (v0.15).',
+    advice:
+      'If the line names --upgrade, stop the services and run that command of the storage tool, which takes a second. If not, the package is of another release than the database: install the release that ran before. Nothing is damaged; do not reset the database.',
+    sources: ['v0.15.0', 'mpt-upgrade', 'database-metadata'],
   },
   {
     name: 'db_encoding',
-    services: ['execution'],
+    // Consensus runs the statesync client, and the RPC reads the database.
+    services: ['bft', 'execution', 'rpc'],
     text: String.raw`(?:\S+ revision \d+ at block \d+ crosses mip-8 cutoff|encoding mismatch at block|secondary timeline must be page-encoded|No client db timeline is page-encoded|read_storage_page is only valid on a page-encoded)`,
     severity: 'critical',
     meaning: 'The encoding of the database does not match this version or this block (v0.15, v0.16).',
-    advice: 'Migrate the database as the release notes describe. Do not downgrade a node after the fork.',
+    advice:
+      'Compare the installed release with the one that the network requires, and the timelines of the database with its documentation. Never downgrade below v0.16.1 after the fork, and never promote a timeline before it.',
+    sources: ['v0.16.2', 'page-migration', 'migration-runbook'],
   },
   {
     name: 'db_hard_reset',
@@ -33,24 +54,28 @@ export const database: readonly LogPattern[] = [
     text: '(?:database must be (?:hard reset|empty) when loading snapshot|can not load checkpoint into non-empty database)',
     severity: 'critical',
     meaning: 'A snapshot was to be loaded into a non-empty database.',
-    advice: 'Run the hard reset first.',
+    advice:
+      'Check the device. If this database is to be replaced, follow the hard reset, and create the new one page-encoded.',
+    sources: ['hard-reset', 'migration-runbook'],
   },
   {
     name: 'db_dirty',
     services: ['any'],
-    text: 'DB metadata (?:was closed dirty|has a pending shrink/grow op)',
+    text: '(?:DB metadata (?:was closed dirty|has a pending shrink/grow op)|First copy of metadata corrupted, but not opened)',
     severity: 'warning',
     meaning: 'The last process that wrote to the database did not close it.',
     advice: 'No action needed if the program continues. Otherwise start execution, which repairs the database.',
+    sources: ['database-metadata'],
   },
   {
     name: 'db_corrupt',
     services: ['any'],
-    text: '(?:Neither copy of the DB metadata is valid|Both DB metadata copies are dirty|First copy of metadata corrupted|Detected corruption|Detected referenced offsets below compaction boundary|corrupt db_metadata|pending_shrink_grow disagrees)',
+    text: '(?:Neither copy of the DB metadata is valid|Both DB metadata copies are dirty|Detected corruption|Detected referenced offsets below compaction boundary|corrupt db_metadata|pending_shrink_grow disagrees)',
     severity: 'critical',
-    meaning: 'The database is damaged: no program can use it.',
+    meaning: 'The database is damaged, or the device is not that of the database: no program can use it.',
     advice:
-      'Check the drive (`chain-agent status host`) and the kernel log, then restore the database from a snapshot. Keep the log.',
+      'Check the device, the drive (`chain-agent status host`) and the kernel log. If it is the right device, keep the log and follow the hard reset.',
+    sources: ['database-metadata', 'hard-reset'],
   },
   {
     name: 'db_not_opened',
@@ -75,7 +100,8 @@ export const database: readonly LogPattern[] = [
     text: '(?:Virtual offset space is running out|Chunk count overflow detected)',
     severity: 'critical',
     meaning: 'The database is running out of addresses for new data.',
-    advice: 'Plan to rebuild the database from a snapshot before the addresses are used up.',
+    advice: 'Plan a hard reset before the addresses are used up: the line is logged from 90 % on.',
+    sources: ['database-metadata', 'hard-reset'],
   },
   {
     name: 'history_shortened',

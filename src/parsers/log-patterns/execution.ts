@@ -8,7 +8,8 @@ export const execution: readonly LogPattern[] = [
     text: String.raw`(?:block\s*\d+ failed with: |tx \d+ \S+ validation failed: )`,
     severity: 'critical',
     meaning: 'The node cannot execute a block that the network accepts as valid.',
-    advice: 'Compare the version with the one that the network requires. Keep the log.',
+    advice: 'Compare the version with the one that the network requires. Keep the log. The state itself may be right.',
+    sources: ['execution-result'],
   },
   {
     name: 'result_mismatch',
@@ -16,7 +17,8 @@ export const execution: readonly LogPattern[] = [
     text: 'Delayed execution result mismatch for block',
     severity: 'critical',
     meaning: "The execution result differs from the network's: the states have diverged.",
-    advice: 'Stop the node, compare its version, and restore the database from a snapshot.',
+    advice: 'Keep the log, stop the node, and upgrade it if its version is old. Then follow the hard reset.',
+    sources: ['execution-result', 'hard-reset'],
   },
   {
     name: 'blocks_out_of_order',
@@ -25,7 +27,8 @@ export const execution: readonly LogPattern[] = [
     severity: 'critical',
     meaning:
       'Execution got a block or an epoch that is not the next one: consensus and execution do not agree on the height.',
-    advice: 'Restart consensus and execution together. If it happens again, restore the database from a snapshot.',
+    advice:
+      'Restart consensus and execution together. If it happens again, keep the log for the developers of the node.',
   },
   {
     name: 'exception',

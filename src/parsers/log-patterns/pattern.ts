@@ -1,3 +1,5 @@
+import type { DocumentId } from '../../core/node-documentation.ts'
+
 /** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
 export type Severity = 'critical' | 'warning' | 'info'
 
@@ -23,4 +25,6 @@ export interface LogPattern {
   readonly alert?: 'ChainAssertion' | 'ChainWalStopped' | 'ChainTimelineMissing' | 'ChainCleanup'
   readonly meaning: string
   readonly advice: string
+  /** What the advice relies on; required if following it costs data, a key or an hour. */
+  readonly sources?: readonly DocumentId[]
 }
