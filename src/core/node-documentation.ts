@@ -185,11 +185,6 @@ export const NODE_DOCUMENTATION = {
     url: `${DOCS}/node-recovery/node-migration`,
     states: ['A synced full node takes over the keys of a validator; the services of the old host are stopped first.'],
   },
-  journalctl: {
-    title: 'journalctl(1)',
-    url: 'https://www.freedesktop.org/software/systemd/man/latest/journalctl.html',
-    states: ['`--vacuum-size` deletes archived journal files only, the oldest first.'],
-  },
 } satisfies Readonly<Record<string, NodeDocument>>
 
 export type DocumentId = keyof typeof NODE_DOCUMENTATION

@@ -94,14 +94,17 @@ const hasAll = ({ seen, timelines }: Draft, layout: StorageReport['layout']): bo
 const KNOWN_FAILURES: readonly (readonly [RegExp, string])[] = [
   [
     /DB is on older format/,
-    'the package is newer than the database: stop the node, run the tool with --upgrade once, start the node',
+    'the package is newer than the database: stop the services together, run the tool with --upgrade once, start them together',
   ],
   [/closed dirty/, 'no action needed: the node was writing, and the agent reads again at the next interval'],
-  [/Neither copy of the DB metadata is valid/, 'the database is corrupt: restore it from a snapshot'],
+  [
+    /Neither copy of the DB metadata is valid/,
+    'check that storage.devices names the device of the database; if it does, the database is damaged (docs/how-to/hard-reset.md)',
+  ],
   [/has not been initialised for use with storage pool/, "this is not the node's database: correct storage.devices"],
   [
     /DB was generated with version/,
-    "the tool and the database are of different releases: use the tool of the node's own package",
+    "the tool and the database are of different releases: use the tool of the node's own package, and do not reset the database",
   ],
   [
     /open failed/,

@@ -57,7 +57,7 @@ const newDatabase = (situation: Situation): readonly string[] => {
   const { prefix } = situation
   if (isActive === false) {
     return [
-      `Before the fork the database needs both timelines, each loaded from the snapshot${cite('migration-runbook')}. Check both before the start: \`${storageTool(situation)}\``,
+      `Before the fork a new database needs both timelines, each loaded from the snapshot${cite('migration-runbook')}. Check both before the start: \`${storageTool(situation)}\``,
     ]
   }
   const since = isActive === undefined ? 'Since the fork MIP-8' : 'Since the fork'
@@ -93,15 +93,14 @@ export const migration = (situation: Situation): readonly string[] => [
 
 const promote = (situation: Situation): string => storageTool(situation, '--promote-secondary')
 
-export const migrationCautions = (situation: Situation): readonly string[] =>
-  isPageForkActive(situation) === true
-    ? [
-        `Do not empty the database to save time: a hard reset is no faster, and costs its history${cite('hard-reset', 'node-recovery')}.`,
-        ...noDowngrade(situation),
-      ]
+export const migrationCautions = (situation: Situation): readonly string[] => [
+  `Do not empty the database to save time: a hard reset is hardly faster, and costs its history${cite('hard-reset', 'node-recovery')}.`,
+  ...(isPageForkActive(situation) === true
+    ? noDowngrade(situation)
     : [
         `Do not promote the page-encoded timeline before the fork: execution would end at its next commit${cite('migration-runbook')}.`,
-      ]
+      ]),
+]
 
 type DatabasePlan = Omit<RecoveryPlan, 'path' | 'why'>
 
@@ -254,5 +253,5 @@ const dropSlotTimeline = (situation: Situation): readonly string[] => [
     ? [`Promote the page-encoded timeline${cite('page-migration')}: \`${promote(situation)}\``]
     : []),
   `Drop the slot-encoded timeline, which only an archive node still needs: that frees its space${cite('migration-runbook')}. The report must show it as the secondary one: \`${storageTool(situation)}\``,
-  `Then: \`${storageTool(situation, '--deactivate-secondary')}\``,
+  `Then deactivate it${cite('migration-runbook')}: \`${storageTool(situation, '--deactivate-secondary')}\``,
 ]

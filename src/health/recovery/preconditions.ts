@@ -67,7 +67,7 @@ export const noSpace: RecoveryRule = (situation) => {
     why: [],
     steps: [
       'See which file system is full: `df -h && df -i`',
-      `Delete what is not needed, old logs first${cite('journalctl')}: \`sudo journalctl --vacuum-size=1G\``,
+      'Delete what is not needed, old logs first: `sudo journalctl --vacuum-size=1G`',
       `Start the services together: \`${startAll(situation)}\``,
     ],
     notNow: ['Do not delete keys, configuration or database files.', NEVER_ALONE],
@@ -158,7 +158,7 @@ export const comingFork: RecoveryRule = (situation) => {
     why: ['The node works until then.', ...(isVersion ? installed(situation) : [])],
     steps: isVersion ? upgrade(situation) : migration(situation),
     notNow: [
-      'Do not leave it to the last day: if it fails, the node falls out of the network.',
+      'Do not leave it to the last hour: if it fails, the node falls out of the network.',
       ...(isVersion ? [] : migrationCautions(situation)),
     ],
     runbook: 'ChainForkNotReady',

@@ -61,7 +61,7 @@ export const execution: RuleFile = {
         },
         {
           comment:
-            'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to. Below 48 hours it pages: an upgrade and the migration of the database can take longer than the working day that may be left.',
+            'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to. Below 48 hours it pages: an upgrade and the migration of the database take minutes, and a failed one needs time to be repaired.',
           alert: 'ChainForkNotReady',
           severity: 'warning',
           component: 'execution',
@@ -71,7 +71,7 @@ export const execution: RuleFile = {
           advice: [
             'See what is missing: `chain-agent status versions`.',
             'Upgrade the package, then restart execution, consensus and RPC together.',
-            'If the database lacks a timeline, migrate it before the fork, as described in the release notes.',
+            'If the database lacks a timeline, add it before the fork, which takes about 8 minutes: see the runbook.',
           ],
           expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
   + on (instance, job, fork) group_right () (chain_fork_ready == 0)

@@ -49,7 +49,7 @@ chain_storage_chunks{list="free"}
           for: '15m',
           advice: [
             'See what uses the space: `chain-agent status storage`.',
-            'Before it is full, give it a larger device or restore a snapshot onto an empty one.',
+            'If it has two timelines and the fork is active, drop the slot-encoded one; otherwise grow its device before it is full: see the runbook.',
           ],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
           summary: 'The database fills up although the node compacts it.',
@@ -78,7 +78,7 @@ chain_storage_chunks{list="free"}
           for: '30m',
           advice: [
             'See what uses the space: `chain-agent status storage`.',
-            'Give the database more space before the migration.',
+            'After the fork drop the slot-encoded timeline, before it grow the device: see the runbook.',
           ],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}
 and on (instance, job) (
@@ -86,9 +86,9 @@ and on (instance, job) (
   or on (instance, job)
     chain_storage_timeline_info{timeline="secondary"}
 )`,
-          summary: 'The database may be too full for its migration.',
+          summary: 'The database may be too full for its two timelines.',
           description: (limit) =>
-            `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}, while it holds two timelines: it grows faster than usual, and compaction may start before the migration ends.`,
+            `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}, while it holds two timelines: it grows faster than usual, and the node may soon drop old state.`,
         },
         {
           comment: '0 is a database that has reached it: ChainStorageCompacting covers that.',
@@ -129,15 +129,12 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
           alert: 'ChainTimelineMissing',
           severity: 'critical',
           component: 'storage',
-          advice: [
-            'Migrate the database as described in the release notes of the node.',
-            'See how to recover, and how much time is left: `chain-agent recover`.',
-          ],
+          advice: ['See the step that the database needs, which takes minutes: `chain-agent recover`.'],
           expr: `increase(chain_log_pattern_total{pattern="timeline_missing"}[1h]) > 0
 and on (instance, job) (chain_service_active{service="execution"} == 0)`,
           summary: 'Execution does not start because the database lacks a timeline.',
           description:
-            'Starts of execution on {{ $labels.instance }} that failed because its database has no page-encoded timeline: {{ $value | printf "%.0f" }} in the last hour. Execution does not run, and cannot start until the database is migrated.',
+            'Starts of execution on {{ $labels.instance }} that failed because its database has no page-encoded timeline: {{ $value | printf "%.0f" }} in the last hour. Execution does not run, and cannot start until the timeline is added.',
         },
       ],
     },
