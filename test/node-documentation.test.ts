@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { advise, NOW } from './health/advise.ts'
+import { FINDINGS } from '../src/collectors/consensus/findings.ts'
 import { citedIn, NODE_DOCUMENTATION } from '../src/core/node-documentation.ts'
 import { sample, type Sample } from '../src/core/metric.ts'
 import { LOG_PATTERNS } from '../src/parsers/log-patterns/list.ts'
@@ -118,6 +119,10 @@ describe('a recovery plan cites a source in each costly step', () => {
     )
     expect(cited.filter((one) => citedIn([one]).length === 0)).toEqual([])
   })
+})
+
+test('a finding of the consensus log has no costly suggestion: it names the command that has the sources', () => {
+  expect(FINDINGS.map(({ suggestion }) => suggestion).filter(isCostly)).toEqual([])
 })
 
 test('a log pattern with a costly advice names its sources', () => {

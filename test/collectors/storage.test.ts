@@ -114,7 +114,7 @@ test('the reason why the tool aborted is the line after its stack trace', async 
   const error = outcomes.at(-1)?.ok === false ? outcomes.at(-1) : undefined
   expect(error?.ok === false ? error.error.message : '').toMatchInlineSnapshot(`
     "Could not read the storage report: DB is on older format (magic=CHAIN007) and this binary expects CHAIN008.
-      what to do: the package is newer than the database: stop the node, run the tool with --upgrade once, start the node"
+      what to do: the package is newer than the database: stop the services together, run the tool with --upgrade once, start them together"
   `)
 })
 

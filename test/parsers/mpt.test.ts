@@ -120,7 +120,7 @@ const FAILURES: readonly (readonly [string, string, RegExp | undefined])[] = [
     /--upgrade/,
   ],
   ['dirty.txt', 'DB metadata was closed dirty, but not opened for healing', /no action needed/],
-  ['corrupt.txt', 'Neither copy of the DB metadata is valid: 1, 2', /corrupt/],
+  ['corrupt.txt', 'Neither copy of the DB metadata is valid: 1, 2', /names the device .* damaged/],
   ['no-message.txt', "Assertion 'data != MAP_FAILED' failed.", /huge pages/],
   ['other-assertion.txt', "Assertion 'chunk < count' failed.", undefined],
   ['fatal.txt', '--storage is required', /storage\.devices/],

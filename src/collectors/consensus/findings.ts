@@ -121,7 +121,7 @@ export const FINDINGS: readonly Finding[] = [
     alert: 'ChainStatesync',
     when: ({ statesyncActive }) => statesyncActive,
     text: () => 'The node fetches state from its peers; the RPC is unavailable until statesync completes.',
-    suggestion: 'Wait, and monitor the progress; if there is none for 30 minutes, restore a snapshot.',
+    suggestion: 'Wait, and monitor the progress; if there is none for 30 minutes: `chain-agent recover`.',
   },
   {
     finding: 'snapshot_advised',
@@ -130,7 +130,7 @@ export const FINDINGS: readonly Finding[] = [
     when: counted('snapshot_advised'),
     text: () => 'The node recommends a snapshot: it is empty, or more than 30,000 blocks behind.',
     suggestion:
-      'Do not interrupt a statesync that progresses; chain-agent recover shows which recovery path is shorter. Restore a snapshot if statesync is stalled.',
+      'Do not interrupt a statesync that progresses; chain-agent recover shows which recovery path is shorter.',
   },
   {
     finding: 'blocksync_active',
@@ -214,7 +214,8 @@ export const FINDINGS: readonly Finding[] = [
     alert: 'ChainAssertion',
     when: counted('too_far_behind'),
     text: () => 'The node exited: its blocks are too old to continue from.',
-    suggestion: 'Start it again and let statesync run, or restore a snapshot if it is far behind.',
+    suggestion:
+      'Start consensus and execution together; how far behind it is decides what follows: `chain-agent recover`.',
   },
   {
     finding: 'suppressed_messages',

@@ -142,7 +142,9 @@ const upgrade = (situation: Situation): readonly string[] => [
   setMaintenance('1h', 'upgrade'),
   ...(situation.known.value('chain_version_mismatch') === 1
     ? []
-    : ["Install the release that the network requires, as described in the vendor's release notes."]),
+    : [
+        `Install the release that the network requires, as in the node's upgrade instructions${cite('v0.16.2')}; never an older one.`,
+      ]),
   `Restart the services together: \`${restartAll(situation)}\``,
 ]
 
