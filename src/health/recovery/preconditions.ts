@@ -142,9 +142,7 @@ const upgrade = (situation: Situation): readonly string[] => [
   setMaintenance('1h', 'upgrade'),
   ...(situation.known.value('chain_version_mismatch') === 1
     ? []
-    : [
-        `Install the release that the network requires, as in the node's upgrade instructions${cite('v0.16.2')}; never an older one.`,
-      ]),
+    : ["Install the release that the network requires, as in the node's upgrade instructions."]),
   `Restart the services together: \`${restartAll(situation)}\``,
 ]
 
