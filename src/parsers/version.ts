@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
+import { second } from '../core/units.ts'
 
 /** The order of one version relative to another. */
 type Order = 'same' | 'older' | 'newer' | 'unknown'
@@ -10,15 +11,16 @@ interface VersionNumber {
   readonly numbers: readonly number[]
   /** Below 0 before the release (`-rc`), 0 for the release, above 0 after it; null for an unknown suffix. */
   readonly stage: number | null
+  readonly suffix: string
   readonly word: string
-  /** The number of the release candidate or hotfix. */
+  /** The number of the release candidate, hotfix or rebuild. */
   readonly count: number
 }
 
 /**
- * Compares `v0.12.2-rc` of a tag, `0.12.1~rc` of a package, `Name/0.14.2` of an endpoint. A release
- * is older than its hotfixes and newer than its candidates. What a package adds (`1:`, `-1`, `+1`,
- * `+deb12u1`) is packaging of the same program and does not affect the order.
+ * Compares `v0.12.2-rc` of a tag, `0.12.1~rc` of a package, `Name/0.14.2` of an endpoint. A release is older than its
+ * hotfixes and its rebuilds (`v0.16.2+1` is another commit than `v0.16.2`), and newer than its candidates. What a
+ * distribution adds (`1:`, `-1`, `+deb12u1`) is packaging of the same program and does not affect the order.
  */
 export const compareVersions = (one: string | null, other: string | null): Order => {
   const [a, b] = [readVersion(one), readVersion(other)]
@@ -30,15 +32,15 @@ export const compareVersions = (one: string | null, other: string | null): Order
 }
 
 /**
- * Whether a process runs a different version than the installed one; null if either is unknown. An endpoint reports
- * three numbers and omits the rest, so a suffix that only the installed version has is not a difference. A suffix that
- * only the running version has is a difference: packages and tags have the complete version.
+ * Whether a process runs a different version than the installed one; null if the versions do not show it. An endpoint
+ * reports three numbers and omits the rest, so a suffix that only the installed version has shows nothing. A suffix
+ * that only the running version has is a difference: packages and tags have the complete version.
  */
 export const isDifferentVersion = (installed: string | null, running: string | null): boolean | null => {
   const [installedVersion, runningVersion] = [readVersion(installed), readVersion(running)]
   if (!installedVersion || !runningVersion) return null
   if (byNumbers(installedVersion, runningVersion) !== 0) return true
-  if (runningVersion.stage === 0) return false
+  if (runningVersion.stage === 0) return installedVersion.suffix === runningVersion.suffix ? false : null
   const difference = byStage(installedVersion, runningVersion)
   return difference === null ? null : difference !== 0
 }
@@ -55,18 +57,19 @@ const readVersion = (text: string | null): VersionNumber | null => {
   const { numbers, suffix = '' } = VERSION.exec(text?.trim() ?? '')?.groups ?? {}
   if (numbers === undefined) return null
   const [, word = '', count = ''] = WORD.exec(suffix.toLowerCase()) ?? []
-  return { numbers: numbers.split('.').map(Number), stage: stageOf(word), word, count: Number(count) }
+  return { numbers: numbers.split('.').map(Number), stage: stageOf(word), suffix, word, count: Number(count) }
 }
 
 /**
- * The first word of the suffix and its number: `-rc.2`. In `~rc-1` the 1 is a package revision, as is a suffix that
- * begins with a digit or `+`.
+ * The first word of the suffix and its number: `-rc.2`, `+1`. In `~rc-1` the 1 is a package revision, as is a suffix
+ * that begins with a digit or with `+` and a letter.
  */
-const WORD = /^[-~]([a-z]+)\.?(\d{0,9})/
+const WORD = /^[-~]?([a-z]+|\+(?=\d))\.?(\d{0,9})/
 
 /** Suffixes before the release, oldest first. */
 const EARLIER = ['dev', 'debug', 'nightly', 'alpha', 'beta', 'preview', 'pre', 'rc']
-const LATER = ['hotfix', 'fix', 'patch']
+const REBUILD = '+'
+const LATER = ['hotfix', 'fix', 'patch', REBUILD]
 /** Suffixes that distributions add. */
 const PACKAGING = ['', 'deb', 'ubuntu', 'bpo']
 
@@ -89,6 +92,7 @@ const byStage = (a: VersionNumber, b: VersionNumber): number | null => {
     return a.word === b.word && a.count === b.count ? 0 : null
   }
   if (a.stage !== b.stage) return a.stage - b.stage
+  if ((a.word === REBUILD) !== (b.word === REBUILD)) return null
   return a.stage === 0 ? 0 : a.count - b.count
 }
 
@@ -157,6 +161,11 @@ export const packageVersionIn = (line: string): PackageVersion | null => {
   return PACKAGE_VERSION.test(version) ? { package: name, version } : null
 }
 
+/** The installed package; `installedAt` in milliseconds, null if dpkg did not return it (before 1.19.3). */
+export interface InstalledPackage extends PackageVersion {
+  readonly installedAt: number | null
+}
+
 /**
  * The second letter: installed, unpacked, half configured, waiting for triggers. In all these states the files are
  * present.
@@ -164,14 +173,18 @@ export const packageVersionIn = (line: string): PackageVersion | null => {
 const STATUS = /^[uirph]([a-zA-Z])[R ]? /
 
 /**
- * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version} …`; null if the
- * package is not installed or was removed. Throws a ParseError.
+ * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version} ${Architecture}
+ * ${db-fsys:Last-Modified}`; null if the package is not installed or was removed. Throws a ParseError.
  */
-export const parseInstalledPackage = (text: string): PackageVersion | null => {
+export const parseInstalledPackage = (text: string): InstalledPackage | null => {
   const row = text.trimStart()
   const [, status = ''] = STATUS.exec(row) ?? []
   if (/^[ncH]$/.test(status)) return null
-  return parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row)
+  const [, , , , modified = ''] = row.split(/\s+/, 5)
+  return {
+    ...parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row),
+    installedAt: /^\d{1,11}$/.test(modified) ? Number(modified) * second : null,
+  }
 }
 
 /** The version of a node program as it reports it. Null is a value that is missing or empty. */

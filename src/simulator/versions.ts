@@ -22,9 +22,10 @@ interface Install {
 
 export const usualVersions: Versions = { installs: [{ fromMs: -Infinity, version: '0.16.1' }], hidden: false }
 
+const latestInstall = ({ installs: [first, ...later] }: Versions): Install => later.at(-1) ?? first
+
 /** The version of a process that is started now. */
-export const installedVersion = ({ installs: [first, ...later] }: Versions): string =>
-  later.at(-1)?.version ?? first.version
+export const installedVersion = (versions: Versions): string => latestInstall(versions).version
 
 /** A process keeps the version that was installed when it was started. */
 export const runningVersion = (
@@ -36,7 +37,7 @@ const changeVersions = setIn('versions')
 
 const versionNumber: Argument<string> = {
   expected: 'a version such as 0.17.0',
-  read: (text) => (/^\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z]+\d*)?$/.test(text) ? text : undefined),
+  read: (text) => (/^\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z]+\d*|\+\d{1,2})?$/.test(text) ? text : undefined),
 }
 
 /** Directives for installed, running and reported versions. */
@@ -65,7 +66,7 @@ export const versionDirectives: readonly Directive[] = [
 export const clientVersionOf = ({ prefix, condition }: SimulatedNode): string => {
   const { versions, services } = condition()
   const version = versions.hidden ? 'unknown' : runningVersion(versions, services.rpc)
-  return `${capitalised(prefix)}/${version.replace(/-.*/, '')}`
+  return `${capitalised(prefix)}/${version.replace(/[-+].*/, '')}`
 }
 
 export const capitalised = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`
@@ -94,12 +95,14 @@ export const createPackageTool =
     if (name !== node.prefix) {
       return [{ stderr: `dpkg-query: no packages found matching ${name}\n` }, { exit: 1 }]
     }
+    const { versions } = node.condition()
     const fields: Readonly<Record<string, string>> = {
       'db:Status-Abbrev': 'ii ',
       Package: node.prefix,
       // Debian writes `~rc` for `-rc`: it sorts before the release.
-      Version: installedVersion(node.condition().versions).replace('-', '~'),
+      Version: installedVersion(versions).replace('-', '~'),
       Architecture: 'amd64',
+      'db-fsys:Last-Modified': String(Math.max(0, Math.floor(latestInstall(versions).fromMs / SECOND))),
     }
     const stdout = template
       .replaceAll(/\$\{([\w:-]+)\}/g, (_, field: string) => fields[field] ?? '')

@@ -17,7 +17,9 @@ const runs = (version: string, source: 'rpc' | 'native' = 'native') => ({ source
 const healthy: NodeProperties = {
   installed: '0.16.1',
   running: [runs('0.16.1')],
+  mismatch: null,
   hasPageTimeline: true,
+  hasSlotPrimary: false,
 }
 
 /** The last of several versions is that of consensus; the one before it, of the RPC. */
@@ -55,6 +57,20 @@ describe('the version', () => {
     expect([at(NEW, AT), at(OLD, AT)]).toEqual([null, false])
   })
 
+  test.each([
+    // required, installed, running, whether a restart is pending, expected
+    ['0.16.2+1', '0.16.2+1', '0.16.2', false, true],
+    ['0.16.2+1', '0.16.2+1', '0.16.2', null, null], // an endpoint omits `+1`
+    ['0.16.2+1', '0.16.2', '0.16.2', false, false],
+    ['0.16.2+1', '0.16.2+1', '0.16.1', true, false],
+    ['0.16.2+1', '0.16.3', '0.16.3', false, true],
+    ['0.16.2', '0.16.2+1', '0.16.2', true, true], // the rebuild is not required
+    ['0.16.2-rc', '0.16.2', '0.16.2', null, true],
+  ])('%j is required, %j installed, %j runs, restart pending %j: %j', (...[required, installed, runs_, mismatch, expected]) => {
+    const node = { installed, mismatch, running: running([runs_]) }
+    expect(check(node, AT, { minimumVersion: required })['version']).toBe(expected)
+  })
+
   test('the running version is required from exactly a day before', () => {
     const at = (now: number) => check({ running: running([OLD]) }, now)['version']
     expect([at(AT - DAY - 1), at(AT - DAY)]).toEqual([true, false])
@@ -84,8 +100,23 @@ test('a fork is omitted after thirty days, unless a requirement is not met or un
   expect(shown({ hasPageTimeline: null }, AT + 300 * DAY)).toBe(1)
 })
 
+test('after the fork a slot-encoded primary timeline is left to promote, and the fork is not omitted', () => {
+  const due = (node: Partial<NodeProperties>, now: number, of: Partial<Fork> = {}) =>
+    readinessFor([{ ...fork, ...of }], { ...healthy, ...node }, now)[0]?.promotionDue
+  const dual = { hasSlotPrimary: true }
+  expect([due(dual, AT - 1), due(dual, AT), due(dual, AT + 300 * DAY)]).toEqual([false, true, true])
+  expect(due(dual, AT, { timeline: null })).toBe(false)
+  expect(due({}, AT)).toBe(false)
+  // Not migrated at all: the timeline is not ready.
+  expect(due({ ...dual, hasPageTimeline: false }, AT)).toBe(false)
+})
+
 test.each([
   [{}, 'ready for 2026-09-02T14:30Z'],
+  [
+    { hasSlotPrimary: true },
+    'in force since 2026-09-02T14:30Z; the slot-encoded timeline is still primary: promote the other',
+  ],
   [
     { running: running([OLD]), hasPageTimeline: null },
     'not ready for 2026-09-02T14:30Z: upgrade to 0.16.1 or newer, and restart',

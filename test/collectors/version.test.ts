@@ -16,21 +16,21 @@ import {
 
 test('installed, running, and ready for the fork', async () => {
   await program('zephyr-node', build('v0.16.1-rc'))
-  await program('dpkg-query', dpkg('ii  zephyr 0.16.1+1 amd64'))
+  await program('dpkg-query', dpkg('ii  zephyr 0.16.1 amd64 1700000000'))
   const published = [rpcInfo('Zephyr/0.16.1'), nativeInfo('0.16.1'), timeline('zephyr')]
   const { shown, states, total } = await pollVersion({ published })
   expect(shown).toEqual({
     [`node_build_info{node,0.16.1-rc,${COMMIT},v0.16.1-rc,,true}`]: 1,
     'node_running_info{rpc,0.16.1}': 1,
     'node_running_info{native,0.16.1}': 1,
-    'package_info{zephyr,0.16.1+1}': 1,
+    'package_info{zephyr,0.16.1}': 1,
     version_mismatch: 0,
     'fork_activation_timestamp_seconds{borealis}': 4_000_000_000,
     'fork_ready{borealis,version}': 1,
     'fork_ready{borealis,timeline}': 1,
   })
   expect(states).toEqual({
-    'installed version': '0.16.1+1',
+    'installed version': '0.16.1',
     'running version': '0.16.1 (rpc), 0.16.1 (native)',
     restart: 'not due',
     'program node': 'reports its version',
@@ -147,8 +147,45 @@ describe('whether a restart is pending', () => {
     ['the node is down', [], undefined],
   ])('%s', async (_, published, mismatch) => {
     await program('zephyr-node', build('v0.17.0'))
-    await program('dpkg-query', dpkg('ii  zephyr 0.17.0-1 amd64'))
+    await program('dpkg-query', dpkg('ii  zephyr 0.17.0 amd64 1700000000'))
     expect((await pollVersion({ published })).shown['version_mismatch']).toBe(mismatch)
+  })
+
+  // Installed at second 1,700,000,000. An endpoint omits `+1`, and execution reports no version.
+  const started = (service: string, seconds: number, isActive = true): readonly Sample[] => [
+    sample('chain_service_start_timestamp_seconds', seconds, { service }),
+    sample('chain_service_active', isActive, { service }),
+  ]
+  const [before, after] = [1_699_999_999, 1_700_000_000]
+  const three = [rpcInfo('Zephyr/0.16.2'), nativeInfo('0.16.2')]
+  test.each([
+    ['nothing was restarted', [...three, ...started('bft', before), ...started('execution', before)], 1],
+    ['all were restarted', [...three, ...started('bft', after), ...started('execution', after)], 0],
+    ['execution was forgotten', [...three, ...started('bft', after), ...started('execution', before)], 1],
+    [
+      'the RPC was forgotten',
+      [...three, ...started('bft', after), ...started('execution', after), ...started('rpc', before)],
+      1,
+    ],
+    ['execution is stopped', [...three, ...started('bft', after), ...started('execution', before, false)], undefined],
+    ['the services are not known', three, undefined],
+    ['no version is known', [...started('bft', after), ...started('execution', after)], 0],
+    [
+      'the running numbers are others',
+      [nativeInfo('0.16.1'), ...started('bft', after), ...started('execution', after)],
+      1,
+    ],
+  ])('a rebuild of the release is installed: %s', async (_, published, mismatch) => {
+    await program('zephyr-node', build('v0.16.2'))
+    await program('dpkg-query', dpkg('ii  zephyr 0.16.2+1 amd64 1700000000'))
+    expect((await pollVersion({ published })).shown['version_mismatch']).toBe(mismatch)
+  })
+
+  test('the same version, reinstalled: the running one is complete', async () => {
+    await program('zephyr-node', build('v0.16.2'))
+    await program('dpkg-query', dpkg('ii  zephyr 0.16.2 amd64 1700000000'))
+    const published = [...three, ...started('bft', before), ...started('execution', before)]
+    expect((await pollVersion({ published })).shown['version_mismatch']).toBe(0)
   })
 
   test('an unknown installed version is no mismatch and no failure', async () => {

@@ -42,9 +42,9 @@ describe('the forks that come with the agent', () => {
       },
     ])
   })
-  test('its test network, of which the day is known', () => {
+  test('its test network, to the minute', () => {
     expect(readForks(null).get('10143')).toMatchObject([
-      { activationAt: Date.UTC(2026, 7, 12), minimumVersion: '0.16.0', timeline: 'page' },
+      { activationAt: 1_786_545_000_000, minimumVersion: '0.16.0', timeline: 'page' },
     ])
   })
 })
@@ -54,7 +54,7 @@ describe("the operator's own file", () => {
     const forks = readForks(
       write(`
 143:
-  - { name: mip-8, kind: fork, activation: 2026-09-03, minimumVersion: 0.16.2 }
+  - { name: mip-8, kind: fork, activation: 2026-09-03, minimumVersion: 0.16.2+1 }
   - { name: autumn, kind: release, activation: 2026-10-01T08:00Z, minimumVersion: "0.17" }
 "77":
   - { name: first, kind: fork, activation: 2027-01-01T00:00:00Z, timeline: page, source: a friend }
@@ -64,7 +64,7 @@ describe("the operator's own file", () => {
     const own = (chain: string) => forks.get(chain)?.map(({ name, ...rest }) => [name, rest])
     const none = { minimumVersion: null, timeline: null }
     expect(own('143')).toEqual([
-      ['mip-8', { ...none, kind: 'fork', activationAt: Date.UTC(2026, 8, 3), minimumVersion: '0.16.2' }],
+      ['mip-8', { ...none, kind: 'fork', activationAt: Date.UTC(2026, 8, 3), minimumVersion: '0.16.2+1' }],
       ['autumn', { ...none, kind: 'release', activationAt: Date.UTC(2026, 9, 1, 8), minimumVersion: '0.17' }],
     ])
     expect(own('77')).toEqual([

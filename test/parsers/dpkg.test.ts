@@ -64,6 +64,16 @@ test.each([
   expect(parseInstalledPackage(row)?.version).toBe(version)
 })
 
+test.each([
+  ['ii  maker 0.16.2+1 amd64 1747699200\n', 1_747_699_200_000],
+  ['hi  maker:amd64 1:0.16.2 amd64 1747699200', 1_747_699_200_000],
+  // dpkg before 1.19.3 returns nothing for an unknown field.
+  ['ii  maker 0.16.2 amd64 \n', null],
+  ['ii  maker 0.16.2 amd64 yesterday', null],
+])('%j was installed at %j', (row, installedAt) => {
+  expect(parseInstalledPackage(row)?.installedAt).toBe(installedAt)
+})
+
 test.each(['', 'maker', 'xx  maker 0.16.2 amd64', 'ii  maker none amd64'])(
   'of %j the state is not understood',
   (row) => {

@@ -10,14 +10,17 @@ const LADDER = [
   ['0.12.1~rc', 'v0.12.1-rc', '0.12.1-rc', '0.12.1~rc-1', '1:0.12.1~rc', '0.12.1~rc+1'],
   ['0.12.1-rc.2', '0.12.1~rc2'],
   ['0.12.1-rc.10', 'v0.12.1-RC10'],
-  ['0.12.1', 'v0.12.1', 'Name/0.12.1', '0.12.1-1', '0.12.1+1', '2:0.12.1-0ubuntu1', '0.12.1~deb12u1'],
+  ['0.12.1', 'v0.12.1', 'Name/0.12.1', '0.12.1-1', '0.12.1+b1', '2:0.12.1-0ubuntu1', '0.12.1~deb12u1'],
   ['0.12.1-hotfix', 'v0.12.1-hotfix'],
   ['0.12.1-hotfix2', '0.12.1~hotfix.2'],
   ['0.12.1.1', 'v0.12.1.1-1'],
   ['0.12.2-preview', '0.12.2~preview'],
   ['0.12.2', 'Some-Name/v0.12.2', ' 0.12.2\n'],
   ['0.16', '0.16.0'],
-  ['0.16.2+1', '0.16.2', '0.16.2+2'],
+  ['0.16.2', '0.16.2-3'],
+  ['0.16.2+1', 'v0.16.2+1', '1:0.16.2+1-2'],
+  ['0.16.2+2', '0.16.2+2+deb12u1'],
+  ['0.16.2+10', 'v0.16.2+10'],
   ['1.0.0', '1.0'],
 ] as const
 
@@ -68,23 +71,34 @@ test('an unknown suffix has no order, unless the numbers differ', () => {
   expect(compareVersions('0.12.1-lunar', '0.12.2')).toBe('older')
 })
 
+test('a rebuild and a hotfix of one release have no order', () => {
+  expect(compareVersions('0.16.2+1', '0.16.2-hotfix')).toBe('unknown')
+  expect(compareVersions('0.16.2-hotfix2', '0.16.2+1')).toBe('unknown')
+  expect(compareVersions('0.16.2+1', '0.16.3-hotfix')).toBe('older')
+})
+
 describe('whether a different version runs than the installed one', () => {
   test.each([
-    // What an endpoint tells: three numbers.
-    ['0.16.2+1', 'Name/0.16.2', false],
-    ['v0.12.2-rc', 'Name/0.12.2', false],
-    ['0.12.1~rc', 'Name/0.12.1', false],
-    ['0.12.1-hotfix', 'Name/0.12.1', false],
+    ['1:0.16.2', 'Name/0.16.2', false],
+    ['v0.16', 'Name/0.16.0', false],
+    // An endpoint reports three numbers: a suffix of the package alone shows nothing.
+    ['0.16.2+1', 'Name/0.16.2', null],
+    ['v0.12.2-rc', 'Name/0.12.2', null],
+    ['0.12.1~rc', 'Name/0.12.1', null],
+    ['0.12.1-hotfix', 'Name/0.12.1', null],
+    ['1:0.16.1-1', 'Name/0.16.1', null],
     ['0.17.0', 'Name/0.16.1', true],
     ['0.16.1', 'Name/0.17.0', true],
-    ['1:0.16.1-1', 'Name/0.16.1', false],
+    ['0.16.3', 'Name/0.16.2+1', true],
     // What tells its suffix tells all of it, and so does what is installed.
     ['0.16.1', '0.16.1-rc', true],
     ['0.16.1~rc', '0.16.1-rc', false],
     ['0.16.1~rc2', '0.16.1-rc1', true],
     ['0.16.1', '0.16.1-hotfix', true],
-    ['0.16.1', '0.16.1+1', false],
-    ['0.16.1-lunar', '0.16.1', false],
+    ['0.16.1', '0.16.1+1', true],
+    ['0.16.2+2', '0.16.2+1', true],
+    ['0.16.2+1', 'v0.16.2+1', false],
+    ['0.16.1-lunar', '0.16.1', null],
     ['0.16.1', '0.16.1-lunar', null],
     ['0.16.2', '0.16.1-lunar', true],
     // Unknown is no mismatch.

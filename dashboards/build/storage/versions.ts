@@ -71,7 +71,7 @@ export const versions: Row = {
     figures({
       title: 'Migration of the database',
       about: 'The phase of the migration to another kind of timeline. A fork may require a later one.',
-      alerts: ['ChainStorageLowForMigration', 'ChainTimelineMissing'],
+      alerts: ['ChainStorageLowForMigration', 'ChainTimelineMissing', 'ChainPromotionDue'],
       unit: 'none',
       words: fact('current'),
       width: 8,

@@ -7,15 +7,17 @@ import {
   compareVersions,
   isDifferentVersion,
   versionIn,
-  type PackageVersion,
+  type InstalledPackage,
   type NodeVersion,
 } from '../../parsers/version.ts'
 import {
   hasPageTimeline,
+  hasSlotPrimary,
   readPackageVersion,
   readProgramVersion,
   type RunningVersion,
   runningVersions,
+  runsReplaced,
   type VersionResult,
 } from './versions.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
@@ -30,7 +32,11 @@ export interface NodeProperties {
   readonly installed: string | null
   /** Processes with a known version. */
   readonly running: readonly RunningVersion[]
+  /** Whether a process runs a version other than the installed one. */
+  readonly mismatch: boolean | null
   readonly hasPageTimeline: boolean | null
+  /** Whether the primary timeline is known to be slot-encoded. */
+  readonly hasSlotPrimary: boolean
 }
 
 interface Check {
@@ -42,6 +48,8 @@ interface Readiness {
   readonly fork: Fork
   /** The requirements of the fork. */
   readonly checks: readonly Check[]
+  /** Whether the fork is in force and both timelines are still written: the page-encoded one is to be promoted. */
+  readonly promotionDue: boolean
 }
 
 const DAY = 86_400 * second
@@ -52,12 +60,18 @@ const DAY = 86_400 * second
 const RESTARTED_BEFORE = DAY
 const OMITTED_AFTER = 30 * DAY
 
-/** The readiness for each fork. Forks from long ago whose requirements are met are omitted. */
+/** The readiness for each fork. Forks from long ago are omitted if nothing is left to do. */
 export const readinessFor = (forks: readonly Fork[], node: NodeProperties, now: number): readonly Readiness[] =>
   forks
-    .map((fork) => ({ fork, checks: checksOf(fork, node, now) }))
+    .map((fork) => ({
+      fork,
+      checks: checksOf(fork, node, now),
+      promotionDue:
+        fork.timeline === 'page' && now >= fork.activationAt && node.hasPageTimeline === true && node.hasSlotPrimary,
+    }))
     .filter(
-      ({ fork, checks }) => now - fork.activationAt <= OMITTED_AFTER || checks.some(({ ready }) => ready !== true),
+      ({ fork, checks, promotionDue }) =>
+        now - fork.activationAt <= OMITTED_AFTER || promotionDue || checks.some(({ ready }) => ready !== true),
     )
 
 const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check[] => [
@@ -80,14 +94,15 @@ const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check
  */
 const hasVersion = (
   minimum: string,
-  { installed, running }: NodeProperties,
+  { installed, running, mismatch }: NodeProperties,
   { mustRun }: { readonly mustRun: boolean },
 ): boolean | null => {
   const isInstalled = isEnough(installed, minimum)
-  const perProcess = running.map(({ version }) => isEnough(version, minimum))
+  if (isInstalled !== null && mismatch === false) return isInstalled
+  const perProcess = running.map(({ version }) => runsEnough(version, minimum))
   // The RPC restarts by itself: its version does not prove the version of consensus, which does not.
   const isConsensusNew = running.some(
-    ({ source, version }) => source === 'native' && isEnough(version, minimum) === true,
+    ({ source, version }) => source === 'native' && runsEnough(version, minimum) === true,
   )
   const runsAll = perProcess.includes(false) ? false : isConsensusNew ? true : null
   if (!mustRun) return isInstalled ?? runsAll
@@ -97,6 +112,12 @@ const hasVersion = (
 const isEnough = (version: string | null, minimum: string): boolean | null => {
   const order = compareVersions(version, minimum)
   return order === 'unknown' ? null : order !== 'older'
+}
+
+/** An endpoint omits the suffix: 0.16.2 may be the required 0.16.2+1. */
+const runsEnough = (version: string, minimum: string): boolean | null => {
+  const enough = isEnough(version, minimum)
+  return enough === false && isDifferentVersion(minimum, version) === null ? null : enough
 }
 
 export const forkSamples = ({ fork, checks }: Readiness): readonly Sample[] => [
@@ -112,12 +133,13 @@ const ADVICE = {
 }
 
 /** The missing requirements and the activation time, for the log. */
-export const forkState = ({ fork, checks }: Readiness): string => {
+export const forkState = ({ fork, checks, promotionDue }: Readiness): string => {
   const by = new Date(fork.activationAt).toISOString().replace(/:\d\d\.\d{3}Z$/, 'Z')
   const missing = checks.filter(({ ready }) => ready === false)
   if (missing.length > 0) {
     return `not ready for ${by}: ${missing.map(({ check }) => ADVICE[check](fork)).join('; ')}`
   }
+  if (promotionDue) return `in force since ${by}; the slot-encoded timeline is still primary: promote the other`
   const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check)
   return unknown.length === 0 ? `ready for ${by}` : `${by}; unknown: ${unknown.join(', ')}`
 }
@@ -126,7 +148,7 @@ export interface VersionReading {
   /** By the name in the configuration. */
   readonly programs: ReadonlyMap<string, VersionResult<NodeVersion>>
   /** The value is null if dpkg has not installed the package. */
-  readonly package: VersionResult<PackageVersion | null>
+  readonly package: VersionResult<InstalledPackage | null>
   /** Null if neither the package nor a program reports it. */
   readonly installed: string | null
   readonly running: readonly RunningVersion[]
@@ -173,19 +195,23 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     const running = runningVersions(known)
     const installed = installedVersion(package_, results)
     chainId = chainIdOf(known) ?? chainId
+    const installedAt = package_.ok ? (package_.value?.installedAt ?? null) : null
+    const mismatch = mismatchOf({ installed, running, isReplaced: runsReplaced(known, installedAt) })
     const failure = results.find((result) => !result.ok)
     if (installed === null && running.length === 0 && failure) throw failure.error
     const node = {
       installed,
       running,
+      mismatch,
       hasPageTimeline: hasPageTimeline(known, word),
+      hasSlotPrimary: hasSlotPrimary(known),
     }
     return {
       programs,
       package: package_,
       installed,
       running,
-      mismatch: mismatchOf(installed, running),
+      mismatch,
       forks: readinessFor(options.forks.get(chainId ?? '') ?? [], node, context.clock.now()),
     }
   }
@@ -212,12 +238,24 @@ const installedVersion = (
   return texts.map(versionIn).find((text) => text !== null) ?? null
 }
 
-const mismatchOf = (installed: string | null, running: readonly RunningVersion[]): boolean | null => {
-  const others = running.map((one) => isDifferentVersion(installed, one.version))
-  if (others.includes(true)) return true
+interface MismatchEvidence {
+  readonly installed: string | null
+  readonly running: readonly RunningVersion[]
+  /** Whether a service has been running since before the package was installed. */
+  readonly isReplaced: boolean | null
+}
+
+/**
+ * Versions that differ are a mismatch. Versions that are the same, suffix included, are none. Where they do not show
+ * it, because the running one is unknown or only the installed one has a suffix, the times of installation and start
+ * do.
+ */
+const mismatchOf = ({ installed, running, isReplaced }: MismatchEvidence): boolean | null => {
+  const differs = running.map(({ version }) => isDifferentVersion(installed, version))
+  if (differs.includes(true)) return true
   // The RPC restarts by itself: its version does not prove the version of consensus.
   const isConsensusKnown = running.some(({ source }) => source === 'native')
-  return isConsensusKnown && others.includes(false) ? false : null
+  return isConsensusKnown && differs.every((one) => one === false) ? false : isReplaced
 }
 
 /** Labels are stored permanently and are public. */

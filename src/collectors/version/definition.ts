@@ -23,7 +23,7 @@ export const definition = {
   name: 'version',
   help: 'installed and running versions, and whether the node is ready for the next fork',
   introduction:
-    'Installed and running versions, and the requirements of the network. An unknown version is never a mismatch; neither is a package revision (`+1`), or a suffix such as `-rc` that the RPC omits. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`.',
+    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`.',
   settings: z
     .strictObject({
       ...timing('1m', '20s', POLL),
@@ -45,7 +45,7 @@ export const definition = {
         branch: textOrNull,
       }),
     ),
-    package: resultOf({ package: textOrNull, version: textOrNull }),
+    package: resultOf({ package: textOrNull, version: textOrNull, installedAt: timeOrNull }),
     installed: textOrNull,
     running: listOf(objectOf({ source: textOrNull, version: textOrNull })),
     mismatch: flagOrNull,
@@ -59,6 +59,7 @@ export const definition = {
             minimumVersion: textOrNull,
           }),
           checks: listOf(objectOf({ check: textOrNull, ready: flagOrNull })),
+          promotionDue: flagOrNull,
         }),
       )
       .readonly()

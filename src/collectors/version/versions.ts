@@ -2,12 +2,13 @@ import { type Context, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError } from '../../core/errors.ts'
 import { type Recorder, type SampleIndex } from '../../core/metric.ts'
 import {
-  type PackageVersion,
+  type InstalledPackage,
   parseInstalledPackage,
   type NodeVersion,
   parseNodeVersion,
   versionIn,
 } from '../../parsers/version.ts'
+import { second } from '../../core/units.ts'
 import { type RUNNING_SOURCES } from './definition.ts'
 import { type Exec } from '../../sources/exec.ts'
 
@@ -32,13 +33,13 @@ export const readProgramVersion = async (
     return () => parseNodeVersion(stdout)
   })
 
-const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n'
+const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture} ${db-fsys:Last-Modified}\\n'
 
 /** The installed version of a package; null if dpkg has not installed it. */
 export const readPackageVersion = async (
   name: string,
   context: VersionContext,
-): Promise<VersionResult<PackageVersion | null>> =>
+): Promise<VersionResult<InstalledPackage | null>> =>
   resultOf(context, 'dpkg', async (signal) => {
     const { exitCode, stdout, stderr } = await context.exec.run(
       // 1: the package is not installed, or an error.
@@ -90,6 +91,24 @@ export const runningVersions = (known: SampleIndex): readonly RunningVersion[] =
   ]
 }
 
+/** The services that run programs of the package. */
+const SERVICES = ['bft', 'execution', 'rpc'] as const
+
+/**
+ * Whether a service has been running since before the package was installed, so that it runs what was replaced: an
+ * endpoint reports three numbers, and execution reports no version. Null if that is not known of consensus or execution.
+ */
+export const runsReplaced = (known: SampleIndex, installedAt: number | null): boolean | null => {
+  if (installedAt === null) return null
+  const isOlder = SERVICES.map((service) => {
+    const startedAt = known.value('chain_service_start_timestamp_seconds', { service })
+    const isActive = known.value('chain_service_active', { service }) === 1
+    return isActive && startedAt !== undefined ? startedAt * second < installedAt : null
+  })
+  if (isOlder.includes(true)) return true
+  return isOlder[0] === false && isOlder[1] === false ? false : null
+}
+
 /** The kind with one value per slot; all versions use this name. The page-encoded kind is named by the name prefix. */
 const SLOT_KIND = 'ethereum'
 
@@ -104,6 +123,12 @@ export const hasPageTimeline = (known: SampleIndex, prefix: string): boolean | n
   const legacy = known.value('chain_native_migration_phase', { phase: 'legacy' })
   return kinds.length > 0 || legacy === undefined ? null : legacy === 0
 }
+
+/** Whether the primary timeline is slot-encoded, by the storage report alone: phases of consensus do not name it. */
+export const hasSlotPrimary = (known: SampleIndex): boolean =>
+  known
+    .series('chain_storage_timeline_info')
+    .some(({ labels }) => labels['timeline'] === 'primary' && labels['kind'] === SLOT_KIND)
 
 const labelOf = (
   known: SampleIndex,

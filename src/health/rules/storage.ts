@@ -71,6 +71,8 @@ chain_storage_chunks{list="free"}
             `Of the chunks of the database of {{ $labels.instance }} {{ $value | humanizePercentage }} are free, less than ${percent(limit)}. Without a free one execution cannot write a block.`,
         },
         {
+          comment:
+            'A slot-encoded secondary timeline is no longer written: it was primary, and a State Archive node keeps it.',
           alert: 'ChainStorageLowForMigration',
           severity: 'warning',
           component: 'storage',
@@ -84,7 +86,7 @@ chain_storage_chunks{list="free"}
 and on (instance, job) (
     chain_native_migration_phase{phase="dual"} == 1
   or on (instance, job)
-    chain_storage_timeline_info{timeline="secondary"}
+    chain_storage_timeline_info{timeline="secondary",kind!="ethereum"}
 )`,
           summary: 'The database may be too full for its two timelines.',
           description: (limit) =>
@@ -135,6 +137,25 @@ and on (instance, job) (chain_service_active{service="execution"} == 0)`,
           summary: 'Execution does not start because the database lacks a timeline.',
           description:
             'Starts of execution on {{ $labels.instance }} that failed because its database has no page-encoded timeline: {{ $value | printf "%.0f" }} in the last hour. Execution does not run, and cannot start until the timeline is added.',
+        },
+        {
+          comment:
+            'A week, because operators stop their nodes for it one after another. A database that was created after the fork has one timeline, and a promoted one has a page-encoded primary.',
+          alert: 'ChainPromotionDue',
+          severity: 'info',
+          component: 'storage',
+          limit: 604800,
+          for: '1h',
+          advice: [
+            'Promote the page-encoded timeline, as described in the release notes of the node.',
+            'Then deactivate the slot-encoded one, except on a State Archive node, which reads its history from it.',
+          ],
+          expr: (limit) => `time() - chain_fork_activation_timestamp_seconds > ${limit}
+and on (instance, job, fork) (chain_fork_ready{check="timeline"} == 1)
+and on (instance, job) chain_storage_timeline_info{timeline="primary",kind="ethereum"}`,
+          summary: 'The database is still written in two encodings after the fork that needed both.',
+          description: (limit) =>
+            `{{ $labels.fork }} has been in force for {{ $value | humanizeDuration }}, more than ${period(limit)}, and the slot-encoded timeline of {{ $labels.instance }} is still the primary one: each block is written twice. A State Archive node does not start v0.16.3 or newer until the other one is promoted.`,
         },
       ],
     },

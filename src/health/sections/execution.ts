@@ -177,7 +177,7 @@ const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
 
 const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
   const found = view.readings.storage?.timelines[name] ?? null
-  // The second timeline exists only while the database is converted to another encoding.
+  // The second timeline exists while the database is converted to another encoding. A State Archive node keeps it.
   if (name === 'secondary' && found === null) return []
   const at = (part: string): readonly string[] => ['timelines', name, part]
   const label = name === 'primary' ? 'history' : 'second history'

@@ -110,7 +110,7 @@ type Readiness = NonNullable<NonNullable<Readings['version']>['forks']>[number]
 const isReady = ({ checks }: Readiness): boolean | null =>
   checks.some(({ ready }) => ready === false) ? false : checks.every(({ ready }) => ready === true) ? true : null
 
-const inWords = ({ checks }: Readiness): string => {
+const inWords = ({ checks, promotionDue }: Readiness): string => {
   const named = (is: boolean | null): string =>
     checks
       .filter(({ ready }) => ready === is)
@@ -118,12 +118,14 @@ const inWords = ({ checks }: Readiness): string => {
       .join(' and ')
   const [lacking, open] = [named(false), named(null)]
   const parts = [lacking && `NOT ready: ${lacking}`, open && `unknown: ${open}`]
-  return joined(parts, '; ') ?? 'ready'
+  const due = promotionDue === true ? 'the slot-encoded timeline is still primary' : null
+  return joined([...parts, due], '; ') ?? 'ready'
 }
 
 const toneOf = (readiness: Readiness): Tone | undefined => {
   const ready = isReady(readiness)
-  return ready === true ? undefined : ready === false ? 'bad' : 'unknown'
+  if (ready === true) return readiness.promotionDue === true ? 'notice' : undefined
+  return ready === false ? 'bad' : 'unknown'
 }
 
 const RUNS: Readonly<Record<string, string>> = { rpc: 'the RPC', native: 'consensus' }
@@ -155,7 +157,7 @@ export const versions: Section = {
           }),
           ...runningFacts(view),
           fact('restartPending', reading?.mismatch, {
-            text: (isPending) => (isPending ? 'yes: the running version differs from the installed one' : 'no'),
+            text: (isPending) => (isPending ? 'yes: a service does not run the installed version' : 'no'),
             tone: (isPending) => (isPending ? 'notice' : undefined),
           }),
           ...(reading?.forks ?? []).map((one) => forkFact(one, view)),
@@ -167,7 +169,7 @@ export const versions: Section = {
     const { installed = null, running = [], mismatch, forks: all } = view.readings.version ?? {}
     const forks = all ?? []
     if (installed === null && running.length === 0 && forks.length === 0) return null
-    const unready = forks.filter((one) => isReady(one) !== true)
+    const unready = forks.filter((one) => toneOf(one) !== undefined)
     const next = forks.filter(({ fork }) => (fork.activationAt ?? 0) > view.at)
     const shown = unready.length > 0 ? unready : next
     const tones: readonly (Tone | undefined)[] = [...unready.map(toneOf), mismatch === true ? 'notice' : undefined]
