@@ -285,7 +285,7 @@ const agentEvent = (at: number, to: string): NewEvent => ({
 const logPrefix = (log: Logger, { word, from }: Prefix): void => {
   if (from === 'default') {
     log.warn(
-      `No node found: systemd does not have exactly one *-bft.service, and PATH has no node tool. ` +
+      `No node found: systemd does not have exactly one *-bft.service or *-execution.service, and PATH has no node tool. ` +
         `Using the name prefix ${word} and searching again; set \`prefix:\` to configure it.`,
     )
   } else log.info(`The name prefix of the node is ${word} (from ${from}).`)

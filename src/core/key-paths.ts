@@ -5,6 +5,8 @@ export type KeyType = (typeof KEY_TYPES)[number]
 /** Paths of the node's secrets; `{prefix}` is the name prefix. */
 export interface KeyFolders {
   readonly directory: string
+  /** By default `config` in the node's directory. */
+  readonly keystoreDirectory?: string
   readonly environmentFile: string
   readonly backupDirectory: string
 }
@@ -22,11 +24,35 @@ interface PathLookup {
 }
 
 /**
- * A path of the node: with the name prefix of its units. If that path does not exist and the one with the fixed prefix
- * does, the latter.
+ * Where each layout has what the first one has below these paths; the first that fits is used. The second one is that of
+ * packages with the keys in `/var/lib` and the configuration in `/etc`, the third that of a fork without `-bft`.
+ */
+const LAYOUTS = [
+  [],
+  [
+    ['/home/{prefix}/{prefix}-bft/config/id-', '/var/lib/{prefix}/private/id-'],
+    ['/home/{prefix}/{prefix}-bft/config/node.toml', '/etc/{prefix}/node.toml'],
+    ['/home/{prefix}/{prefix}-bft/config/', '/var/lib/{prefix}/'],
+    ['/home/{prefix}/{prefix}-bft', '/var/lib/{prefix}'],
+    ['/home/{prefix}/.env', '/etc/{prefix}/env'],
+  ],
+  [['/home/{prefix}/{prefix}-bft', '/home/{prefix}/{prefix}']],
+] as const satisfies readonly Layout[]
+
+type Layout = readonly (readonly [from: string, to: string])[]
+
+/** A layout, and the prefix in its paths. */
+interface Location {
+  readonly layout: Layout
+  readonly prefix: string
+}
+
+/**
+ * A path of the node: the first that exists of the layouts, each with the name prefix of its units and with the fixed
+ * prefix. If none exists, that of the first layout with the name prefix.
  */
 export const resolvePath = async (template: string, lookup: PathLookup): Promise<string> =>
-  fill(template, (await findPrefix(template, lookup)) ?? lookup.prefix)
+  pathAt(template, (await locate(template, lookup)) ?? { layout: LAYOUTS[0], prefix: lookup.prefix })
 
 /** The folders that exist. What does not exist yet goes where the node's directory is. */
 export const resolveFolders = async (
@@ -35,28 +61,47 @@ export const resolveFolders = async (
 ): Promise<KeyFolders> => {
   const templates = [directory, environmentFile, backupDirectory] as const
   // All at once: on a file system that hangs, each of them may wait.
-  const [node, environment, backup] = await Promise.all(templates.map(async (template) => findPrefix(template, lookup)))
-  const otherwise = node ?? lookup.prefix
+  const [node, environment, backup] = await Promise.all(templates.map(async (template) => locate(template, lookup)))
+  const otherwise = node ?? { layout: LAYOUTS[0], prefix: lookup.prefix }
   return {
-    directory: fill(directory, otherwise),
-    environmentFile: fill(environmentFile, environment ?? otherwise),
-    backupDirectory: fill(backupDirectory, backup ?? otherwise),
+    directory: pathAt(directory, otherwise),
+    keystoreDirectory: pathAt(`${directory}/config/id-`, otherwise).replace(/\/id-$/, ''),
+    environmentFile: pathAt(environmentFile, environment ?? otherwise),
+    backupDirectory: pathAt(backupDirectory, backup ?? otherwise),
   }
 }
 
-const fill = (template: string, prefix: string): string => template.replaceAll('{prefix}', prefix)
-
-/** The prefix with which the path exists; null if neither does, or if that is hidden. */
-const findPrefix = async (template: string, { prefix, files }: PathLookup): Promise<string | null> => {
-  const [usual, fixed] = [fill(template, prefix), fill(template, FIXED_PREFIX)]
-  if (usual === fixed) return prefix
-  const found = await files.look(usual)
-  // A file system that fails or hangs does not make the path absent.
-  if (found !== 'none' && found !== 'barred') return prefix
-  return typeof (await files.look(fixed)) === 'object' ? FIXED_PREFIX : null
+const pathAt = (template: string, { layout, prefix }: Location): string => {
+  const [from, to] = layout.find(([begin]) => template.startsWith(begin)) ?? ['', '']
+  return `${to}${template.slice(from.length)}`.replaceAll('{prefix}', prefix)
 }
 
-export const keystoreOf = ({ directory }: KeyFolders, type: KeyType): string => `${directory}/config/id-${type}`
+/** The places where the path may be, in order. */
+const locationsOf = (template: string, prefix: string): ReadonlyMap<string, Location> => {
+  const all = LAYOUTS.flatMap((layout: Layout) => [prefix, FIXED_PREFIX].map((one) => ({ layout, prefix: one })))
+  const found = new Map<string, Location>()
+  for (const location of all) {
+    const path = pathAt(template, location)
+    if (!found.has(path)) found.set(path, location)
+  }
+  return found
+}
+
+/** The first place where the path exists; null if there is none, or if they are hidden. */
+const locate = async (template: string, { prefix, files }: PathLookup): Promise<Location | null> => {
+  const [usual, ...others] = [...locationsOf(template, prefix)]
+  if (!usual || others.length === 0) return usual?.[1] ?? null
+  const found = await files.look(usual[0])
+  // A file system that fails or hangs does not make the path absent.
+  if (found !== 'none' && found !== 'barred') return usual[1]
+  for (const [path, location] of others) {
+    if (typeof (await files.look(path)) === 'object') return location
+  }
+  return null
+}
+
+export const keystoreOf = ({ directory, keystoreDirectory }: KeyFolders, type: KeyType): string =>
+  `${keystoreDirectory ?? `${directory}/config`}/id-${type}`
 
 export const backupOf = (
   { backupDirectory }: Pick<KeyFolders, 'backupDirectory'>,

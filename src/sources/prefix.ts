@@ -48,15 +48,20 @@ const findUnitPrefixes = async (exec: Exec, signal: AbortSignal): Promise<UnitPr
 const only = (words: ReadonlySet<string>): string | undefined => (words.size === 1 ? [...words][0] : undefined)
 
 const unitWords = async (exec: Exec, signal: AbortSignal): Promise<ReadonlySet<string>> => {
-  const args = ['list-unit-files', '--no-legend', '--no-pager', '*-bft.service']
+  const args = ['list-unit-files', '--no-legend', '--no-pager', '*-bft.service', '*-execution.service']
   const { exitCode, stdout, stderr } = await exec.run(
     // Exit code 1 means that nothing matches, or a failure with a message on standard error.
     { command: 'systemctl', args, answers: [0, 1] },
     signal,
   )
   if (exitCode !== 0 && stderr.trim() !== '') throw prefixLookupFailed(stderr)
-  return new Set([...stdout.matchAll(/^([a-z][a-z0-9]*)-bft\.service\s/gm)].map(([, word = '']) => word))
+  const consensus = prefixesOf(stdout, /^([a-z][a-z0-9]*)-bft\.service\s/gm)
+  // A fork of the node has no `-bft` in the name of its consensus unit.
+  return consensus.size > 0 ? consensus : prefixesOf(stdout, /^([a-z][a-z0-9]*)-execution\.service\s/gm)
 }
+
+const prefixesOf = (units: string, pattern: RegExp): ReadonlySet<string> =>
+  new Set([...units.matchAll(pattern)].map(([, word = '']) => word))
 
 const prefixLookupFailed = (stderr: string): SourceError =>
   new SourceError({

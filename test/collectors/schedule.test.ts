@@ -50,7 +50,7 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsCha
       list: () => Promise.resolve(null),
       count: () => Promise.resolve(null),
     },
-    nodeDirectory: () => Promise.resolve('/node'),
+    pathOf: (file) => Promise.resolve(`/node/${file}`),
     chainSets,
     readsChain,
     epochs: EPOCHS,

@@ -14,6 +14,7 @@ const lookupOf = (prefix: string, existing: readonly string[]) => ({
 
 const at = (home: string, backup: string) => ({
   directory: `/home/${home}/${home}-bft`,
+  keystoreDirectory: `/home/${home}/${home}-bft/config`,
   environmentFile: `/home/${home}/.env`,
   backupDirectory: `/opt/${backup}/backup`,
 })
@@ -50,6 +51,49 @@ test.each([
   ['the prefix is monad', 'monad', [], at('monad', 'monad')],
 ])('default folders: %s', async (...[, prefix, existing, expected]) => {
   expect(await resolveFolders(DEFAULTS, lookupOf(prefix, existing))).toEqual(expected)
+})
+
+const inVarLib = (name: string) => ({
+  directory: `/var/lib/${name}`,
+  keystoreDirectory: `/var/lib/${name}/private`,
+  environmentFile: `/etc/${name}/env`,
+  backupDirectory: `/opt/${name}/backup`,
+})
+
+test.each([
+  ['a package with /etc and /var/lib', 'chain', ['/var/lib/chain', '/etc/chain/env'], inVarLib('chain')],
+  ['the same with the fixed prefix', 'chain', ['/var/lib/monad', '/etc/monad/env', '/opt/monad/backup'], inVarLib('monad')],
+  [
+    'moved, and what was left behind: the first layout',
+    'monad',
+    ['/home/monad/monad-bft', '/home/monad/.env', '/var/lib/monad', '/etc/monad/env'],
+    at('monad', 'monad'),
+  ],
+  [
+    'a node in a directory without -bft',
+    'kinet',
+    ['/home/kinet/kinet', '/home/kinet/.env'],
+    {
+      ...at('kinet', 'kinet'),
+      directory: '/home/kinet/kinet',
+      keystoreDirectory: '/home/kinet/kinet/config',
+    },
+  ],
+])('other layouts: %s', async (...[, prefix, existing, expected]) => {
+  expect(await resolveFolders(DEFAULTS, lookupOf(prefix, existing))).toEqual(expected)
+})
+
+test.each([
+  ['config/forkpoint/forkpoint.toml', '/var/lib/chain/forkpoint/forkpoint.toml'],
+  ['config/validators/validators.toml', '/var/lib/chain/validators/validators.toml'],
+  ['config/node.toml', '/etc/chain/node.toml'],
+  ['ledger', '/var/lib/chain/ledger'],
+  ['wal', '/var/lib/chain/wal'],
+])('%s of a package with /etc and /var/lib', async (file, expected) => {
+  const template = `${DEFAULTS.directory}/${file}`
+  expect(await resolvePath(template, lookupOf('chain', ['/var/lib/chain', expected]))).toBe(expected)
+  // Absent in every layout: the path that the documentation names.
+  expect(await resolvePath(template, lookupOf('chain', ['/var/lib/chain']))).toBe(`/home/chain/chain-bft/${file}`)
 })
 
 test('a path without {prefix} is used as configured, and not looked up', async () => {

@@ -21,8 +21,8 @@ interface ScheduleCollectorOptions {
   readonly ownKey: OwnKey
   readonly recorder: Recorder
   readonly files: FileTree
-  /** The directory of the node. */
-  readonly nodeDirectory: (signal: AbortSignal) => Promise<string>
+  /** The path of a file in the directory of the node. */
+  readonly pathOf: (file: string, signal: AbortSignal) => Promise<string>
   /** Sets that the staking precompile reports. */
   readonly chainSets: ChainSets
   /** Whether they are read. */
@@ -70,7 +70,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
 
   /** Null if it does not exist. */
   const read = async (file: string, signal: AbortSignal): Promise<string | null> =>
-    options.files.read(`${await options.nodeDirectory(signal)}/${file}`, LIMITS.set.length)
+    options.files.read(await options.pathOf(file, signal), LIMITS.set.length)
 
   const readFiles = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -252,8 +252,8 @@ export const offer: OfferCollector<typeof definition> = (dependencies) => {
         ownKey,
         recorder,
         files: nodeFiles,
-        nodeDirectory: async (signal) =>
-          resolvePath(directory, { prefix: (await readPrefix(signal)).word, files: keyFiles }),
+        pathOf: async (file, signal) =>
+          resolvePath(`${directory}/${file}`, { prefix: (await readPrefix(signal)).word, files: keyFiles }),
         chainSets,
         readsChain,
         epochs,

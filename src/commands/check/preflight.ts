@@ -9,7 +9,7 @@ import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, references } from './preflight/network.ts'
-import { database, dropIns, journalGroup, state } from './preflight/host.ts'
+import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
@@ -23,7 +23,7 @@ interface PreflightOptions extends SourceOverrides {
   readonly snapshot: NodeSnapshot
 }
 
-const CHECKS: readonly PreflightCheck[] = [agent, exposure, journalGroup, database, dropIns, references, state]
+const CHECKS: readonly PreflightCheck[] = [agent, exposure, journalGroup, database, dropIns, consensusUnit, references, state]
 
 /** Findings about the host and the agent that no metric shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {

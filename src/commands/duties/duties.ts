@@ -121,8 +121,8 @@ const readSets = async ({
   const exec = createExecWithTimeouts(overrides.exec ?? createExec({ clock, path }), clock)
   try {
     const { word: prefix } = await createPrefix({ exec, path, configured: config.prefix })(signal)
-    const directory = await resolvePath(config.node.directory, { prefix, files: keyFiles })
-    const text = await createFileTree('/').read(`${directory}/${FILES.sets}`, LIMITS.set.length)
+    const file = await resolvePath(`${config.node.directory}/${FILES.sets}`, { prefix, files: keyFiles })
+    const text = await createFileTree('/').read(file, LIMITS.set.length)
     if (text !== null) return parseValidatorSets(text)
     throw new SourceError({ doing: `read ${FILES.sets}`, happened: 'it was not found in node.directory' })
   } finally {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { database, dropIns, journalGroup, state } from '../../../src/commands/check/preflight/host.ts'
+import { consensusUnit, database, dropIns, journalGroup, state } from '../../../src/commands/check/preflight/host.ts'
 import { references } from '../../../src/commands/check/preflight/network.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -137,6 +137,29 @@ describe('the references', () => {
     expect(await summary({ a: 'answering', b: 'another chain', c: 'answering' }, 2)).toEqual([
       'warning: the reference b is on another chain than the node',
     ])
+  })
+})
+
+describe('the unit of consensus', () => {
+  const states = (...units: readonly (readonly [unit: string, state: string])[]) =>
+    units.map(([unit, state]) => `Id=${unit}.service\nLoadState=${state}\n`).join('\n')
+  const run = (shown: string) => consensusUnit.run(context({ tools: { 'systemctl show': shown } }))
+
+  test('of a fork without -bft: which settings to change', async () => {
+    expect(await run(states(['chain-bft', 'not-found'], ['chain', 'loaded']))).toMatchObject([
+      {
+        severity: 'warning',
+        summary: 'there is no chain-bft.service, but there is a chain.service',
+        advice: [expect.stringContaining('`consensus.unit: chain.service`')],
+      },
+    ])
+  })
+  test.each([
+    ['as usual', states(['chain-bft', 'loaded'], ['chain', 'not-found'])],
+    ['both', states(['chain-bft', 'loaded'], ['chain', 'loaded'])],
+    ['no node', states(['chain-bft', 'not-found'], ['chain', 'not-found'])],
+  ])('%s: no finding', async (_, shown) => {
+    expect(await run(shown)).toEqual([])
   })
 })
 

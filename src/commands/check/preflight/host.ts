@@ -103,6 +103,31 @@ export const dropIns: PreflightCheck = {
   },
 }
 
+const DEFAULT_CONSENSUS = '{prefix}-bft.service'
+
+/** A fork of the node names the unit of consensus like its prefix: nothing else shows that the settings miss it. */
+export const consensusUnit: PreflightCheck = {
+  name: 'the unit of consensus',
+  run: async ({ config, exec, signal, snapshot }) => {
+    const { prefix } = snapshot
+    if (prefix === null || config.services.units['bft'] !== DEFAULT_CONSENSUS) return []
+    const [expected, other] = [DEFAULT_CONSENSUS.replace('{prefix}', prefix), `${prefix}.service`]
+    const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, expected, other]
+    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+    const loaded = parseUnitFiles(stdout).flatMap(({ unit, isLoaded }) => (isLoaded ? [unit] : []))
+    if (loaded.includes(expected) || !loaded.includes(other)) return []
+    return [
+      finding('consensus unit', 'warning', {
+        summary: `there is no ${expected}, but there is a ${other}`,
+        evidence: ['The agent reads consensus from the first one (services.units, logs.units, consensus.unit).'],
+        advice: [
+          `If consensus runs as ${other}, set the three in the configuration: \`bft: ${other}\` in services.units and in logs.units, with the other units of the list, and \`consensus.unit: ${other}\`.`,
+        ],
+      }),
+    ]
+  },
+}
+
 const short = (unit: string): string => unit.replace(/\.service$/, '')
 
 const read = async ({ files }: PreflightContext, path: string): Promise<readonly string[] | null> => {
