@@ -40,7 +40,10 @@ const entry = z
     activation,
     minimumVersion: z
       .string('expected a version; quote one of two numbers')
-      .regex(/^v?\d{1,9}(?:\.\d{1,9}){1,4}(?:[-~][a-z][\w.]*|\+\d{1,9})?$/, 'expected a version like 0.16.1 or 0.16.2+1')
+      .regex(
+        /^v?\d{1,9}(?:\.\d{1,9}){1,4}(?:[-~][a-z][\w.]*|\+\d{1,9})?$/,
+        'expected a version like 0.16.1 or 0.16.2+1',
+      )
       .nullable()
       .default(null),
     timeline: z.enum(['page'], 'expected page or null').nullable().default(null),

@@ -66,10 +66,13 @@ describe('the version', () => {
     ['0.16.2+1', '0.16.3', '0.16.3', false, true],
     ['0.16.2', '0.16.2+1', '0.16.2', true, true], // the rebuild is not required
     ['0.16.2-rc', '0.16.2', '0.16.2', null, true],
-  ])('%j is required, %j installed, %j runs, restart pending %j: %j', (...[required, installed, runs_, mismatch, expected]) => {
-    const node = { installed, mismatch, running: running([runs_]) }
-    expect(check(node, AT, { minimumVersion: required })['version']).toBe(expected)
-  })
+  ])(
+    '%j is required, %j installed, %j runs, restart pending %j: %j',
+    (...[required, installed, runs_, mismatch, expected]) => {
+      const node = { installed, mismatch, running: running([runs_]) }
+      expect(check(node, AT, { minimumVersion: required })['version']).toBe(expected)
+    },
+  )
 
   test('the running version is required from exactly a day before', () => {
     const at = (now: number) => check({ running: running([OLD]) }, now)['version']

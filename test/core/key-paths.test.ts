@@ -62,7 +62,12 @@ const inVarLib = (name: string) => ({
 
 test.each([
   ['a package with /etc and /var/lib', 'chain', ['/var/lib/chain', '/etc/chain/env'], inVarLib('chain')],
-  ['the same with the fixed prefix', 'chain', ['/var/lib/monad', '/etc/monad/env', '/opt/monad/backup'], inVarLib('monad')],
+  [
+    'the same with the fixed prefix',
+    'chain',
+    ['/var/lib/monad', '/etc/monad/env', '/opt/monad/backup'],
+    inVarLib('monad'),
+  ],
   [
     'moved, and what was left behind: the first layout',
     'monad',

@@ -23,7 +23,16 @@ interface PreflightOptions extends SourceOverrides {
   readonly snapshot: NodeSnapshot
 }
 
-const CHECKS: readonly PreflightCheck[] = [agent, exposure, journalGroup, database, dropIns, consensusUnit, references, state]
+const CHECKS: readonly PreflightCheck[] = [
+  agent,
+  exposure,
+  journalGroup,
+  database,
+  dropIns,
+  consensusUnit,
+  references,
+  state,
+]
 
 /** Findings about the host and the agent that no metric shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {

@@ -87,7 +87,7 @@ export const withKeySession = async <T>(
         isListOpen: await isProcessListPublic(),
         // A simulated tool runs in this process.
         coreDumpProblem: standIn ? null : await disableCoreDumps(patient, signal),
-        consensusState: () => readUnitState(patient, `${word}-bft.service`, signal),
+        consensusState: () => readUnitState(patient, config.consensus.unit.replaceAll('{prefix}', word), signal),
       }
       return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(session))
     })
