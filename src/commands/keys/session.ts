@@ -21,7 +21,7 @@ import { createStatusTool } from '../../sources/reports.ts'
 import { type SourceOverrides } from '../../cli/io.ts'
 
 interface Options extends SourceOverrides {
-  readonly config: Pick<Config, 'prefix' | 'node'>
+  readonly config: Pick<Config, 'prefix' | 'node' | 'consensus'>
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
