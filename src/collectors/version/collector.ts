@@ -251,7 +251,7 @@ interface MismatchEvidence {
  * do.
  */
 const mismatchOf = ({ installed, running, isReplaced }: MismatchEvidence): boolean | null => {
-  const differs = running.map(({ version }) => isDifferentVersion(installed, version))
+  const differs = running.map((one) => isDifferentVersion(installed, one.version))
   if (differs.includes(true)) return true
   // The RPC restarts by itself: its version does not prove the version of consensus.
   const isConsensusKnown = running.some(({ source }) => source === 'native')

@@ -142,7 +142,7 @@ describe('the references', () => {
 
 describe('the unit of consensus', () => {
   const states = (...units: readonly (readonly [unit: string, state: string])[]) =>
-    units.map(([unit, state]) => `Id=${unit}.service\nLoadState=${state}\n`).join('\n')
+    units.map(([unit, loaded]) => `Id=${unit}.service\nLoadState=${loaded}\n`).join('\n')
   const run = (shown: string) => consensusUnit.run(context({ tools: { 'systemctl show': shown } }))
 
   test('of a fork without -bft: which settings to change', async () => {
