@@ -1,3 +1,4 @@
+import { repeatedPosition } from '../query/client/errors.ts'
 import type { Page, RawLog } from '../query/client/types.ts'
 import type { EventName } from './signatures.ts'
 import { invalidPage, type StatCounter } from './types.ts'
@@ -243,7 +244,7 @@ interface LogFilter {
   readonly through: number
 }
 
-/** The selected logs of a page, each once, by block and index. Counts the others. Throws QueryError('protocol'). */
+/** The selected logs of a page by block and index. Counts the others. Throws QueryError('protocol'), also for two logs at one position. */
 export const tokenLogs = (page: Page, filter: LogFilter, stats: StatCounter): readonly TokenLog[] => {
   const byPosition = new Map<number, Map<number, TokenLog>>()
   const logs: TokenLog[] = []
@@ -264,13 +265,13 @@ export const tokenLogs = (page: Page, filter: LogFilter, stats: StatCounter): re
       const follows = last === undefined || isBefore(last, log)
       if (inOrder && (raw.removed || !follows)) {
         inOrder = false
-        for (const one of logs) addLog(byPosition, one, stats)
+        for (const one of logs) addLog(byPosition, one)
       }
       if (inOrder) logs.push(log)
       else if (raw.removed) {
         stats.add('removed')
         byPosition.get(log.block)?.delete(log.index)
-      } else addLog(byPosition, log, stats)
+      } else addLog(byPosition, log)
     }
   }
   if (inOrder) return logs
@@ -313,14 +314,9 @@ const comparePositions = (a: TokenLog, b: TokenLog): number => a.block - b.block
 
 const isBefore = (a: TokenLog, b: TokenLog): boolean => comparePositions(a, b) < 0
 
-const addLog = (byPosition: Map<number, Map<number, TokenLog>>, log: TokenLog, stats: StatCounter): void => {
+const addLog = (byPosition: Map<number, Map<number, TokenLog>>, log: TokenLog): void => {
   const block = byPosition.get(log.block) ?? new Map<number, TokenLog>()
   byPosition.set(log.block, block)
-  const before = block.get(log.index)
-  if (before === undefined) block.set(log.index, log)
-  else if (isSame(before, log)) stats.add('duplicate')
-  else throw invalidPage(`two different logs have the index ${log.index} in block ${log.block}`)
+  if (block.has(log.index)) throw repeatedPosition(log.block, log.index)
+  block.set(log.index, log)
 }
-
-const isSame = (a: TokenLog, b: TokenLog): boolean =>
-  a.event === b.event && a.data === b.data && a.topics.join() === b.topics.join()

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createLimiter, createSendRequest, newCounters } from '../../src/query/client/request.ts'
+import { createLimiter, createSendRequest, type FailedAttempt, newCounters } from '../../src/query/client/request.ts'
 import { createEndpoint } from '../../src/query/client/endpoint.ts'
 import { createErrorFactory, QueryError } from '../../src/query/client/errors.ts'
 import type { Reply, TransportFailure } from '../../src/query/client/transport.ts'
@@ -15,7 +15,7 @@ import {
   type Serve,
   steadyLogs,
 } from './client-fixtures.ts'
-import { always, type Fault, inTurn } from '../support/query-server.ts'
+import { alter, always, type Fault, inTurn } from '../support/query-server.ts'
 
 const HTML = '<html><head><title>502 Bad Gateway</title></head></html>'
 const REFUSED: TransportFailure = { kind: 'retry', happened: 'refused', isRefused: true }
@@ -87,7 +87,7 @@ describe('errors that are retried', () => {
     const fault: Fault = { kind: 'reply', status: 502, body: HTML }
     const text = await expectEnd(fault, 'unreachable', 9)
     expect(text).toContain('it answered 502')
-    expect(text).toContain('<title>502 Bad Gateway</title>')
+    expect(text).toContain('output: 502 Bad Gateway')
   })
   it('waits longer each time, at most 5 s', async ({ serve }) => {
     const fault: Fault = { kind: 'reply', status: 502 }
@@ -119,7 +119,7 @@ describe('errors that are retried', () => {
   it('a refused connection is retried on another host, or after an earlier response', async () => {
     const attempts = async (isLoopback: boolean, answers: readonly Reply[]) => {
       const clock = jumpingClock()
-      const retries: Retry[] = []
+      const retries: FailedAttempt[] = []
       const left = [...answers]
       const sendRequest = createSendRequest({
         transport: () => Promise.resolve(left.shift() ?? REFUSED),
@@ -159,6 +159,91 @@ describe('errors that are retried', () => {
     const fetched = await fetchAll(url)
     expect(kindOf(fetched.error)).toBe('unreachable')
     expect(String(fetched.error)).toContain('no connection (connection refused)')
+  })
+})
+
+describe('the reason of the service is shown', () => {
+  const ok = (body: unknown): Fault => ({ kind: 'reply', status: 200, body: JSON.stringify(body) })
+  const page = (title: string, text: string): string =>
+    `<!DOCTYPE html>\n<html><head><style>${'body { color: red }\n'.repeat(50)}</style><title>${title}</title></head><body><p>${text}</p></body></html>`
+
+  it.for<[string, Fault, string, number]>([
+    ['daily quota exceeded (code -32005)', ok({ error: { code: -32_005, message: 'daily quota exceeded' } }), 'limited', 1],
+    ['monthly limit reached', ok({ data: null, error: 'monthly limit reached' }), 'limited', 1],
+    ['Payment Required: no plan', ok({ errors: [{ title: 'Payment Required', detail: 'no plan' }] }), 'limited', 1],
+    ['credits used up', { kind: 'reply', status: 402, body: '{"message":"credits used up"}' }, 'limited', 1],
+    ['monthly quota exceeded', { kind: 'reply', status: 429, body: '{"error":"monthly quota exceeded"}' }, 'limited', 1],
+    ['daily quota', { kind: 'reply', status: 403, body: '{"detail":"daily quota"}' }, 'limited', 1],
+    ['invalid api key', ok({ error: 'invalid api key' }), 'auth', 1],
+    ['out of memory', ok({ error: 'out of memory' }), 'protocol', 2],
+    ['timed out, partial', ok({ data: [], next_block: 31, archive_height: 30, error: 'timed out, partial' }), 'protocol', 2],
+    ['no such route', ok({ message: 'no such route' }), 'protocol', 2],
+    ['Back soon Maintenance until 10:00', { kind: 'reply', status: 200, body: page('Back soon', 'Maintenance until 10:00') }, 'protocol', 2],
+    ['Access denied Your country & region', { kind: 'reply', status: 403, body: page('Access denied', 'Your country &amp; region') }, 'auth', 1],
+    [
+      'Bad query: no field for log',
+      // RFC 9457.
+      { kind: 'reply', status: 400, body: JSON.stringify({ type: `https://a.example/${'x'.repeat(300)}`, title: 'Bad query', status: 400, detail: 'no field for log' }) },
+      'fatal',
+      1,
+    ],
+  ])('%s', async ([reason, fault, kind, times], { expectEnd }) => {
+    expect(await expectEnd(fault, kind, times)).toContain(`\n  output: ${reason}\n`)
+  })
+  it('a large page with an error next to its data is rejected', async ({ serve }) => {
+    const logs = steadyLogs(1, 30, { data: `0x${'00'.repeat(3000)}` })
+    const { url } = await serve({
+      logs,
+      pageLogs: 1000,
+      faults: always(alter((answer) => ({ ...answer, error: 'partial' }))),
+    })
+    const { error, pages } = await fetchAll(url)
+    expect(kindOf(error)).toBe('protocol')
+    expect(String(error)).toContain('it answered with an error next to its data\n  output: partial')
+    expect(pages).toEqual([])
+  })
+  it('no error: null, false, an empty list', async ({ serve }) => {
+    const { url, chain } = await serve({
+      faults: inTurn(...[null, false, '', []].map((error) => alter((answer) => ({ ...answer, error })))),
+    })
+    expect(positionsOf((await fetchAll(url)).logs())).toEqual(positionsIn(chain.logs()))
+  })
+  it('a rate limit with status 200 is waited for as with 429, and each wait is reported', async ({ serve }) => {
+    const KEY = 'key-0123456789'
+    for (const [status, error] of [
+      [200, `rate limited by server, 100 requests per minute for ${KEY}`],
+      [429, `too many requests of ${KEY}`],
+    ] as const) {
+      const fault: Fault = { kind: 'reply', status, headers: { 'retry-after': '3' }, body: JSON.stringify({ error }) }
+      const { url, chain } = await serve({ faults: inTurn(fault) })
+      const retries: Retry[] = []
+      const client = { apiKey: KEY, onRetry: (retry: Retry) => retries.push(retry) }
+      const fetched = await fetchAll(url, { client })
+      expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+      expect(fetched.clock.waits[0]).toBeGreaterThanOrEqual(3000)
+      expect(retries).toMatchObject([{ waitMs: 3000, reported: error.replace(KEY, '(redacted)'), attempt: null }])
+    }
+  })
+  it('the height: the same', async ({ serve }) => {
+    const { url } = await serve({
+      faults: () => ({ kind: 'reply', status: 200, body: '{"error":{"code":-32005,"message":"daily quota exceeded"}}' }),
+    })
+    const { error, clock } = await fetchAll(url)
+    expect(kindOf(error)).toBe('limited')
+    expect(String(error)).toContain('output: daily quota exceeded (code -32005)')
+    expect(clock.waits).toEqual([])
+  })
+  it('the API key is redacted in every form', async ({ serve }) => {
+    const KEY = 'key&0123456789'
+    for (const body of [
+      JSON.stringify({ error: { message: `unknown key ${KEY}` } }),
+      page('Denied', `unknown key ${KEY.replace('&', '&amp;')}`),
+    ]) {
+      const { url } = await serve({ faults: always({ kind: 'reply', status: 403, body }) })
+      const { error } = await fetchAll(url, { client: { apiKey: KEY } })
+      expect(String(error)).toContain('unknown key (redacted)')
+      expect(String(error)).not.toContain('0123456789')
+    }
   })
 })
 

@@ -63,15 +63,19 @@ describe('429', () => {
     const { url, seen } = await serve({ faults: always(tooMany({ 'retry-after': '1' })) })
     const { error } = await fetchAll(url)
     expect(error).toBeInstanceOf(QueryError)
-    expect(error).toMatchObject({ kind: 'unreachable' })
+    expect(error).toMatchObject({ kind: 'limited' })
     expect(String(error)).toContain('429 again and again')
     expect(seen).toHaveLength(1 + 31)
   })
-  it('with a wait of a day: fails at once', async ({ serve }) => {
-    const { url } = await serve({ faults: inTurn(tooMany({ 'retry-after': '86400' })) })
+  it.for([429, 503])('%i with a wait of a day: fails at once, with the time', async (status, { serve }) => {
+    const fault: Fault = { kind: 'reply', status, headers: { 'retry-after': '86400' }, body: '{"error":"come back"}' }
+    const { url } = await serve({ faults: always(fault) })
     const { error, clock } = await fetchAll(url)
-    expect(error).toMatchObject({ kind: 'unreachable' })
-    expect(String(error)).toContain('86400 s')
+    expect(error).toMatchObject({ kind: 'limited' })
+    expect(String(error)).toContain(`it answered ${status} and requests a long wait`)
+    // The clock shows 2023-11-14T22:13:20Z.
+    expect(String(error)).toContain('output: 1 d, until 2023-11-15T22:13:20.000Z; it reported: come back')
+    expect(String(error)).toContain('retry when the service accepts requests again')
     expect(clock.waits).toEqual([])
   })
 })

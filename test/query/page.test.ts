@@ -10,8 +10,7 @@ const logsOf = (entry: unknown): readonly unknown[] =>
 
 describe('a page covers no block above the reported height', () => {
   it.for<[string, Answer, string]>([
-    ['no block at all', { data: [], archive_height: null }, 'it has no blocks yet'],
-    ['no block at all', { data: [], archive_height: null, next_block: 31 }, 'it has no blocks'],
+    ['no block at all', { data: [], archive_height: null }, 'as if it has no blocks yet; block 0 was requested'],
     ['less', { data: [], archive_height: 0, next_block: 31 }, 'up to 0; block 1 was requested'],
   ])('%s: the client waits, then fails', async ([, answer, words], { serve }) => {
     const behind = alter(() => answer)
@@ -23,6 +22,34 @@ describe('a page covers no block above the reported height', () => {
     const { error, pages } = await fetchAll(other)
     expect(error).toMatchObject({ kind: 'no-progress' })
     expect(String(error)).toContain(words)
+    expect(pages).toEqual([])
+  })
+  it('unless the height is null in every response: then it is unknown', async ({ serve }) => {
+    // Four pages; the first has no log.
+    const logs = steadyLogs(11, 30)
+    const options = { logs, pageBlocks: 10, pageLogs: 1000 }
+    const nulls = alter(({ rollback_guard: _, ...answer }) => ({ ...answer, archive_height: null }))
+    const { url } = await serve({ ...options, faults: always(nulls) })
+    const fetched = await fetchAll(url)
+    expect(fetched.result).toMatchObject({ complete: true, through: 30 })
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(logs))
+    // With a hash or a log there is nothing to wait for.
+    const { url: hashed } = await serve({
+      ...options,
+      faults: always(alter((answer) => ({ ...answer, archive_height: null }))),
+    })
+    const other = await fetchAll(hashed)
+    expect(positionsOf(other.logs())).toEqual(positionsIn(logs))
+    expect(other.clock.waits).toEqual([])
+  })
+  it('a null height of an instance without blocks is not used next to other heights', async ({ serve }) => {
+    const empty = alter(() => ({ data: [], archive_height: null, next_block: 31 }))
+    const { url, chain } = await serve({ faults: inTurn(empty, empty) })
+    const fetched = await fetchAll(url)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    const { url: other } = await serve({ faults: ({ path, nth }) => (path === '/query' && nth > 0 ? empty : undefined) })
+    const { error, pages } = await fetchAll(other)
+    expect(error).toMatchObject({ kind: 'no-progress' })
     expect(pages).toEqual([])
   })
   it('unless it has a log of that block', async ({ serve }) => {

@@ -63,8 +63,7 @@ const settle = (logs: readonly WireLog[], state: State): readonly Settled[] => {
     if (log.removed === true) {
       note(state, 'removed')
       places.delete(place)
-    } else if (places.has(place)) note(state, 'duplicate')
-    else places.set(place, log)
+    } else places.set(place, log)
   }
   const at = (place: string): number => {
     const [block, index] = place.split(' ').map(Number)

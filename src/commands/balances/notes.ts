@@ -48,9 +48,9 @@ const inconsistencyOf = ({ standard }: BalancesReport['token'], { stats }: Ledge
   return `by its events ${parts.join(', and ')}`
 }
 
-/** The counts that make the balances doubtful. Only JSON has the others. */
+/** The logs that were not applied, and the unusual ones. Only JSON has the other counts. */
 const countNotesOf = (stats: Ledger['stats']): readonly string[] => {
-  const skipped = counted(stats, ['malformed', 'unrequested'])
+  const skipped = counted(stats, ['duplicate', 'removed', 'wrongStandard', 'malformed', 'unrequested'])
   const applied = counted(stats, ['unindexed', 'dirtyTopic', 'overflow'])
   const isAmbiguous = stats.unindexed > 0
   return [

@@ -127,7 +127,7 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
     unguarded = run.stats.unguarded > 0
     if (!signal.aborted && run.through < target) throw heightDecreased(target)
   } catch (error) {
-    const isGone = error instanceof QueryError && ['unreachable', 'no-data'].includes(error.kind)
+    const isGone = error instanceof QueryError && ['unreachable', 'limited', 'no-data'].includes(error.kind)
     if (!signal.aborted) {
       // The error of the query matters more than that of the checkpoint.
       await schedule.flush().catch(() => undefined)

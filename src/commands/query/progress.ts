@@ -34,12 +34,13 @@ export const createRetryReporter = (
   url: string,
 ): ((retry: Retry) => void) => {
   let last = -Infinity
-  return ({ happened, waitMs, attempt }) => {
+  return ({ happened, reported, waitMs, attempt }) => {
     const now = clock.elapsed()
     if (now - last < MIN_INTERVAL_MS) return
     last = now
     const count = attempt === null ? '' : ` (attempt ${attempt.number} of ${attempt.of})`
     const wait = `${(waitMs / second).toFixed(waitMs < 10 * second ? 1 : 0)} s`
-    stderr.write(`Query service ${redactUrl(url)}: ${happened}; retrying in ${wait}${count}\n`)
+    const why = reported === '' ? happened : `${happened} (${reported})`
+    stderr.write(`Query service ${redactUrl(url)}: ${why}; retrying in ${wait}${count}\n`)
   }
 }

@@ -8,6 +8,7 @@ import { exists } from '../../sources/durable.ts'
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,
   auth: 3,
+  limited: 1,
   protocol: 5,
   'no-progress': 5,
   'no-data': 1,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { tryJson } from '../../core/json.ts'
-import { QueryError } from '../../query/client/errors.ts'
+import { QueryError, repeatedPosition } from '../../query/client/errors.ts'
 import type { Page } from '../../query/client/types.ts'
 import type { LogField } from '../../query/log-fields.ts'
 
@@ -71,12 +71,11 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
     .filter(({ block }) => block >= page.from && block < page.next)
     .toSorted((a, b) => a.block - b.block || a.index - b.index)
   if (rows.length !== page.logs().length) throw unexpected('the same number of logs as in the scan of the page')
-  return rows.filter((row, at) => {
+  for (const [at, { block, index }] of rows.entries()) {
     const before = rows[at - 1]
-    if (before?.block !== row.block || before.index !== row.index) return true
-    if (row.values.every((value, field) => value === before.values[field])) return false
-    throw unexpected(`one log per position, not two (block ${row.block}, index ${row.index})`)
-  })
+    if (before?.block === block && before.index === index) throw repeatedPosition(block, index)
+  }
+  return rows
 }
 
 const pageSchema = z.object({

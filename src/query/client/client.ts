@@ -1,4 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
+import { reasonIn } from '../../core/error-body.ts'
+import { excerpt } from '../../core/errors.ts'
 import { isObject, tryJson } from '../../core/json.ts'
 import { minute } from '../../core/units.ts'
 import {
@@ -55,7 +57,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
     clock,
     retries: options.retries ?? DEFAULT_RETRIES,
     isLoopback: isLoopback(endpoint.url.hostname),
-    onRetry: options.onRetry ?? (() => undefined),
+    onRetry: ({ evidence = '', ...retry }) => options.onRetry?.({ ...retry, reported: excerpt(endpoint.redact(evidence)) }),
   })
   const queryError = createErrorFactory('ask the query service for its height', endpoint)
   /** Several instances may serve one address: the highest height counts, even if another instance is behind. */
@@ -101,7 +103,7 @@ const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): 
   const text = response.toString('utf8')
   const value = tryJson(text)
   if (!isObject(value) || !('height' in value)) {
-    throw queryError('protocol', 'the response is not a height', text)
+    throw queryError('protocol', 'the response is not a height', reasonIn(text))
   }
   if (value['height'] === null) throw queryError('no-data', 'it has no blocks yet')
   const height = parseInteger(value['height'])

@@ -39,6 +39,7 @@ export const createFetchPage = (options: FetchPageOptions): FetchPage => {
   const { clock, queryError, counters } = options
   const guard = createNoProgressGuard(clock, queryError)
   const rangeLimit = createRangeLimit()
+  const reported = { hasHeights: false, isNullUsual: false }
   const fetchOnce = createFetchOnce(options)
   return async (from, last, signal) => {
     for (let attempts = 0; ;) {
@@ -51,15 +52,23 @@ export const createFetchPage = (options: FetchPageOptions): FetchPage => {
           if (rangeLimit.shrink(end - from + 1)) continue
           throw queryError('fatal', 'the response for a single block is too large', `block ${from}`)
         }
-        const noProgress = await noProgressOf(options, fetched, signal)
-        if (noProgress === undefined) {
+        reported.hasHeights ||= fetched.archiveHeight !== null && fetched.archiveHeight >= 0
+        reported.isNullUsual ||= fetched.nullHeight === 'proven'
+        const noProgress =
+          fetched.nullHeight === 'unproven' && !reported.isNullUsual
+            ? { evidence: behind(-1, from), minWaitMs: 0, isAcceptable: !reported.hasHeights }
+            : await noProgressOf(options, fetched, signal)
+        const waitMs = noProgress && guard.failed(noProgress)
+        if (waitMs === undefined) {
+          // An instance without blocks next to others would have been replaced by one of them.
+          if (noProgress) reported.isNullUsual = true
           guard.progressed(permit)
           rangeLimit.succeeded(fetched.next - from)
           counters.bytes += fetched.body.length
           return fetched
         }
         counters.retries += 1
-        counters.waitedMs += guard.failed(noProgress)
+        counters.waitedMs += waitMs
       } finally {
         guard.leave(permit)
       }
@@ -107,16 +116,17 @@ const createFetchOnce = ({ sendRequest, clock, queryError, counters, requestBody
   }
 }
 
+const behind = (reported: number, requested: number): string =>
+  reported < 0
+    ? `its archive_height is null, as if it has no blocks yet; block ${requested} was requested`
+    : `it has the blocks up to ${reported}; block ${requested} was requested`
+
 /** Why the page is no progress; undefined if it is. */
 const noProgressOf = async (
   { target, height }: FetchPageOptions,
   { from, next, archiveHeight, isInferred }: CheckedPage,
   signal: AbortSignal,
 ): Promise<NoProgress | undefined> => {
-  const behind = (reported: number, requested: number): string =>
-    reported < 0
-      ? `it has no blocks yet; block ${requested} was requested`
-      : `it has the blocks up to ${reported}; block ${requested} was requested`
   if (next > from) {
     if (!isInferred || next <= target()) return undefined
     // The response may be from an instance of the service that is behind.
@@ -164,6 +174,8 @@ interface NoProgress {
   readonly evidence: string
   /** The shortest wait before the next attempt, in milliseconds. */
   readonly minWaitMs: number
+  /** Whether the response is used if the service repeats it: with a null height and no block, it may be right. */
+  readonly isAcceptable?: boolean
 }
 
 /** Permission to send a request; must be returned with `leave`. */
@@ -219,11 +231,15 @@ const createNoProgressGuard = (clock: Clock, queryError: ErrorFactory) => {
       failures = 0
       notify()
     },
-    /** Call after a response without progress. Returns the wait in milliseconds. Throws QueryError('no-progress'). */
-    failed: ({ evidence, minWaitMs }: NoProgress): number => {
+    /**
+     * Call after a response without progress. Returns the wait in milliseconds; at the limit undefined for an acceptable
+     * response. Throws QueryError('no-progress') for any other.
+     */
+    failed: ({ evidence, minWaitMs, isAcceptable = false }: NoProgress): number | undefined => {
       if (failures === 0) firstAt = clock.elapsed()
       failures += 1
       if (failures >= MIN_ATTEMPTS && clock.elapsed() - firstAt >= MIN_DURATION_MS) {
+        if (isAcceptable) return undefined
         throw queryError('no-progress', 'it responds but returns no further blocks', evidence)
       }
       const ms = Math.max(minWaitMs, backoff(failures, FIRST_WAIT_MS, MAX_WAIT_MS))

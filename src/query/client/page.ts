@@ -1,3 +1,4 @@
+import { reasonIn } from '../../core/error-body.ts'
 import { isObject, tryJson } from '../../core/json.ts'
 import type { ErrorFactory } from './errors.ts'
 import type { BlockHash, Page, RawLog } from './types.ts'
@@ -11,6 +12,8 @@ export interface CheckedPage extends Page {
   readonly blockHashes: readonly BlockHash[]
   /** Whether the response has a next_block. */
   readonly hasNextBlock: boolean
+  /** If archive_height is null although next_block advances: whether a log or a hash proves that the service has blocks. */
+  readonly nullHeight?: 'proven' | 'unproven' | undefined
   /** Whether the end of the page is an assumption: nothing in it proves that the service has its last block. */
   readonly isInferred: boolean
 }
@@ -35,6 +38,8 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
   const next = nextBlockOf(coverage, range, shapeError)
   checkRange(coverage, { ...range, next }, shapeError)
   const { envelope, highest, beyond } = coverage
+  const archiveHeight = knownHeightOf(envelope, from)
+  const isNullHeight = envelope.archiveHeight === -1 && archiveHeight === null
   const count = coverage.logs - beyond
   const bytes = scanned?.trimmed ?? (parsed && beyond > 0 ? withoutLogsAfter(parsed.response, end) : body)
   const blockHashes = envelope.blockHashes.filter(({ block }) => block >= from - 1 && block < next)
@@ -50,13 +55,14 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
   return {
     from,
     next,
-    archiveHeight: envelope.archiveHeight,
+    archiveHeight,
     last: lastOf(blockHashes, from, next),
     body: bytes,
     count,
     blockHashes,
     hasNextBlock: envelope.next !== null,
-    isInferred: envelope.next === null && envelope.archiveHeight === null && highest < end,
+    nullHeight: isNullHeight ? (highest >= 0 || envelope.blockHashes.length > 0 ? 'proven' : 'unproven') : undefined,
+    isInferred: (envelope.next === null || isNullHeight) && archiveHeight === null && highest < end,
     logs: () => (logs ??= read()),
   }
 }
@@ -71,6 +77,7 @@ const lastOf = (blockHashes: readonly BlockHash[], from: number, next: number): 
 const parsePage = (body: Buffer, end: number, shapeError: ShapeError) => {
   const response = parseResponse(body, shapeError)
   const envelope = readEnvelope(response, shapeError)
+  if (!Object.hasOwn(response, 'data')) throw shapeError('the response has no data', body.toString('utf8'))
   const logs = readLogs(response['data'], shapeError)
   let lowest = Number.POSITIVE_INFINITY
   let highest = -1
@@ -87,7 +94,7 @@ const parsePage = (body: Buffer, end: number, shapeError: ShapeError) => {
 const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<string, unknown>> => {
   const text = body.toString('utf8')
   const value = tryJson(text)
-  if (value === undefined) throw shapeError('the response is not JSON', text)
+  if (value === undefined) throw shapeError('the response is not JSON', reasonIn(text))
   if (!isObject(value)) throw shapeError('the response is not a JSON object', text)
   return value
 }
@@ -98,13 +105,18 @@ const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<st
  * instance of the service that is behind.
  */
 const nextBlockOf = ({ envelope, highest }: Coverage, { from, end }: BlockRange, shapeError: ShapeError): number => {
-  const { next, archiveHeight } = envelope
+  const { next } = envelope
+  const archiveHeight = knownHeightOf(envelope, from)
   if (next !== null && next < from) {
     throw shapeError('its next_block is before the requested blocks', `${next} for from_block ${from}`)
   }
   const height = archiveHeight === null ? end : Math.max(archiveHeight, highest)
   return Math.max(from, Math.min(next ?? end + 1, end + 1, height + 1))
 }
+
+/** A service without blocks reports null; next to a next_block that advances it means that the height is unknown. */
+const knownHeightOf = ({ next, archiveHeight }: Envelope, from: number): number | null =>
+  archiveHeight === -1 && next !== null && next > from ? null : archiveHeight
 
 const checkRange = (
   { envelope, lowest, highest }: Coverage,

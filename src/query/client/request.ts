@@ -1,7 +1,9 @@
 import { backoff, type Clock } from '../../core/clock.ts'
+import { duration } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
-import type { Headers, Reply, Transport, TransportFailure } from './transport.ts'
+import { classifyResponse, type NextStep, rateLimitOf } from './next-step.ts'
+import type { Headers, Transport } from './transport.ts'
 import type { QueryStats, Retry } from './types.ts'
 
 /** The statistics of a run, counted while it runs. */
@@ -38,8 +40,11 @@ interface RequestOptions {
   readonly retries: number
   readonly isLoopback: boolean
   /** Called before each wait for another attempt. */
-  readonly onRetry: (retry: Retry) => void
+  readonly onRetry: (retry: FailedAttempt) => void
 }
+
+/** A retry with what the service reported, which may contain the API key. */
+export type FailedAttempt = Omit<Retry, 'reported'> & { readonly evidence: string | undefined }
 
 /** After this many waits that the service requested, the request fails. */
 const MAX_WAITS = 30
@@ -77,8 +82,8 @@ export const createSendRequest = ({
       if (next.kind === 'shrink') return 'too large'
       if (next.kind === 'wait') {
         waits += 1
-        const waitMs = waitMsOf(next, { waits, queryError })
-        onRetry({ happened: next.happened, waitMs, attempt: null })
+        const waitMs = waitMsOf(next, { waits, queryError, now: clock.now() })
+        onRetry({ happened: next.happened, evidence: next.evidence, waitMs, attempt: null })
         limiter.pause(waitMs)
         continue
       }
@@ -94,7 +99,8 @@ export const createSendRequest = ({
       counters.retries += 1
       if (timeouts >= TIMEOUTS_BEFORE_SHRINKING && earlier?.canShrink === true) return 'too slow'
       const waitMs = backoffMs(attempts)
-      onRetry({ happened: next.happened, waitMs, attempt: { number: attempts + 1, of: retries + 1 } })
+      const attempt = { number: attempts + 1, of: retries + 1 }
+      onRetry({ happened: next.happened, evidence: next.evidence, waitMs, attempt })
       counters.waitedMs += waitMs
       await clock.sleep(waitMs, signal)
     }
@@ -103,19 +109,31 @@ export const createSendRequest = ({
 
 const cancelled = (queryError: ErrorFactory): QueryError => queryError('unreachable', 'it was cancelled')
 
+interface RequestedWait {
+  readonly waits: number
+  readonly queryError: ErrorFactory
+  /** In milliseconds since the epoch. */
+  readonly now: number
+}
+
 /** How long to wait if the service requests a wait, in milliseconds. */
 const waitMsOf = (
-  { happened, ms, evidence }: Extract<NextStep, { kind: 'wait' }>,
-  { waits, queryError }: { readonly waits: number; readonly queryError: ErrorFactory },
+  { happened, ms, evidence = '' }: Extract<NextStep, { kind: 'wait' }>,
+  { waits, queryError, now }: RequestedWait,
 ): number => {
-  if (waits > MAX_WAITS) throw queryError('unreachable', `${happened} again and again`, evidence)
+  if (waits > MAX_WAITS) throw queryError('limited', `${happened} again and again`, evidence)
   if (ms !== undefined && ms > MAX_WAIT_MS) {
-    throw queryError('unreachable', `${happened} and requests a long wait`, `${Math.ceil(ms / 1000)} s`)
+    const until = new Date(Math.min(now + ms, MAX_DATE_MS)).toISOString()
+    const reported = evidence.trim() === '' ? '' : `; it reported: ${evidence}`
+    throw queryError('limited', `${happened} and requests a long wait`, `${duration(ms)}, until ${until}${reported}`)
   }
   // A reset of 0 is no hint: other clients spend the same budget.
   if (ms === undefined || ms === 0) return doubledMs(waits)
   return Math.max(ms, waits > TRUSTED_WAITS ? doubledMs(waits - TRUSTED_WAITS + 1) : second)
 }
+
+/** The range of Date. */
+const MAX_DATE_MS = 8.64e15
 
 const doubledMs = (times: number): number => backoff(times, second, minute)
 
@@ -138,87 +156,6 @@ export const retryOnProtocolError = async <T>(attempt: () => Promise<T>, wait: (
     return await attempt()
   }
 }
-
-/** What the client does next after a response or a failed request. */
-type NextStep =
-  | { readonly kind: 'ok'; readonly body: Buffer }
-  | {
-      readonly kind: 'auth' | 'fatal' | 'protocol' | 'retry' | 'shrink'
-      readonly happened: string
-      readonly evidence?: string
-      readonly isTimeout?: boolean
-      readonly isRefused?: boolean
-    }
-  | {
-      readonly kind: 'wait'
-      readonly happened: string
-      /** Undefined without a hint of the service. */
-      readonly ms: number | undefined
-      readonly evidence?: string
-    }
-
-/** `now` is in milliseconds since the epoch. */
-const classifyResponse = (response: Reply | TransportFailure, now: number): NextStep => {
-  if ('kind' in response) return response
-  const { status, headers, body } = response
-  const happened = `it answered ${status}`
-  const evidence = body.toString('utf8')
-  if (status === 200) return { kind: 'ok', body }
-  if (status === 401 || status === 403) return { kind: 'auth', happened, evidence }
-  if (status === 413) return { kind: 'shrink', happened, evidence }
-  if (status === 429) return { kind: 'wait', happened, ms: requestedWaitMs(headers, now), evidence }
-  if (status === 408 || status === 425) return { kind: 'retry', happened, evidence }
-  if (status >= 500) {
-    const ms = status === 503 ? retryAfterMs(headers, now) : undefined
-    return ms === undefined ? { kind: 'retry', happened, evidence } : { kind: 'wait', happened, ms, evidence }
-  }
-  if (status >= 300 && status < 400) {
-    return {
-      kind: 'fatal',
-      happened: `${happened}: a redirect`,
-      evidence: headers['location'] ?? '',
-    }
-  }
-  return { kind: status < 300 ? 'protocol' : 'fatal', happened, evidence }
-}
-
-/** Some services send the time of the reset instead of the time until then, some of these in milliseconds. */
-const EPOCH_SECONDS = 1_000_000_000
-const EPOCH_MS = 1_000_000_000_000
-
-/** The rest of the rate limit budget, in units of the service; undefined unless the response has both headers. */
-const rateLimitOf = (headers: Headers, now: number) => {
-  const remaining = decimal(headers['x-ratelimit-remaining'])
-  const resetMs = resetMsOf(headers, now)
-  if (remaining === undefined || resetMs === undefined) return undefined
-  return { remaining, cost: decimal(headers['x-ratelimit-cost']) ?? 1, resetMs }
-}
-
-/** In milliseconds. A reset of 0 is ignored if the response also has `Retry-After`. */
-const requestedWaitMs = (headers: Headers, now: number): number | undefined => {
-  const reset = resetMsOf(headers, now)
-  return reset === 0 ? (retryAfterMs(headers, now) ?? reset) : (reset ?? retryAfterMs(headers, now))
-}
-
-/** `Retry-After` is in seconds or a date. */
-const retryAfterMs = (headers: Headers, now: number): number | undefined => {
-  const text = headers['retry-after']
-  if (text === undefined) return undefined
-  const seconds = decimal(text)
-  if (seconds !== undefined) return seconds * second
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
-}
-
-const resetMsOf = (headers: Headers, now: number): number | undefined => {
-  const reset = decimal(headers['x-ratelimit-reset'])
-  if (reset === undefined) return undefined
-  if (reset < EPOCH_SECONDS) return reset * second
-  return Math.max(0, (reset < EPOCH_MS ? reset * second : reset) - now)
-}
-
-const decimal = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(text) ? Number(text) : undefined
 
 /** The rate limit of one API key at one host, shared by all clients that use the key. */
 interface Limiter {

@@ -118,6 +118,8 @@ export interface QueryClient {
 /** A failed request that is sent again after `waitMs`. */
 export interface Retry {
   readonly happened: string
+  /** What the service reported, redacted and shortened; empty if it reported nothing. */
+  readonly reported: string
   readonly waitMs: number
   /** Null if the service requested the wait: such waits do not count as attempts. */
   readonly attempt: { readonly number: number; readonly of: number } | null

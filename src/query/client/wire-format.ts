@@ -1,6 +1,8 @@
 import { isObject } from '../../core/json.ts'
+import { reasonOf } from '../../core/error-body.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { LOG_FIELDS } from '../log-fields.ts'
+import { isReported } from './next-step.ts'
 import { type BlockHash, type LogQuery, type RawLog } from './types.ts'
 
 /** Returns the body of a request for the blocks `from` to `end`, both inclusive. Throws a ConfigError. */
@@ -40,7 +42,7 @@ const checkQuery = ({ fromBlock, toBlock, topics }: LogQuery): void => {
 export interface Envelope {
   /** Null if the response has none. */
   readonly next: number | null
-  /** -1 if the service reports that it has no block yet. */
+  /** -1 if it is null: the service has no block yet, unless next_block or a log proves the opposite. */
   readonly archiveHeight: number | null
   /** The block hashes in the response, for detecting a reorg. */
   readonly blockHashes: readonly BlockHash[]
@@ -59,6 +61,10 @@ const jsonOf = (value: unknown): string => {
 }
 
 export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeError: ShapeError): Envelope => {
+  // The page may lack logs, even if it has a next_block.
+  if (isReported(response['error'] ?? response['errors'])) {
+    throw shapeError('it answered with an error next to its data', reasonOf(response) ?? jsonOf(response))
+  }
   const optional = (key: string): number | null => {
     const value = response[key] ?? null
     if (value === null) return null

@@ -106,7 +106,7 @@ describe('query', () => {
     const { out } = await query(await serve(), '--to-block', '0', '--format', 'csv', '--fields', 'topic3,address')
     expect(out).toBe(`block_number,log_index,topic3,address\n0,0,,${TOKEN}\n0,1,,${TOKEN}\n`)
   })
-  it('sorts the logs of a page and removes duplicates', async () => {
+  it('sorts the logs of a page', async () => {
     const page = z.object({ data: z.array(z.object({ logs: z.array(z.unknown()) })) })
     const server = await serve()
     const expected = (await query(server)).out
@@ -117,19 +117,22 @@ describe('query', () => {
             alter: (answer) => ({
               ...answer,
               data: page.parse(answer).data.map(({ logs }) => ({
-                logs: [...logs.toReversed(), logs[0]],
+                logs: logs.toReversed(),
               })),
             }),
           }
         : undefined
     expect((await query(server)).out).toBe(expected)
   })
-  it('rejects two different logs with one position', async () => {
-    const [first, second] = history(1)
-    const logs = [first, second].flatMap((log) => (log ? [{ ...log, index: 0 }] : []))
-    const asked = await query(await serve({ logs }))
-    expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
-    expect(asked.err).toContain('one log per position, not two (block 0, index 0)')
+  it('rejects two logs with one position, equal or different', async () => {
+    const [first, second] = history(1).map((log) => ({ ...log, index: 0 }))
+    for (const other of [first, second]) {
+      const logs = [first, other].flatMap((log) => log ?? [])
+      const asked = await query(await serve({ logs }))
+      expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
+      expect(asked.err).toContain('two logs of one response have the same block_number and log_index')
+      expect(asked.err).toContain('output: log_index 0 in block 0')
+    }
   })
   it('reports the unexpected field and its value, without the key', async () => {
     const logs = history(1).map((log, at) => ({
