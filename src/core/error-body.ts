@@ -21,17 +21,24 @@ export const reasonIn = (body: string): string => {
 }
 
 /** The reason in a parsed response; undefined if it has no field for it. */
-export const reasonOf = (value: unknown, depth = 0): string | undefined => {
+const reasonOf = (value: unknown, depth = 0): string | undefined => {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value.trim()
   if (Array.isArray(value)) return depth < MAX_DEPTH ? reasonOf(value[0], depth + 1) : undefined
   if (!isObject(value) || depth >= MAX_DEPTH) return undefined
   const own = FIELDS.flatMap((field) => reasonOf(value[field], depth + 1) ?? [])
   const inner = OUTER_FIELDS.flatMap((field) => reasonOf(value[field], depth + 1) ?? [])
   const texts = [...new Set([...inner, ...own])]
-  if (texts.length === 0) return undefined
-  const code = value['code'] ?? null
-  const isCode = (typeof code === 'number' && Number.isFinite(code)) || (typeof code === 'string' && code !== '')
-  return `${texts.join(': ')}${isCode ? ` (code ${code})` : ''}`
+  return texts.length === 0 ? undefined : texts.join(': ')
+}
+
+/** Whether the value of a field `error` reports an error: not null, false, 0, or empty. */
+export const isReported = (error: unknown): boolean => Boolean(error) && !(Array.isArray(error) && error.length === 0)
+
+/** The error in a parsed response; undefined if it has none, or has one of these keys and no field `error`. */
+export const errorOf = (value: unknown, answerKeys: readonly string[]): string | undefined => {
+  if (!isObject(value)) return undefined
+  const hasAnswer = answerKeys.some((key) => Object.hasOwn(value, key))
+  return hasAnswer && !isReported(value['error'] ?? value['errors']) ? undefined : reasonOf(value)
 }
 
 const textOfHtml = (html: string): string =>

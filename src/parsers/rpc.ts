@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { excerpt, ParseError } from '../core/errors.ts'
-import { parseJson, withoutMinus } from '../core/json.ts'
+import { errorOf } from '../core/error-body.ts'
+import { isObject, parseJson, withoutMinus } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redact.ts'
 import { SENTINEL } from '../core/units.ts'
@@ -11,22 +12,28 @@ import { SENTINEL } from '../core/units.ts'
  */
 export class RpcErrorResponse extends ParseError {
   override name = 'RpcErrorResponse'
+  /** What the server reported, not redacted. */
+  readonly reported: string
   constructor(message: string, text: string) {
     super('the response to a JSON-RPC request', `a result, got the error "${excerpt(message)}"`, text)
+    this.reported = message
   }
 }
 
 const WHAT = 'a JSON-RPC response'
 
-const envelope = z.union([z.object({ error: z.object({ message: z.string() }) }), z.object({ result: z.unknown() })])
-
 /** The `result` of a response. Throws an RpcErrorResponse for an error response, a ParseError for anything else. */
 const parseRpcResult = (text: string): unknown => {
-  const { data } = envelope.safeParse(parseJson(WHAT, text))
-  if (!data) throw new ParseError(WHAT, 'an object with "result" or "error"', text)
-  if ('error' in data) throw new RpcErrorResponse(data.error.message, text)
-  if (!('result' in data)) throw new ParseError(WHAT, 'an object with "result" or "error"', text)
-  return data.result
+  const value = parseJson(WHAT, text)
+  throwReportedError(value, text)
+  if (isObject(value) && Object.hasOwn(value, 'result')) return value['result']
+  throw new ParseError(WHAT, 'an object with "result" or "error"', text)
+}
+
+/** Gateways in front of a node return errors of other forms than JSON-RPC: a text, or an object without `error`. */
+const throwReportedError = (value: unknown, text: string): void => {
+  const reason = errorOf(value, ['result', 'height'])
+  if (reason !== undefined) throw new RpcErrorResponse(reason, text)
 }
 
 /** 0x and up to 16 hex digits: 64 bits, without the sentinel. The node writes no leading zeros; other servers do. */
@@ -91,7 +98,7 @@ export const parseRpcResponse = (text: string) => {
   } catch (error) {
     if (!(error instanceof RpcErrorResponse)) throw error
     const { data } = errorResponse.safeParse(parseJson(WHAT, text))
-    return { kind: 'error', error: data?.error ?? null }
+    return { kind: 'error', error: data?.error ?? { code: null, message: plainText(error.reported, LIMITS.text.error) } }
   }
   const number = quantity.safeParse(result)
   if (number.success) return { kind: 'quantity', value: number.data }
@@ -108,7 +115,9 @@ const HEIGHT = "the query service's height"
  * returns.
  */
 export const parseHeight = (text: string): bigint => {
-  const { data } = z.object({ height: z.int().nonnegative() }).safeParse(parseJson(HEIGHT, text))
+  const value = parseJson(HEIGHT, text)
+  throwReportedError(value, text)
+  const { data } = z.object({ height: z.int().nonnegative() }).safeParse(value)
   if (!data) throw new ParseError(HEIGHT, '{"height": N}', text)
   return BigInt(data.height)
 }

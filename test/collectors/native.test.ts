@@ -199,8 +199,8 @@ describe('the endpoint', () => {
 
   test.each([
     ['refused', refused, 'refused: could not request http://h.example/…: no connection (ECONNREFUSED)'],
-    ['404', 404, 'http: HTTP status 404'],
-    ['500', 500, 'http: HTTP status 500'],
+    ['404', 404, 'http: HTTP status 404 (no)'],
+    ['500', 500, 'http: HTTP status 500 (no)'],
     ['a page', '<html><body>Sign in</body></html>\n', 'invalid'],
     ['a text that is too long', 'a 1\n'.repeat(1_100_000), 'invalid'],
     ['nothing', '', 'answering, with no metrics of consensus'],

@@ -9,12 +9,23 @@ import { runPolls } from './run-collector.ts'
 
 type Answers = Record<string, unknown>
 
+/** A response that is not a result of JSON-RPC. */
+class Body {
+  readonly status: number
+  readonly text: string
+  constructor(status: number, body: unknown) {
+    this.status = status
+    this.text = typeof body === 'string' ? body : JSON.stringify(body)
+  }
+}
+
 /** An endpoint that responds from a table: a result by method (and tag), or an error that is thrown. */
 const endpoint = (answers: Answers): RpcEndpoint => ({
   call: (method, [tag]) => {
     const answer = answers[typeof tag === 'string' ? `${method} ${tag}` : method]
     if (answer instanceof Error) return Promise.reject(answer)
     if (typeof answer === 'number') return Promise.resolve({ status: answer, text: '' })
+    if (answer instanceof Body) return Promise.resolve(answer)
     return Promise.resolve({ status: 200, text: JSON.stringify({ id: 1, result: answer }) })
   },
 })
@@ -70,6 +81,15 @@ describe('rpc', () => {
   test.each([
     ['refused', refused, 'refused: could not request http://h.example: no connection (ECONNREFUSED)'],
     ['http', 503, 'http: HTTP status 503'],
+    ['http', new Body(402, { message: 'quota of 1000 used up' }), 'http: HTTP status 402 (quota of … used up)'],
+    [
+      'http',
+      new Body(503, '<html><title>Back soon</title><h1>Maintenance</h1></html>'),
+      'http: HTTP status 503 (Back soon Maintenance)',
+    ],
+    ['jsonrpc', new Body(200, { error: { code: -32_005, message: 'too many requests' } }), 'jsonrpc: too many requests'],
+    ['jsonrpc', new Body(200, { id: 1, error: 'quota exceeded' }), 'jsonrpc: quota exceeded'],
+    ['jsonrpc', new Body(200, { message: 'no key abc123def' }), 'jsonrpc: no key …'],
     ['invalid', 'not hex', 'invalid'],
     ['invalid', '0xffffffffffffffff', 'invalid'],
   ])('%s: up is 0, everything else is absent', async (reason, answer, state) => {
@@ -150,6 +170,11 @@ describe('reference', () => {
       'reference_block_number{a}': 100,
       reference_agreeing: 1,
     })
+  })
+
+  test('the reason of a query service is shown', async () => {
+    const { states } = await watch(healthy(), { q: '{"error":{"code":-32005,"message":"daily quota exceeded"}}' })
+    expect(states()).toEqual({ 'reference q': 'jsonrpc: daily quota exceeded' })
   })
 
   test('one of three references is no quorum', async () => {

@@ -48,6 +48,18 @@ test('an error response throws RpcErrorResponse, whatever its code, which differ
   `)
 })
 
+test.each([
+  ['{"error":"daily quota exceeded"}', 'daily quota exceeded'],
+  ['{"error":{"code":429,"details":"slow down"}}', 'slow down'],
+  ['{"message":"no API key found in request"}', 'no API key found in request'],
+  ['{"result":null,"error":"no"}', 'no'],
+])('%s is an error of another form', (text, reported) => {
+  for (const parse of [parseRpcQuantity, parseRpcBlock, parseHeight]) {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ name: 'RpcErrorResponse', reported }))
+  }
+  expect(parseRpcResponse(text)).toEqual({ kind: 'error', error: { code: null, message: reported } })
+})
+
 test.each(['', 'null', '[]', '{}', '<html>502</html>', '{"jsonrpc":"2.0","id":1}', '{"result":"0x1"'])(
   '%j is no answer',
   (text) => {
@@ -100,6 +112,7 @@ test.each([
 
 test('the height of a query service; null while it has none is not a height', () => {
   expect(parseHeight('{"height":61240118}')).toBe(61_240_118n)
+  expect(parseHeight('{"height":5,"error":null}')).toBe(5n)
   for (const text of ['{"height":null}', '{"height":-1}', '{"height":"5"}', '{"height":1.5}', '{}', '5', '']) {
     expect(() => parseHeight(text)).toThrow(ParseError)
   }

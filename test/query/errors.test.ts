@@ -168,7 +168,7 @@ describe('the reason of the service is shown', () => {
     `<!DOCTYPE html>\n<html><head><style>${'body { color: red }\n'.repeat(50)}</style><title>${title}</title></head><body><p>${text}</p></body></html>`
 
   it.for<[string, Fault, string, number]>([
-    ['daily quota exceeded (code -32005)', ok({ error: { code: -32_005, message: 'daily quota exceeded' } }), 'limited', 1],
+    ['daily quota exceeded', ok({ error: { code: -32_005, message: 'daily quota exceeded' } }), 'limited', 1],
     ['monthly limit reached', ok({ data: null, error: 'monthly limit reached' }), 'limited', 1],
     ['Payment Required: no plan', ok({ errors: [{ title: 'Payment Required', detail: 'no plan' }] }), 'limited', 1],
     ['credits used up', { kind: 'reply', status: 402, body: '{"message":"credits used up"}' }, 'limited', 1],
@@ -230,7 +230,7 @@ describe('the reason of the service is shown', () => {
     })
     const { error, clock } = await fetchAll(url)
     expect(kindOf(error)).toBe('limited')
-    expect(String(error)).toContain('output: daily quota exceeded (code -32005)')
+    expect(String(error)).toContain('output: daily quota exceeded')
     expect(clock.waits).toEqual([])
   })
   it('the API key is redacted in every form', async ({ serve }) => {

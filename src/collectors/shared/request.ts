@@ -1,5 +1,6 @@
 import type { Timing } from '../../core/collector.ts'
 import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
+import { stableReason } from '../../core/error-body.ts'
 import type { REQUEST_FAILURES } from '../rpc/definition.ts'
 import { RpcErrorResponse } from '../../parsers/rpc.ts'
 
@@ -10,9 +11,15 @@ export type Reply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: RequestFailure; readonly detail: string }
 
-/** The state of a failed request, without the message of the server, which may differ at each attempt. */
-export const failureState = (failure: { readonly reason: RequestFailure; readonly detail: string }): string =>
-  failure.reason === 'refused' || failure.reason === 'http' ? `${failure.reason}: ${failure.detail}` : failure.reason
+/** The state of a failed request. Equal for repetitions, because its changes are logged. */
+export const failureState = ({ reason, detail }: { readonly reason: RequestFailure; readonly detail: string }): string =>
+  reason === 'timeout' || reason === 'invalid' ? reason : `${reason}: ${detail}`
+
+/** The status of a response and the reason that its body has, in a form that is equal for repetitions. */
+export const describeStatus = ({ status, text }: Response): string => {
+  const reported = stableReason(text)
+  return `HTTP status ${status}${reported === '' ? '' : ` (${reported})`}`
+}
 
 interface Response {
   readonly status: number
@@ -22,13 +29,15 @@ interface Response {
 /** Parses the response. A failure of the other side becomes a reply; other errors are thrown. */
 export const request = async <T>(response: Promise<Response>, parse: (text: string) => T): Promise<Reply<T>> => {
   try {
-    const { status, text } = await response
-    if (status !== 200) return { ok: false, reason: 'http', detail: `HTTP status ${status}` }
-    return { ok: true, value: parse(text) }
+    const received = await response
+    if (received.status !== 200) return { ok: false, reason: 'http', detail: describeStatus(received) }
+    return { ok: true, value: parse(received.text) }
   } catch (thrown) {
     const error = asError(thrown)
     const detail = summaryOf(error)
-    if (error instanceof RpcErrorResponse) return { ok: false, reason: 'jsonrpc', detail }
+    if (error instanceof RpcErrorResponse) {
+      return { ok: false, reason: 'jsonrpc', detail: stableReason(error.reported) }
+    }
     if (error instanceof ParseError) return { ok: false, reason: 'invalid', detail }
     if (error instanceof SourceError) {
       return { ok: false, reason: error.timeout ? 'timeout' : 'refused', detail }

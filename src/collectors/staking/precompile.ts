@@ -1,3 +1,4 @@
+import { stableReason } from '../../core/error-body.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
 import { parseRpcBlock, parseRpcBytes, parseRpcQuantity, RpcErrorResponse } from '../../parsers/rpc.ts'
 import {
@@ -17,6 +18,7 @@ import {
   type WithdrawalRequest,
 } from '../../parsers/staking.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
+import { describeStatus } from '../shared/request.ts'
 import type { FinalizedBlock } from './epoch.ts'
 import { second } from '../../core/units.ts'
 
@@ -77,13 +79,15 @@ export interface StakingNode {
 export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): StakingNode => {
   const ask = async <T>(method: string, params: readonly unknown[], parse: (text: string) => T): Promise<T> => {
     try {
-      const { status, text } = await rpc.call(method, params, signal)
-      if (status === 200) return parse(text)
-      throw new NodeUnavailableError(`HTTP status ${status}`)
+      const response = await rpc.call(method, params, signal)
+      if (response.status === 200) return parse(response.text)
+      throw new NodeUnavailableError(describeStatus(response))
     } catch (error) {
       if (error instanceof NodeUnavailableError) throw error
-      if (error instanceof RpcErrorResponse)
-        throw new NodeUnavailableError('the request was rejected', summaryOf(error))
+      if (error instanceof RpcErrorResponse) {
+        const state = `the request was rejected: ${stableReason(error.reported)}`
+        throw new NodeUnavailableError(state, summaryOf(error))
+      }
       if (error instanceof SourceError) throw new NodeUnavailableError(error.happened)
       throw error
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
+import { describeStatus } from '../../collectors/shared/request.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { parseRpcBytes, RpcErrorResponse } from '../../parsers/rpc.ts'
@@ -104,7 +105,7 @@ const callContract = async (
   const call = { to: contract, data }
   try {
     const { status, text } = await rpc.call('eth_call', [call, `0x${block.toString(16)}`], signal)
-    if (status !== 200) return { why: `HTTP status ${status}` }
+    if (status !== 200) return { why: describeStatus({ status, text }) }
     const bytes = parseRpcBytes(text)
     // A contract without this function returns no data, or reverts.
     if (bytes.length < WORD_DIGITS) return { why: 'the contract returned no data' }

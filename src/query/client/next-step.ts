@@ -1,4 +1,4 @@
-import { reasonIn, reasonOf } from '../../core/error-body.ts'
+import { errorOf, reasonIn } from '../../core/error-body.ts'
 import { isObject, tryJson } from '../../core/json.ts'
 import { second } from '../../core/units.ts'
 import type { Headers, Reply, TransportFailure } from './transport.ts'
@@ -62,8 +62,8 @@ const QUOTED_KEYS = ANSWER_KEYS.map((key) => Buffer.from(`"${key}"`))
 
 interface ReportedError {
   readonly reason: string
-  /** As a number, if it is one. */
-  readonly code: number | undefined
+  /** NaN if it has none. */
+  readonly code: number
 }
 
 /** The error in a response with status 200: gateways and JSON-RPC servers report errors in this way. */
@@ -72,16 +72,11 @@ const errorIn = (body: Buffer): ReportedError | undefined => {
   const hasAnswer = QUOTED_KEYS.some((key) => body.includes(key))
   if (hasAnswer && !body.includes(QUOTED_ERROR)) return undefined
   const value = tryJson(body.toString('utf8'))
-  if (!isObject(value)) return undefined
-  const error = value['error'] ?? value['errors']
-  if (!isReported(error) && ANSWER_KEYS.some((key) => Object.hasOwn(value, key))) return undefined
-  const reason = reasonOf(value)
-  const code = (isObject(error) ? error['code'] : undefined) ?? value['code']
-  return reason === undefined ? undefined : { reason, code: Number(code) }
+  const reason = errorOf(value, ANSWER_KEYS)
+  if (reason === undefined || !isObject(value)) return undefined
+  const { error } = value
+  return { reason, code: Number((isObject(error) ? error['code'] : undefined) ?? value['code']) }
 }
-
-/** Whether the value of `error` reports one: not null, false, 0, or empty. */
-export const isReported = (error: unknown): boolean => Boolean(error) && !(Array.isArray(error) && error.length === 0)
 
 /** EIP-1474: "Request exceeds defined limit". */
 const LIMIT_EXCEEDED = -32_005

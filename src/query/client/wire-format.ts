@@ -1,8 +1,7 @@
 import { isObject } from '../../core/json.ts'
-import { reasonOf } from '../../core/error-body.ts'
+import { errorOf } from '../../core/error-body.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { LOG_FIELDS } from '../log-fields.ts'
-import { isReported } from './next-step.ts'
 import { type BlockHash, type LogQuery, type RawLog } from './types.ts'
 
 /** Returns the body of a request for the blocks `from` to `end`, both inclusive. Throws a ConfigError. */
@@ -62,9 +61,8 @@ const jsonOf = (value: unknown): string => {
 
 export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeError: ShapeError): Envelope => {
   // The page may lack logs, even if it has a next_block.
-  if (isReported(response['error'] ?? response['errors'])) {
-    throw shapeError('it answered with an error next to its data', reasonOf(response) ?? jsonOf(response))
-  }
+  const reported = errorOf(response, ['data'])
+  if (reported !== undefined) throw shapeError('it answered with an error next to its data', reported)
   const optional = (key: string): number | null => {
     const value = response[key] ?? null
     if (value === null) return null
