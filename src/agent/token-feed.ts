@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/collector.ts'
 import { type Clock, linkAbort } from '../core/clock.ts'
+import { stableReason } from '../core/error-body.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
 import { createQueryClient } from '../query/client/client.ts'
@@ -144,7 +145,7 @@ const createFeed = (
         return await advance(time, signal)
       } catch (error) {
         // A failed query is a valid reading. An unreadable key file is an error.
-        if (error instanceof QueryError) return failed(error.summary)
+        if (error instanceof QueryError) return failed(describeFailure(error))
         if (error instanceof StandardError) return failed(wrongStandard(error))
         throw error
       }
@@ -158,6 +159,12 @@ const failed = (refusal: string): Balances => ({
   hasMoved: false,
   refusal,
 })
+
+/** With what the service reported, in a form that is equal for repetitions. The evidence of a stall has block numbers only. */
+const describeFailure = ({ kind, summary, evidence }: QueryError): string => {
+  const reported = kind === 'no-progress' || kind === 'no-data' ? '' : stableReason(evidence)
+  return reported === '' ? summary : `${summary} (${reported})`
+}
 
 const wrongStandard = ({ requested, found }: StandardError): string =>
   `its events are of ${found}, not of ${requested}: set standard: ${found} in tokens.watch`

@@ -82,6 +82,15 @@ export const parseRpcBlock = (text: string): Block | null => {
   return data
 }
 
+const hashed = z.object({ hash: z.string().regex(/^0x[0-9a-fA-F]{64}$/) })
+
+/** The hash of a block in lower case; null if the node does not have the block. Throws a ParseError. */
+export const parseRpcBlockHash = (text: string): string | null => {
+  const { data } = hashed.nullable().safeParse(parseRpcResult(text))
+  if (data === undefined) throw new ParseError(WHAT, 'a block with a hash', text)
+  return data === null ? null : data.hash.toLowerCase()
+}
+
 const errorResponse = z.object({
   error: z.object({
     // A number that JavaScript cannot represent exactly is left out instead of rounded.
@@ -98,7 +107,10 @@ export const parseRpcResponse = (text: string) => {
   } catch (error) {
     if (!(error instanceof RpcErrorResponse)) throw error
     const { data } = errorResponse.safeParse(parseJson(WHAT, text))
-    return { kind: 'error', error: data?.error ?? { code: null, message: plainText(error.reported, LIMITS.text.error) } }
+    return {
+      kind: 'error',
+      error: data?.error ?? { code: null, message: plainText(error.reported, LIMITS.text.error) },
+    }
   }
   const number = quantity.safeParse(result)
   if (number.success) return { kind: 'quantity', value: number.data }

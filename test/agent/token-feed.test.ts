@@ -72,13 +72,21 @@ describe('a token whose pages take longer than its share of the time', () => {
   })
 })
 
+it('a failed query: the reason that the service gave, without figures', async () => {
+  const body = JSON.stringify({ error: { message: 'daily quota of 1000 exceeded' } })
+  await serve(({ path }) => (path === '/query' ? { kind: 'reply', status: 200, body } : undefined))
+  expect(await feed().advance({ soft: 10_000, hard: 20_000 }, signal)).toMatchObject({
+    refusal: `could not fetch logs from the query service at ${server.url}: it answered with an error (daily quota of … exceeded)`,
+  })
+})
+
 it('blocks that were replaced between two turns are read again', async () => {
   await serve(() => undefined)
   const { advance } = feed()
   const time = { soft: 10_000, hard: 20_000 }
   expect(await advance(time, signal)).toMatchObject({ through: 100 })
   const before = queries().length
-  server.chain.reorg(5, history(3).slice(-1))
+  server.chain.reorg(5, history(6).slice(-2))
   server.chain.setHeight(310)
   await advance(time, signal)
   const asked = queries()

@@ -87,7 +87,11 @@ describe('rpc', () => {
       new Body(503, '<html><title>Back soon</title><h1>Maintenance</h1></html>'),
       'http: HTTP status 503 (Back soon Maintenance)',
     ],
-    ['jsonrpc', new Body(200, { error: { code: -32_005, message: 'too many requests' } }), 'jsonrpc: too many requests'],
+    [
+      'jsonrpc',
+      new Body(200, { error: { code: -32_005, message: 'too many requests' } }),
+      'jsonrpc: too many requests',
+    ],
     ['jsonrpc', new Body(200, { id: 1, error: 'quota exceeded' }), 'jsonrpc: quota exceeded'],
     ['jsonrpc', new Body(200, { message: 'no key abc123def' }), 'jsonrpc: no key …'],
     ['invalid', 'not hex', 'invalid'],

@@ -172,18 +172,47 @@ describe('the reason of the service is shown', () => {
     ['monthly limit reached', ok({ data: null, error: 'monthly limit reached' }), 'limited', 1],
     ['Payment Required: no plan', ok({ errors: [{ title: 'Payment Required', detail: 'no plan' }] }), 'limited', 1],
     ['credits used up', { kind: 'reply', status: 402, body: '{"message":"credits used up"}' }, 'limited', 1],
-    ['monthly quota exceeded', { kind: 'reply', status: 429, body: '{"error":"monthly quota exceeded"}' }, 'limited', 1],
+    [
+      'monthly quota exceeded',
+      { kind: 'reply', status: 429, body: '{"error":"monthly quota exceeded"}' },
+      'limited',
+      1,
+    ],
     ['daily quota', { kind: 'reply', status: 403, body: '{"detail":"daily quota"}' }, 'limited', 1],
     ['invalid api key', ok({ error: 'invalid api key' }), 'auth', 1],
     ['out of memory', ok({ error: 'out of memory' }), 'protocol', 2],
-    ['timed out, partial', ok({ data: [], next_block: 31, archive_height: 30, error: 'timed out, partial' }), 'protocol', 2],
+    [
+      'timed out, partial',
+      ok({ data: [], next_block: 31, archive_height: 30, error: 'timed out, partial' }),
+      'protocol',
+      2,
+    ],
     ['no such route', ok({ message: 'no such route' }), 'protocol', 2],
-    ['Back soon Maintenance until 10:00', { kind: 'reply', status: 200, body: page('Back soon', 'Maintenance until 10:00') }, 'protocol', 2],
-    ['Access denied Your country & region', { kind: 'reply', status: 403, body: page('Access denied', 'Your country &amp; region') }, 'auth', 1],
+    [
+      'Back soon Maintenance until 10:00',
+      { kind: 'reply', status: 200, body: page('Back soon', 'Maintenance until 10:00') },
+      'protocol',
+      2,
+    ],
+    [
+      'Access denied Your country & region',
+      { kind: 'reply', status: 403, body: page('Access denied', 'Your country &amp; region') },
+      'auth',
+      1,
+    ],
     [
       'Bad query: no field for log',
       // RFC 9457.
-      { kind: 'reply', status: 400, body: JSON.stringify({ type: `https://a.example/${'x'.repeat(300)}`, title: 'Bad query', status: 400, detail: 'no field for log' }) },
+      {
+        kind: 'reply',
+        status: 400,
+        body: JSON.stringify({
+          type: `https://a.example/${'x'.repeat(300)}`,
+          title: 'Bad query',
+          status: 400,
+          detail: 'no field for log',
+        }),
+      },
       'fatal',
       1,
     ],
@@ -226,7 +255,11 @@ describe('the reason of the service is shown', () => {
   })
   it('the height: the same', async ({ serve }) => {
     const { url } = await serve({
-      faults: () => ({ kind: 'reply', status: 200, body: '{"error":{"code":-32005,"message":"daily quota exceeded"}}' }),
+      faults: () => ({
+        kind: 'reply',
+        status: 200,
+        body: '{"error":{"code":-32005,"message":"daily quota exceeded"}}',
+      }),
     })
     const { error, clock } = await fetchAll(url)
     expect(kindOf(error)).toBe('limited')

@@ -111,9 +111,7 @@ export const historyOf = (standard: Standard): fc.Arbitrary<readonly OraclePage[
     })
     return fc
       .boolean()
-      .chain((isShuffled) =>
-        isShuffled ? fc.shuffledSubarray(logs, { minLength: logs.length }) : fc.constant(logs),
-      )
+      .chain((isShuffled) => (isShuffled ? fc.shuffledSubarray(logs, { minLength: logs.length }) : fc.constant(logs)))
   })
   return fc.array(fc.oneof(plainOf(standard), disturbed), { minLength: 1, maxLength: 4 }).map((pages) =>
     pages.map((logs, at) => {

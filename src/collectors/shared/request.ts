@@ -12,8 +12,13 @@ export type Reply<T> =
   | { readonly ok: false; readonly reason: RequestFailure; readonly detail: string }
 
 /** The state of a failed request. Equal for repetitions, because its changes are logged. */
-export const failureState = ({ reason, detail }: { readonly reason: RequestFailure; readonly detail: string }): string =>
-  reason === 'timeout' || reason === 'invalid' ? reason : `${reason}: ${detail}`
+export const failureState = ({
+  reason,
+  detail,
+}: {
+  readonly reason: RequestFailure
+  readonly detail: string
+}): string => (reason === 'timeout' || reason === 'invalid' ? reason : `${reason}: ${detail}`)
 
 /** The status of a response and the reason that its body has, in a form that is equal for repetitions. */
 export const describeStatus = ({ status, text }: Response): string => {

@@ -1,13 +1,13 @@
-import { SourceError } from '../../core/errors.ts'
+import { ConfigError, SourceError } from '../../core/errors.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { Retry } from '../../query/client/types.ts'
 import { writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
-import { type Verification, verifyBalances } from './verify.ts'
+import { otherChainOf, type Verification, verifyBalances } from './verify.ts'
 import { checkOutput, checkpointOf } from '../query/output.ts'
 import { exists } from '../../sources/durable.ts'
 import { standardOf } from '../../tokens/signatures.ts'
-import type { BalancesOptions } from './options.ts'
+import { type BalancesOptions, DEFAULT_SAMPLE } from './options.ts'
 import { loadFor } from '../../cli/config.ts'
 import { type ExitCode, type Io, READER_GONE, type CommandContext } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
@@ -28,7 +28,7 @@ export const computeBalances = async ({
   const { standard, token: contract, profile = null, output, checkpoint } = options
   const token = { standard, contract, profile }
   const file = checkpoint ?? (output === undefined ? undefined : checkpointOf(output))
-  const rpcUrl = rpcOf(io, options)
+  const plan = verifyPlanOf(io, options)
   const progress = createProgress(io)
   const showProgress = (text: string): void => {
     if (!options.quiet) progress.show(text)
@@ -45,14 +45,14 @@ export const computeBalances = async ({
       await exitInterrupted(io, exit, { file })
       return
     }
-    if (options.verify !== undefined) showProgress('Comparing with the contract')
-    const verified = await verify({ io, token, rebuilt, sample: options.verify, rpcUrl })
+    if (plan !== null) showProgress('Comparing with the contract')
+    const verified = await verify({ io, token, rebuilt, plan })
     progress.end()
     const { decimals = null, checksum = false } = options
-    await writeBalances(io, options, { token, rebuilt, verified, decimals, checksum })
+    await writeBalances(io, options, { token, rebuilt, ...verified, decimals, checksum })
     if (rebuilt.complete) await rebuilt.removeCheckpoint()
     else await printResumeHint(io, file)
-    exit(rebuilt.complete ? (isVerified(verified) ? 0 : 1) : 4)
+    exit(rebuilt.complete ? (isVerified(verified, plan) ? 0 : 1) : 4)
   } catch (error) {
     progress.end()
     if (io.signal.aborted) await exitInterrupted(io, exit, { file, error })
@@ -62,18 +62,18 @@ export const computeBalances = async ({
   }
 }
 
-/** False if there was a difference, or if no holder could be checked. */
-const isVerified = (verified: Verification | null): boolean => {
-  if (!verified) return true
+/** Without --verify only a different balance counts: a contract may count its supply in another way. */
+const isVerified = ({ verified }: Verified, plan: VerifyPlan | null): boolean => {
+  if (!verified || plan?.isRequested === false) return (verified?.different ?? []).length === 0
   const { asked, equal, different, supply } = verified
   return different.length === 0 && supply?.ours === supply?.theirs && (asked === 0 || equal > 0)
 }
 
 const conflictIn = (options: BalancesOptions): string | undefined => {
-  const { fromBlock = 0, toBlock = Infinity, resume, checkpoint, output, rpc, verify: sample } = options
+  const { fromBlock = 0, toBlock = Infinity, resume, checkpoint, output, verify: sample = 0 } = options
   const { profile, standard } = options
   // The owner of a token does not depend on the history before.
-  if (sample !== undefined && fromBlock > 0 && standard !== 'erc721') {
+  if (sample > 0 && fromBlock > 0 && standard !== 'erc721') {
     return '--verify cannot be combined with --from-block, which makes the balances partial'
   }
   if (options.createdIn !== undefined && options.fromBlock !== undefined) {
@@ -83,17 +83,36 @@ const conflictIn = (options: BalancesOptions): string | undefined => {
   if (resume && checkpoint === undefined && output === undefined) {
     return '--resume requires --checkpoint or --output'
   }
-  if (rpc !== undefined && sample === undefined) return '--rpc requires --verify'
   if (profile !== undefined && standardOf(profile) !== standard) {
     return `the profile ${profile} requires --standard ${standardOf(profile)}`
   }
   return undefined
 }
 
-/** Null without --verify. */
-const rpcOf = (io: Io, { verify: sample, rpc }: BalancesOptions): string | null => {
-  if (sample === undefined) return null
-  return rpc ?? loadFor(io, undefined).config.rpc.url
+interface VerifyPlan {
+  readonly sample: number
+  readonly rpcUrl: string
+  /** Whether --verify was given. */
+  readonly isRequested: boolean
+}
+
+/** Null if no RPC is configured, or with `--verify 0`. */
+const verifyPlanOf = (io: Io, { verify: sample, rpc }: BalancesOptions): VerifyPlan | null => {
+  if (sample === 0) return null
+  const isRequested = sample !== undefined
+  const rpcUrl = rpc ?? (isRequested ? loadFor(io, undefined).config.rpc.url : configuredRpcOf(io))
+  return rpcUrl === undefined ? null : { sample: sample ?? DEFAULT_SAMPLE, rpcUrl, isRequested }
+}
+
+/** Undefined without a configuration, or if this user cannot read it. */
+const configuredRpcOf = (io: Io): string | undefined => {
+  try {
+    const { config, settings } = loadFor(io, undefined)
+    return settings.some(({ origin }) => origin !== 'default') ? config.rpc.url : undefined
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined
+    throw error
+  }
 }
 
 interface RebuildContext {
@@ -126,14 +145,20 @@ const rebuild = async (context: RebuildContext): Promise<RebuiltBalances | undef
 
 interface VerifyContext extends Pick<RebuildContext, 'io' | 'token'> {
   readonly rebuilt: RebuiltBalances
-  readonly sample: number | undefined
-  readonly rpcUrl: string | null
+  readonly plan: VerifyPlan | null
 }
 
-const verify = async (context: VerifyContext): Promise<Verification | null> => {
-  const { io, token, rebuilt, sample, rpcUrl } = context
-  if (sample === undefined || rpcUrl === null) return null
-  return verifyBalances({
+interface Verified {
+  readonly verified: Verification | null
+  /** Why no balance was compared; null if one was. */
+  readonly unverified: string | null
+}
+
+const verify = async (context: VerifyContext): Promise<Verified> => {
+  const { io, token, rebuilt, plan } = context
+  if (plan === null) return { verified: null, unverified: '' }
+  const { sample, rpcUrl, isRequested } = plan
+  const options = {
     ...token,
     ledger: rebuilt.ledger,
     sample,
@@ -142,7 +167,19 @@ const verify = async (context: VerifyContext): Promise<Verification | null> => {
     clock: io.clock,
     signal: io.signal,
     ...io.overrides,
-  })
+  }
+  const obstacle = isRequested ? undefined : (obstacleIn(rebuilt, token) ?? (await otherChainOf(rebuilt.last, options)))
+  if (obstacle !== undefined) return { verified: null, unverified: obstacle }
+  const verified = await verifyBalances(options)
+  const isCompared = verified.equal + verified.different.length > 0 || verified.supply !== null
+  return { verified, unverified: isCompared ? null : (verified.why ?? 'there is no holder to check') }
+}
+
+/** Why a comparison would prove nothing. */
+const obstacleIn = ({ complete, ledger }: RebuiltBalances, { standard }: TokenContract): string | undefined => {
+  if (!complete) return 'they are not complete'
+  if (ledger.nonConserving) return 'its events do not explain the balances'
+  return ledger.partial && standard !== 'erc721' ? 'they are partial' : undefined
 }
 
 interface InterruptedRun {

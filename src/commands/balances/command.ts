@@ -15,9 +15,14 @@ non-conserving histories are marked in JSON and on standard error. An incomplete
 result is written only as JSON or a table, which mark it, and to FILE.partial
 instead of FILE; CSV cannot mark it.
 
+If an RPC is configured or --rpc is given, a sample of the balances is compared
+with the contract. Otherwise they are marked as unverified: a log that the
+service left out would not be noticed.
+
 ${EXIT_CODES_NOTE}
-In addition: 1 --verify found a difference or could check no holder, 4 the
-output is incomplete and marked as such.
+In addition: 1 a balance differs from the contract, or --verify found another
+difference or could check no holder, 4 the output is incomplete and marked as
+such.
 
 Examples:
   chain-agent balances --url https://query.example --standard erc20 --token 0x1111111111111111111111111111111111111111

@@ -1,14 +1,15 @@
+import { excerpt } from '../../core/errors.ts'
 import { UNGUARDED } from '../query/report.ts'
 import type { BalancesReport } from './output.ts'
 
 /** Limitations of the balances, one sentence each. */
-export const notesOf = ({ token, rebuilt, verified }: BalancesReport): readonly string[] => {
+export const notesOf = ({ token, rebuilt, verified, unverified }: BalancesReport): readonly string[] => {
   const { ledger, complete, through, target, error, unguarded } = rebuilt
   const { partial, nonConserving, hybrid, stats } = ledger
   return [
     ...(complete
       ? []
-      : [`NOT COMPLETE: the balances end with block ${through} of ${target}.${error ? ` ${error.summary}.` : ''}`]),
+      : [`NOT COMPLETE: the balances end with block ${through} of ${target}.${error ? ` ${failureOf(error)}.` : ''}`]),
     ...(partial
       ? [
           'Partial: the history before --from-block is not included; each balance is the change since then and may be negative.',
@@ -25,6 +26,7 @@ export const notesOf = ({ token, rebuilt, verified }: BalancesReport): readonly 
     ...(unguarded === true ? [UNGUARDED] : []),
     ...(complete && stats.logs === 0 ? ['No event was found. Check the contract address and the standard.'] : []),
     ...countNotesOf(stats),
+    ...(complete && !verified && unverified !== null ? [unverifiedNoteOf(unverified)] : []),
     ...(verified ? verificationNotesOf(verified) : []),
     ...(verified?.different ?? [])
       .slice(0, MAX_DIFFERENCES)
@@ -34,6 +36,18 @@ export const notesOf = ({ token, rebuilt, verified }: BalancesReport): readonly 
       ),
   ]
 }
+
+/** Hashes prove that no block is missing, and not that no log is. */
+const unverifiedNoteOf = (reason: string): string =>
+  `Unverified: a log that the service left out would not be noticed. ${
+    reason === ''
+      ? 'To compare balances with the contract, use --rpc URL.'
+      : `The balances were not compared with the contract: ${reason}.`
+  }`
+
+/** What the service reported is the reason of most ends. */
+const failureOf = ({ summary, evidence }: NonNullable<BalancesReport['rebuilt']['error']>): string =>
+  evidence === '' ? summary : `${summary} (${excerpt(evidence)})`
 
 const MAX_DIFFERENCES = 20
 
@@ -88,6 +102,11 @@ const verificationNotesOf = ({
     ...(differs
       ? [
           `Different: supply: ${supply.ours} by events (minted less burned), ${supply.theirs} by the contract. The contract may have minted without events.`,
+        ]
+      : []),
+    ...(different.length > 0
+      ? [
+          'The contract changes balances without events, or the service left out logs: run the command again, or with another service.',
         ]
       : []),
     ...(different.length > MAX_DIFFERENCES

@@ -21,6 +21,9 @@ export interface BalancesOptions extends ServiceOptions {
   readonly quiet?: true
 }
 
+/** A sample that costs a node a few milliseconds. */
+export const DEFAULT_SAMPLE = 10
+
 export const balancesOptions = (command: Command): Command =>
   serviceOptions(command)
     .addOption(
@@ -41,10 +44,10 @@ export const balancesOptions = (command: Command): Command =>
     .option('--checksum', 'print addresses in the mixed case of EIP-55')
     .option(
       '--verify <number>',
-      'compare this number of holders with the contract, at the last block',
-      readNumber(1, 1000),
+      `compare this number of holders with the contract, at the last block; default: ${DEFAULT_SAMPLE} if an RPC is configured; 0: none`,
+      readNumber(0, 1000),
     )
-    .option('--rpc <url>', 'RPC for --verify; default: the RPC of the node (rpc.url)', readAddressOf('--rpc'))
+    .option('--rpc <url>', 'RPC to compare with; default: the RPC of the node (rpc.url)', readAddressOf('--rpc'))
     .addOption(
       new Option('--format <format>', 'format of the output').choices(['table', 'csv', 'json']).default('table'),
     )

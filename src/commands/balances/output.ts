@@ -12,6 +12,8 @@ export interface BalancesReport {
   readonly token: TokenContract
   readonly rebuilt: RebuiltBalances
   readonly verified: Verification | null
+  /** Why no balance was compared with the contract, if there is a reason; null if one was. */
+  readonly unverified: string | null
   readonly decimals: number | null
   readonly checksum: boolean
 }
@@ -60,6 +62,7 @@ function* jsonOf(report: BalancesReport): Generator<string> {
     nonConserving,
     hybrid,
     unguarded,
+    unverified: complete ? report.unverified !== null : null,
     standard: token.standard,
     token: show(token.contract),
     supply: supply?.toString() ?? null,

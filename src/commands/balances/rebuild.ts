@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { QueryError } from '../../query/client/errors.ts'
-import type { Page, Progress, QueryClient } from '../../query/client/types.ts'
+import type { BlockHash, Page, Progress, QueryClient } from '../../query/client/types.ts'
 import { type LedgerResult, type Profile, type Standard, StandardError } from '../../tokens/types.ts'
 import { createLedger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
@@ -43,6 +43,8 @@ export interface RebuiltBalances {
   /** The last block that has been applied. */
   readonly through: number
   readonly target: number
+  /** Block `through` and its hash, if the service reported it. */
+  readonly last: BlockHash | null
   /** The error that ended the run early. */
   readonly error: QueryError | null
   /** Whether no hash proves that the pages near the head are of one chain; null for an incomplete run. */
@@ -71,6 +73,7 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
   let ledger = create()
   if (found) ledger.restore(found.payload)
   let next = found?.mark.next ?? fromBlock ?? 0
+  let last = found?.mark.last ?? null
   const schedule = createCheckpointSchedule({
     clock,
     height,
@@ -87,6 +90,7 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
         complete,
         through: next - 1,
         target,
+        last,
         error,
         unguarded: complete ? unguarded : null,
         removeCheckpoint,
@@ -102,13 +106,15 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
       await schedule.beforePage(page)
       ledger.applyPage(page)
       next = page.next
-      await schedule.afterPage({ target, next, last: page.last ?? null, logs: 0, offset: 0 })
+      last = page.last ?? null
+      await schedule.afterPage({ target, next, last, logs: 0, offset: 0 })
     },
     reset: async () => {
       schedule.discard()
       await removeCheckpoint()
       ledger = create()
       next = fromBlock ?? 0
+      last = null
     },
   }
   const query = {

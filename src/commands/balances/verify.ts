@@ -1,10 +1,11 @@
 import type { Clock } from '../../core/clock.ts'
-import { describeStatus } from '../../collectors/shared/request.ts'
+import { describeStatus, request } from '../../collectors/shared/request.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import { parseRpcBytes, RpcErrorResponse } from '../../parsers/rpc.ts'
+import { parseRpcBlockHash, parseRpcBytes, RpcErrorResponse } from '../../parsers/rpc.ts'
 import { createHttpClient } from '../../sources/http.ts'
 import { createRpcEndpoint, type RpcEndpoint } from '../../sources/endpoints.ts'
+import type { BlockHash } from '../../query/client/types.ts'
 import { topicOf } from '../../tokens/signatures.ts'
 import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
@@ -40,6 +41,24 @@ export interface Difference {
 }
 
 const TIMEOUT_MS = 10 * second
+
+/**
+ * Why the node cannot confirm the balances: nothing proves that it has the chain of the service. Undefined if it has the
+ * same last block. The RPC of the configuration may be of another network than the service.
+ */
+export const otherChainOf = async (
+  last: BlockHash | null,
+  { rpcUrl, clock, signal, ask }: Pick<VerifyOptions, 'rpcUrl' | 'clock' | 'signal' | 'ask'>,
+): Promise<string | undefined> => {
+  if (last === null)
+    return 'the service returns no block hashes, so that nothing proves that the node has the same chain'
+  const rpc = createRpcEndpoint(ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
+  const number = `0x${last.block.toString(16)}`
+  const reply = await request(rpc.call('eth_getBlockByNumber', [number, false], signal), parseRpcBlockHash)
+  if (!reply.ok) return `the node did not return block ${last.block} (${reply.detail})`
+  if (reply.value === null) return `the node does not have block ${last.block}`
+  return reply.value === last.hash ? undefined : `the node has another block ${last.block}: another chain, or a reorg`
+}
 
 /** Compares a sample of the balances with the contract, by eth_call at the last block of the balances. */
 export const verifyBalances = async (options: VerifyOptions): Promise<Verification> => {

@@ -57,7 +57,8 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
     clock,
     retries: options.retries ?? DEFAULT_RETRIES,
     isLoopback: isLoopback(endpoint.url.hostname),
-    onRetry: ({ evidence = '', ...retry }) => options.onRetry?.({ ...retry, reported: excerpt(endpoint.redact(evidence)) }),
+    onRetry: ({ evidence = '', ...retry }) =>
+      options.onRetry?.({ ...retry, reported: excerpt(endpoint.redact(evidence)) }),
   })
   const queryError = createErrorFactory('ask the query service for its height', endpoint)
   /** Several instances may serve one address: the highest height counts, even if another instance is behind. */

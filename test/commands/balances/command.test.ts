@@ -4,60 +4,31 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../../support/cli.ts'
-import { startContractNode } from '../../support/contract-node.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { type QueryServer, type QueryServerOptions, type Seen, startQueryServer } from '../../support/query-server.ts'
+import type { QueryServer, Seen } from '../../support/query-server.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
+import { argv, serve, UNVERIFIED, unwrapped } from './fixtures.ts'
 
 let directory = ''
-const ends: (() => Promise<unknown>)[] = []
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-agent-balances-'))
 })
 afterEach(async () => {
-  await Promise.all(ends.splice(0).map(async (end) => end()))
   await rm(directory, { recursive: true })
 })
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  const server = await startQueryServer({ logs: history(5), height: 9, ...options })
-  ends.push(async () => server.close())
-  return server
-}
-
-const argv = ({ url }: { readonly url: string }, ...more: readonly string[]): readonly string[] => [
-  'balances',
-  '--url',
-  url,
-  '--standard',
-  'erc20',
-  '--token',
-  TOKEN,
-  ...more,
-]
-
-/** A contract with balances of 35 for Ada and 14 for Bob, one less than by the events. */
-const node = async (refusal?: string) => {
-  const started = await startContractNode((data) => {
-    if (refusal !== undefined) return { refusal }
-    // The published selector of totalSupply().
-    if (data === '0x18160ddd') return 50n
-    return data.endsWith(ADA.slice(2)) ? 35n : 14n
-  })
-  ends.push(started.close)
-  return started
-}
 
 describe('balances', () => {
   it('prints JSON: exact, complete, through the height', async () => {
     const { code, out, err } = await cli(argv(await serve(), '--format', 'json', '--decimals', '1'))
-    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect({ code, err: unwrapped(err) }).toEqual({ code: 0, err: UNVERIFIED })
     expect(JSON.parse(out)).toMatchObject({
       complete: true,
       through: 9,
       partial: false,
       nonConserving: false,
       hybrid: false,
+      unguarded: false,
+      unverified: true,
       standard: 'erc20',
       token: TOKEN,
       supply: '50',
@@ -118,7 +89,6 @@ describe('balances', () => {
   it.each([
     [['--from-block', '9', '--to-block', '8'], 'the last block is before the first'],
     [['--resume'], '--resume requires --checkpoint or --output'],
-    [['--rpc', 'http://127.0.0.1:1'], '--rpc requires --verify'],
     [['--verify', '5', '--rpc', 'localhost:1'], '--rpc: expected an http or https address'],
     [['--verify', '5', '--from-block', '4'], '--verify cannot be combined with --from-block'],
     [['--created-in', '4', '--from-block', '4'], '--created-in cannot be combined with --from-block'],
@@ -126,7 +96,7 @@ describe('balances', () => {
     [['--profile', 'punks'], 'the profile punks requires --standard erc721'],
     [['--format', 'tabl'], 'Did you mean table?'],
     [['--decimals', '1.5'], 'a number from 0 to 255'],
-    [['--verify', '0'], 'a number from 1'],
+    [['--verify', '1001'], 'a number from 0 to 1000'],
   ])('%j is a usage error', async (words, expected) => {
     const server = await serve()
     const asked = await cli(argv(server, ...words))
@@ -136,34 +106,38 @@ describe('balances', () => {
   })
 })
 
-describe('--verify', () => {
-  it('edge case 17: compares at the last block; a difference exits with 1', async () => {
-    const { url, requests } = await node()
-    const { code, out, err } = await cli(argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'))
-    expect(code).toBe(1)
-    expect(JSON.parse(out)).toMatchObject({
-      verified: {
-        asked: 2,
-        equal: 1,
-        untold: 0,
-        different: [{ address: BOB, ours: '15', theirs: '14' }],
-        supply: { ours: '50', theirs: '50' },
-      },
-    })
-    expect(err).toContain('Verified: 1 of 2 match the contract; 1 differ.')
-    expect(JSON.parse(requests[0] ?? '')).toMatchObject({
-      method: 'eth_call',
-      // The published selector of balanceOf(address).
-      params: [{ to: TOKEN, data: `0x70a08231${'0'.repeat(24)}${ADA.slice(2)}` }, '0x9'],
-    })
+describe('a service with another understanding of its fields', () => {
+  it('log_index begins again in each transaction: an error, not a dropped transfer', async () => {
+    // Ada has 90 and Bob 10. Without one of the equal logs it would be 95 and 5.
+    const given = transfer({ block: 11 }, { from: ADA, to: BOB, value: 5n })
+    const logs = [transfer({ block: 10 }, { from: ZERO, to: ADA, value: 100n }), given, given]
+    const { code, out, err } = await cli(argv(await serve({ logs, height: 300 })))
+    expect({ code, out }).toEqual({ code: 5, out: '' })
+    expect(err).toContain('two logs of one response have the same block_number and log_index')
+    expect(err).toContain('log_index 0 in block 11')
   })
-  it('does not report a difference if the node has pruned the state', async () => {
-    const { url } = await node('missing trie node 12ab')
-    const { code, err } = await cli(argv(await serve(), '--verify', '1', '--rpc', url))
-    // No holder could be checked.
-    expect(code).toBe(1)
-    expect(err).toMatch(/0 of 1 match the contract; 1 could not be checked: the node has no state of that\s+block \(/)
-    expect(err).not.toContain('differ')
+  it('archive_height is null although next_block advances: the height is unknown', async () => {
+    const logs = [
+      transfer({ block: 10 }, { from: ZERO, to: ADA, value: 100n }),
+      transfer({ block: 350 }, { from: ADA, to: BOB, value: 5n }),
+      transfer({ block: 900 }, { from: ADA, to: BOB, value: 5n }),
+    ]
+    const server = await serve({
+      logs,
+      height: 1000,
+      pageBlocks: 100,
+      faults: ({ path }) =>
+        path === '/query' ? { kind: 'alter', alter: (answer) => ({ ...answer, archive_height: null }) } : undefined,
+    })
+    const { code, out } = await cli(argv(server, '--format', 'json'))
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      through: 1000,
+      balances: [
+        { address: ADA, balance: '90' },
+        { address: BOB, balance: '10' },
+      ],
+    })
   })
 })
 
@@ -202,6 +176,19 @@ describe('a service that becomes unreachable', () => {
     expect(err).toContain('NOT COMPLETE: the balances end with block 3 of 209.')
     expect(err).not.toContain('--resume')
   })
+  it('a quota that is used up after the first page: the same, with the reason of the service', async () => {
+    const server = await serve({
+      height: 209,
+      pageBlocks: 2,
+      faults: ({ path, from }) =>
+        path === '/query' && from >= 4
+          ? { kind: 'reply', status: 402, body: '{"error":"credits used up"}' }
+          : undefined,
+    })
+    const { code, err } = await cli(argv(server, '--format', 'json', '-q'))
+    expect(code).toBe(4)
+    expect(unwrapped(err)).toMatch(/NOT COMPLETE: the balances end with block 3 of 209\. .*402 \(credits used up\)\./)
+  })
   it('no CSV is written, which cannot be marked', async () => {
     const file = join(directory, 'holders.csv')
     const server = await serveUntil(4)
@@ -229,7 +216,10 @@ describe('a service that becomes unreachable', () => {
     expect(other.code).toBe(1)
     expect(other.err).toContain('it is of a run with other options: toBlock')
     const resumed = await cli([...csv, '--resume'])
-    expect(resumed).toMatchObject({ code: 0, err: 'Through block 209.\n' })
+    expect({ ...resumed, err: unwrapped(resumed.err) }).toMatchObject({
+      code: 0,
+      err: `${UNVERIFIED} Through block 209.`,
+    })
     expect(await readFile(file, 'utf8')).toBe(`address,balance\n${ADA},35\n${BOB},15\n`)
     await expect(access(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
   })

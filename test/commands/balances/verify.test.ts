@@ -1,0 +1,182 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cli, type World } from '../../support/cli.ts'
+import type { QueryServer } from '../../support/query-server.ts'
+import { ADA, BOB, history, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
+import { argv, serve, startNode, TOTAL_SUPPLY, UNVERIFIED, unwrapped } from './fixtures.ts'
+
+let directory = ''
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-verify-'))
+})
+afterEach(async () => {
+  await rm(directory, { recursive: true })
+})
+
+/** A contract with balances of 35 for Ada and 14 for Bob, one less than by the events. */
+const oneLess = async (refusal?: string) =>
+  startNode((data) => {
+    if (refusal !== undefined) return { refusal }
+    if (data === TOTAL_SUPPLY) return 50n
+    return data.endsWith(ADA.slice(2)) ? 35n : 14n
+  })
+
+describe('--verify', () => {
+  it('edge case 17: compares at the last block; a difference exits with 1', async () => {
+    const { url, requests } = await oneLess()
+    const { code, out, err } = await cli(argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'))
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      verified: {
+        asked: 2,
+        equal: 1,
+        untold: 0,
+        different: [{ address: BOB, ours: '15', theirs: '14' }],
+        supply: { ours: '50', theirs: '50' },
+      },
+      unverified: false,
+    })
+    expect(err).toContain('Verified: 1 of 2 match the contract; 1 differ.')
+    expect(JSON.parse(requests[0] ?? '')).toMatchObject({
+      method: 'eth_call',
+      // The published selector of balanceOf(address).
+      params: [{ to: TOKEN, data: `0x70a08231${'0'.repeat(24)}${ADA.slice(2)}` }, '0x9'],
+    })
+  })
+  it('does not report a difference if the node has pruned the state', async () => {
+    const { url } = await oneLess('missing trie node 12ab')
+    const { code, err } = await cli(argv(await serve(), '--verify', '1', '--rpc', url))
+    // No holder could be checked.
+    expect(code).toBe(1)
+    expect(err).toMatch(/0 of 1 match the contract; 1 could not be checked: the node has no state of that\s+block \(/)
+    expect(err).not.toContain('differ')
+  })
+})
+
+describe('the comparison by default', () => {
+  /** What `history` gives after five blocks: Ada has 35 and Bob 15. */
+  const right = (data: string): bigint => (data === TOTAL_SUPPLY ? 50n : data.endsWith(ADA.slice(2)) ? 35n : 15n)
+  const start = (server: QueryServer, respond: Parameters<typeof startNode>[0] = right) =>
+    startNode(respond, (block) => server.chain.hash(block))
+  const ask = async (server: QueryServer, words: readonly string[], world: World = {}) => {
+    const { code, out, err } = await cli(argv(server, '--format', 'json', ...words), world)
+    const result: unknown = JSON.parse(out)
+    return { code, result, err: unwrapped(err) }
+  }
+  const configOf = async (url: string): Promise<World> => {
+    const installedConfig = join(directory, 'config.yaml')
+    await writeFile(installedConfig, `rpc:\n  url: ${url}\n`)
+    return { installedConfig }
+  }
+
+  it('with the RPC of the configuration, or --rpc: all holders of a few, and the supply', async () => {
+    const server = await serve()
+    const { url, requests } = await start(server)
+    for (const [words, world] of [
+      [['--rpc', url], {}],
+      [[], await configOf(url)],
+    ] as const) {
+      requests.length = 0
+      const { code, result, err } = await ask(server, words, world)
+      expect({ code, err }).toEqual({ code: 0, err: 'Verified: 2 of 2 match the contract.' })
+      expect(result).toMatchObject({
+        unverified: false,
+        verified: { asked: 2, equal: 2, different: [], supply: { ours: '50', theirs: '50' } },
+      })
+      // The block, two holders, the supply.
+      expect(requests).toHaveLength(4)
+    }
+  })
+  it('not with --verify 0, and not without a configuration', async () => {
+    const server = await serve()
+    const { url, requests } = await start(server)
+    for (const [words, world] of [
+      [['--verify', '0'], await configOf(url)],
+      [[], { installedConfig: join(directory, 'none.yaml') }],
+    ] as const) {
+      const { code, result, err } = await ask(server, words, world)
+      expect({ code, err }).toEqual({ code: 0, err: UNVERIFIED })
+      expect(result).toMatchObject({ unverified: true })
+      expect(result).not.toHaveProperty('verified')
+    }
+    expect(requests).toEqual([])
+  })
+  it('a batch of blocks that the service left out is found: exit code 1', async () => {
+    // Ada is given 1000, and gives Bob 107 in block 100 and 400 in block 5000: she has 493. The blocks 1000 to 9999
+    // are left out, although the hashes link.
+    const logs = [
+      transfer({ block: 10 }, { from: ZERO, to: ADA, value: 1000n }),
+      transfer({ block: 100 }, { from: ADA, to: BOB, value: 107n }),
+    ]
+    const server = await serve({ logs, height: 20_000 })
+    const { url } = await start(server, (data) =>
+      data === TOTAL_SUPPLY ? 1000n : data.endsWith(ADA.slice(2)) ? 493n : 507n,
+    )
+    const { code, result, err } = await ask(server, ['--rpc', url])
+    expect(code).toBe(1)
+    expect(result).toMatchObject({
+      complete: true,
+      unguarded: false,
+      unverified: false,
+      verified: {
+        different: [
+          { address: ADA, ours: '893', theirs: '493' },
+          { address: BOB, ours: '107', theirs: '507' },
+        ],
+      },
+    })
+    expect(err).toContain('0 of 2 match the contract; 2 differ. The contract changes balances without events, or the')
+    expect(err).toContain('or the service left out logs')
+  })
+  it('a different supply alone is a note', async () => {
+    const server = await serve()
+    const { url } = await start(server, (data) => (data === TOTAL_SUPPLY ? 51n : right(data)))
+    const { code, err } = await ask(server, ['--rpc', url])
+    expect(code).toBe(0)
+    expect(err).toContain('Different: supply: 50 by events (minted less burned), 51 by the contract.')
+  })
+  it('nothing is compared with a node of another chain, or without hashes of the service', async () => {
+    const other = await serve()
+    other.chain.reorg(9, [])
+    const { url, requests } = await start(other, () => 0n)
+    for (const [guard, reason] of [
+      [true, 'the node has another block 9: another chain, or a reorg.'],
+      [false, 'the service returns no block hashes, so that nothing proves that the node has the same chain.'],
+    ] as const) {
+      const { code, result, err } = await ask(await serve({ guard }), ['--rpc', url])
+      expect(code).toBe(0)
+      expect(err).toContain(`The balances were not compared with the contract: ${reason}`)
+      expect(result).toMatchObject({ unverified: true })
+    }
+    expect(requests.filter((body) => body.includes('eth_call'))).toEqual([])
+  })
+  it('a node that lacks the block, fails or is down: a note with the reason', async () => {
+    const server = await serve()
+    const lagging = await startNode(right)
+    const limited = await serve({ faults: () => ({ kind: 'reply', status: 402, body: '{"error":"no credits"}' }) })
+    for (const [url, reason] of [
+      [lagging.url, 'the node does not have block 9.'],
+      [`${limited.url}/query`, 'the node did not return block 9 (HTTP status 402 (no credits)).'],
+      ['http://127.0.0.1:1', 'the node did not return block 9 (could not request http://127.0.0.1:1: no connection'],
+    ] as const) {
+      const { code, result, err } = await ask(server, ['--rpc', url])
+      expect(code).toBe(0)
+      expect(err).toContain(`The balances were not compared with the contract: ${reason}`)
+      expect(result).toMatchObject({ unverified: true })
+    }
+  })
+  it('a partial or unexplained history is not compared', async () => {
+    const logs = [...history(2), transfer({ block: 3 }, { from: BOB, to: ADA, value: 5n })]
+    const server = await serve({ logs: [...logs, transfer({ block: 4 }, { from: BOB, to: ADA, value: 50n })] })
+    const { url, requests } = await start(server)
+    expect((await ask(server, ['--rpc', url])).err).toContain('its events do not explain the balances')
+    expect((await ask(server, ['--rpc', url, '--from-block', '3'])).err).toContain('they are partial')
+    expect(requests).toEqual([])
+  })
+  it('an unreadable configuration is no error', async () => {
+    const { code, err } = await ask(await serve(), [], { installedConfig: directory })
+    expect({ code, err }).toEqual({ code: 0, err: UNVERIFIED })
+  })
+})
