@@ -15,6 +15,8 @@ export interface Change {
   readonly to: string
   /** The error, if the change is a failure. */
   readonly error?: Error
+  /** Whether the collector reports the state as a problem. */
+  readonly isWarning?: boolean
 }
 
 interface Entry {
@@ -98,8 +100,9 @@ export class Board {
       // Computed when requested: a follower may report thousands of times between two scrapes.
       entry.lastSuccess = { at, value, samples: () => collector.samples(value) }
       this.#change(entry, { subject: undefined, to: 'working', at })
+      const warnings = collector.warnings?.(value) ?? []
       for (const [subject, state] of Object.entries(collector.states(value))) {
-        this.#change(entry, { subject, to: state, at })
+        this.#change(entry, { subject, to: state, at, isWarning: warnings.includes(subject) })
       }
     }
   }

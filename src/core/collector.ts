@@ -45,6 +45,8 @@ export interface Collector<out Reading> {
   samples(reading: Reading): readonly Sample[]
   /** The states of a reading: subject → state. Each change is logged as one line. */
   states(reading: Reading): Readonly<Record<string, string>>
+  /** The subjects whose state is logged as a warning: a problem that no alert rule shows. */
+  warnings?(reading: Reading): readonly string[]
 }
 
 /** A reading older than this is no longer exported. Staleness is decided only here. */

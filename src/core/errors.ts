@@ -1,4 +1,5 @@
 import { redactLog } from './redact-log.ts'
+import { redact } from './redact.ts'
 
 /** The parts of an error message, in the order in which an operator needs them. */
 interface ErrorDetails {
@@ -90,6 +91,12 @@ export const excerpt = (text: string): string => {
   const line = whole.slice(0, EXCERPT).replaceAll(/\s*\n\s*/g, ' ⏎ ')
   return whole.length > EXCERPT ? `${line}…` : line
 }
+
+/** Characters of a text to redact: a line may have a megabyte, and only its beginning is shown. */
+const MAX_REDACTED = 8192
+
+/** The same for a text of another program, which may also contain home directories and credentials in addresses. */
+export const redactedExcerpt = (text: string): string => excerpt(redact(text.slice(0, MAX_REDACTED)))
 
 /** The system error code: `EACCES`; `otherwise` if the error has none. */
 export const errorCode = (error: unknown, otherwise = 'it failed'): string =>

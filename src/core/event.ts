@@ -1,5 +1,5 @@
 import type { Change } from './board.ts'
-import { excerpt } from './errors.ts'
+import { redactedExcerpt } from './errors.ts'
 import { FINDING_SEVERITIES, type FindingSeverity } from './health.ts'
 import { redact, sanitize } from './redact.ts'
 
@@ -10,9 +10,12 @@ export type Severity = FindingSeverity
 export const isAtLeast = (severity: Severity, least: Severity): boolean =>
   SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least)
 
-/** The severity of a change on the board. Whether the state of a subject is a problem is decided by the alert rules. */
-export const severityOf = ({ subject, to }: Pick<Change, 'subject' | 'to'>): Severity =>
-  subject === undefined && to !== 'working' ? 'warning' : 'info'
+/**
+ * The severity of a change on the board. Whether the state of a subject is a problem is decided by the alert rules, or by
+ * the collector where no rule shows it.
+ */
+export const severityOf = ({ subject, to, isWarning }: Pick<Change, 'subject' | 'to' | 'isWarning'>): Severity =>
+  isWarning === true || (subject === undefined && to !== 'working') ? 'warning' : 'info'
 
 /** A stored state change, with all texts sanitized. */
 export interface Event {
@@ -41,14 +44,12 @@ export const toNewEvent = ({ at, collector, subject, from, to }: Change, severit
   collector,
   // The subject is the agent's own text: `password backup` is the name of a file.
   subject: subject === undefined ? null : sanitize(redact(subject)),
-  from: from === undefined ? null : sanitizeText(from),
-  to: sanitizeText(to),
+  from: from === undefined ? null : redactedExcerpt(from),
+  // States may quote log lines.
+  to: redactedExcerpt(to),
   severity,
   isFirstSight: from === undefined,
 })
-
-/** States may quote log lines with home directories, credentials or keys. */
-const sanitizeText = (text: string): string => excerpt(redact(text.slice(0, 8192)))
 
 /** An event as stored in the file and returned by the API. */
 export const eventAsJson = ({ id, at, collector, subject, from, to, severity }: Event) => ({

@@ -76,6 +76,7 @@ const fields = z.discriminatedUnion('message', [
   // `skipped_block` until v0.10.3
   z.object({ message: z.enum(['timeout', 'skipped_block']), ...common }),
 ])
+const OTHER_LEVELS = ['ERROR', 'WARN', 'DEBUG', 'TRACE']
 const MESSAGES = ['proposed_block', 'finalized_block', 'timeout', 'skipped_block']
 const line = z.object({
   timestamp: optionalText,
@@ -89,7 +90,7 @@ const WHAT = 'a line of the ledger stream'
 /**
  * Parses one line. Null for lines that are not part of the stream: warnings of the program, panics, systemd's messages
  * about the unit. The level of a block or timeout does not matter. Throws a ParseError for a line of the stream that
- * cannot be parsed, including unknown messages at INFO: an ignored message once led to "0 missed".
+ * cannot be parsed, including unknown messages at INFO and at an unknown level: an ignored message once led to "0 missed".
  */
 export const parseLedgerLine = (text: string): LedgerEvent | null => {
   if (!text.startsWith('{')) return null
@@ -97,7 +98,7 @@ export const parseLedgerLine = (text: string): LedgerEvent | null => {
   if (raw === undefined) throw new ParseError(WHAT, 'a whole JSON object', text)
   const { data: head } = line.safeParse(raw)
   if (!head?.target.endsWith('ledger_tail')) return null
-  if (head.level !== 'INFO' && !MESSAGES.includes(head.fields.message)) return null
+  if (OTHER_LEVELS.includes(head.level) && !MESSAGES.includes(head.fields.message)) return null
   const { data, error } = z.object({ fields }).safeParse(raw)
   if (!data) throw new ParseError(WHAT, expectation(error), text)
   return eventOf(data.fields, head)

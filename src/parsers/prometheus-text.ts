@@ -55,24 +55,26 @@ export const parsePrometheusText = (text: string): Exposition => {
 
 // Sticky, so that a line is scanned from left to right once: a label value may contain any character, including braces.
 const NAME = /([a-zA-Z_:][\w:]*)[ \t]*(\{?)/y
-const LABEL = /[ \t]*([a-zA-Z_]\w*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(,?)/y
+/** A name with other characters stands in the braces: `{"a.b",label="x"}`. */
+const QUOTED_NAME = /\{[ \t]*"((?:[^"\\]|\\.)+)"[ \t]*(,?)/y
+const LABEL = /[ \t]*(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)+)")[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(,?)/y
 const CLOSED = /[ \t]*\}/y
 /** Value and timestamp; text after # is an OpenMetrics exemplar. */
 const REST = /[ \t]*([^\s#]+)(?:[ \t]+(-?\d{1,16}(?:\.\d{1,16})?(?:[eE][-+]?\d{1,2})?))?(?:[ \t]+#[ \t].*)?$/y
 
 const parseSample = (line: string, isOpenMetrics: boolean): PrometheusSample | null => {
-  NAME.lastIndex = 0
-  const [, name, brace] = NAME.exec(line) ?? []
-  if (name === undefined) return null
-  let at = NAME.lastIndex
+  const head = readName(line)
+  if (head === null) return null
+  const { name } = head
+  let { at, separator } = head
   const labels: [string, string][] = []
-  if (brace === '{') {
-    for (let separator = ','; separator === ',';) {
+  if (separator !== null) {
+    while (separator === ',') {
       LABEL.lastIndex = at
-      const [, label, value, comma] = LABEL.exec(line) ?? []
-      if (label === undefined || value === undefined) break
-      separator = comma ?? ''
-      labels.push([label, value.includes('\\') ? unescape(value) : value])
+      const [, bare, quoted = '', value, comma = ''] = LABEL.exec(line) ?? []
+      if (value === undefined) break
+      separator = comma
+      labels.push([bare ?? unescape(quoted), unescape(value)])
       at = LABEL.lastIndex
     }
     CLOSED.lastIndex = at
@@ -88,8 +90,19 @@ const parseSample = (line: string, isOpenMetrics: boolean): PrometheusSample | n
   return { name, labels: Object.fromEntries(labels), value, timestampMs }
 }
 
+/** The name, where the text after it begins, and the separator in front of the next label; null without braces. */
+const readName = (line: string): { readonly name: string; at: number; separator: string | null } | null => {
+  const pattern = line.startsWith('{') ? QUOTED_NAME : NAME
+  pattern.lastIndex = 0
+  const [, name, sign = ''] = pattern.exec(line) ?? []
+  if (name === undefined) return null
+  const at = pattern.lastIndex
+  if (pattern === QUOTED_NAME) return { name: unescape(name), at, separator: sign }
+  return { name, at, separator: sign === '{' ? ',' : null }
+}
+
 const unescape = (text: string): string =>
-  text.replaceAll(/\\([\\"n])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign))
+  text.includes('\\') ? text.replaceAll(/\\([\\"n])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign)) : text
 
 const DECIMAL = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
 const NOT_FINITE = /^([-+]?)(?:(inf(?:inity)?)|nan)$/i

@@ -1,5 +1,6 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
+import { unknownValue } from '../core/unknown-values.ts'
 import { parseSize, plainLines } from './mpt-sentences.ts'
 
 /** The node's own status report. Null is a value that is missing, empty or malformed. */
@@ -74,6 +75,7 @@ export const parseStatusReport = (text: string) => {
     },
     /** Unknown paths, at most 32. */
     unknownKeys: paths.filter((path) => !isKnown(path)).slice(0, MAX_ENTRIES),
+    unknownValues: unknownValue('activated of the cleanup', cleanupValues(outline).get('activated'), SWITCH),
     /** Lines that are not `key: value`. */
     strayLines: outline.strayLines,
   }
@@ -124,8 +126,13 @@ const servicesOf = ({ values }: Outline): Readonly<Record<string, string>> => {
   return Object.fromEntries(roles.slice(0, MAX_ENTRIES))
 }
 
-const cleanupOf = ({ values }: Outline) => {
-  const found = new Map([...values].map(([path, value]) => [CLEANUP.exec(path)?.[1], value]))
+const SWITCH = ['true', 'false']
+
+const cleanupValues = ({ values }: Outline): ReadonlyMap<string | undefined, string> =>
+  new Map([...values].map(([path, value]) => [CLEANUP.exec(path)?.[1], value]))
+
+const cleanupOf = (outline: Outline) => {
+  const found = cleanupValues(outline)
   const activated = found.get('activated')
   const previous = parseSpan(found.get('previous') ?? '')
   return {

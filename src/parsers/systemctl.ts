@@ -1,5 +1,6 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
+import { unknownValue } from '../core/unknown-values.ts'
 
 const ACTIVE_STATES = [
   'active',
@@ -10,6 +11,29 @@ const ACTIVE_STATES = [
   'deactivating',
   'maintenance',
 ] as const
+
+/** The values of systemd 258, beyond those of ActiveState: its lists grow with its versions. */
+const KNOWN_VALUES = {
+  LoadState: ['stub', 'loaded', 'not-found', 'bad-setting', 'error', 'merged', 'masked'],
+  ActiveState: [...ACTIVE_STATES, 'refreshing'],
+  UnitFileState: [
+    'enabled',
+    'enabled-runtime',
+    'linked',
+    'linked-runtime',
+    'alias',
+    'masked',
+    'masked-runtime',
+    'static',
+    'disabled',
+    'indirect',
+    'generated',
+    'transient',
+    'bad',
+  ],
+  // The si_code of waitid.
+  ExecMainCode: ['0', '1', '2', '3', '4', '5', '6'],
+} as const
 
 /** The properties that `parseUnits` reads. Request them by name: other properties contain secrets (ExecStart). */
 export const UNIT_PROPERTIES = [
@@ -89,6 +113,9 @@ const parseUnit = (block: string) => {
     tasks: numberOf('TasksCurrent'),
     lastTriggerAt: timeOf('LastTriggerUSec'),
     nextTriggerAt: timeOf('NextElapseUSecRealtime'),
+    unknownValues: Object.entries(KNOWN_VALUES).flatMap(([name, expected]) =>
+      unknownValue(`${name} of systemd`, textOf(name), expected),
+    ),
   }
 }
 
@@ -152,7 +179,7 @@ export const parseUnitFiles = (text: string): readonly UnitFiles[] =>
         isLoaded: properties.get('LoadState') === 'loaded',
         fragment: properties.get('FragmentPath') || null,
         dropIns: (properties.get('DropInPaths') ?? '').split(' ').filter((path) => path !== ''),
-        isOutdated: outdated === undefined ? null : outdated === 'yes',
+        isOutdated: outdated === 'yes' ? true : outdated === 'no' ? false : null,
       },
     ]
   })

@@ -1,13 +1,17 @@
 import { ParseError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
+import { type UnknownValue, unknownValue } from '../core/unknown-values.ts'
 
 /** The state of the host's clock synchronization. */
 export interface ClockState {
-  readonly synchronized: boolean
+  /** Null if unknown. */
+  readonly synchronized: boolean | null
   /**
    * Seconds that the clock is ahead of the time source; null if it is not synchronized or the offset is not reported.
    */
   readonly aheadSeconds: number | null
+  /** The leap status of chrony, if it is not a known one. */
+  readonly unknownValues?: readonly UnknownValue[]
   /** The time service reports a normal state, but has had no response from its servers for a long time. */
   readonly isSourceLost?: true
 }
@@ -15,6 +19,9 @@ export interface ClockState {
 const FIELDS = 14
 /** chronyd has no source, or serves its own clock (`local stratum`): 127.127.1.1. */
 const OWN_CLOCK = ['00000000', '7F7F0101']
+
+const SYNCHRONIZED = ['Normal', 'Insert second', 'Delete second']
+const NOT_SYNCHRONIZED = 'Not synchronised'
 
 /** Ten missing responses, and at least 3 minutes: by default chrony polls every 1 to 17 minutes. */
 const MAX_SILENCE = { atLeast: 180 * minute, intervals: 10 }
@@ -38,7 +45,9 @@ export const parseTracking = (text: string, now: number | null = null): ClockSta
   ) {
     throw new ParseError('chronyc tracking', `${FIELDS} values with commas between them`, text)
   }
-  if (leap === 'Not synchronised' || OWN_CLOCK.includes(reference)) {
+  const unknownValues = unknownValue('leap status of chrony', leap, [...SYNCHRONIZED, NOT_SYNCHRONIZED])
+  if (unknownValues.length > 0) return { synchronized: null, aheadSeconds: null, unknownValues }
+  if (leap === NOT_SYNCHRONIZED || OWN_CLOCK.includes(reference)) {
     return { synchronized: false, aheadSeconds: null }
   }
   const usual = MAX_SILENCE.intervals * Number(updateInterval) * second

@@ -43,9 +43,9 @@ export const voteGauges = (
   const usual = 120 + pick(40, node.name, 'votes', Math.floor(atMs / SPAN_MS))
   const slowest = voteDelayMs ?? usual
   const shares = { p50: 0.3, p90: 0.7, p99: 1 }
-  return Object.entries(shares).map(([quantile, share]) => [
-    `state_vote_delay_ready_after_timer_start_${quantile}_ms`,
-    `Delay of votes, ${quantile}`,
+  return Object.entries(shares).map(([percentile, share]) => [
+    `state_vote_delay_ready_after_timer_start_${percentile}_ms`,
+    `Delay of votes, ${percentile}`,
     Math.round(slowest * share),
   ])
 }

@@ -10,6 +10,10 @@ export type NoResponseReason = 'refused' | 'timeout'
 export interface HttpResponse {
   readonly status: number
   readonly text: string
+  /** The Content-Type header; null if the response has none. */
+  readonly contentType?: string | null
+  /** The first bytes of the body, which a text does not show if they are not UTF-8. */
+  readonly firstBytes?: Uint8Array
 }
 
 /** A request without a response. */
@@ -61,7 +65,8 @@ export const createHttpClient =
         redirect: 'error',
         signal: linked.signal,
       })
-      return { status: response.status, text: await readBody(response.body ?? []) }
+      const contentType = response.headers.get('content-type')
+      return { status: response.status, contentType, ...(await readBody(response.body ?? [])) }
     } catch (error) {
       throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
     } finally {
@@ -90,10 +95,14 @@ const requestOverSocket = async (
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve).once('error', reject).end()
   })
-  return { status: response.statusCode ?? 0, text: await readBody(response) }
+  return { status: response.statusCode ?? 0, ...(await readBody(response)) }
 }
 
-const readBody = async (body: AsyncIterable<Uint8Array> | readonly Uint8Array[]): Promise<string> => {
+const FIRST_BYTES = 8
+
+const readBody = async (
+  body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+): Promise<Pick<HttpResponse, 'text' | 'firstBytes'>> => {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
@@ -102,7 +111,9 @@ const readBody = async (body: AsyncIterable<Uint8Array> | readonly Uint8Array[])
     if (size > LIMITS.http.bodyBytes) break
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = Buffer.concat(chunks)
+  // A copy: a view would keep the complete body in memory.
+  return { text: bytes.toString('utf8'), firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)) }
 }
 
 /** The message of `fetch` is only "fetch failed"; the reason is the code of its cause. */

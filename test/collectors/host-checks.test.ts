@@ -115,6 +115,7 @@ test('the main processes are known from a poll of the units, and cleared by a fa
     required: [],
     lifecycle: createLifecycleCounters(recording().recorder, ['bft', 'rpc']),
     mainPids,
+    recorder: recording().recorder,
     timing: { interval: 10_000, timeout: 5000 },
   })
   const stop = new AbortController()

@@ -49,6 +49,8 @@ const start = async (answers: Answers, namePrefix: string | null = null) => {
   return { ...record, requests, clock, ...(await runPolls(collector, clock, 'chain_native_')) }
 }
 
+const UNPARSED = 'chain_agent_lines_total{format=prometheus,result=unparsed}'
+
 describe('metrics of consensus, in base units', () => {
   test('peers, votes, stake, statesync, database and events', async () => {
     const figures = {
@@ -91,6 +93,20 @@ describe('metrics of consensus, in base units', () => {
       state_blocksync_events_request_timeout: 31,
       state_blocksync_events_request_failed_no_peers: 32,
       state_blocksync_events_headers_validation_failed: 33,
+      triedb_nodes_created_or_updated: 5_000_000,
+      triedb_compaction_reads: 41,
+      triedb_compacted_bytes_fast_to_slow: 42,
+      triedb_compacted_bytes_slow_to_slow: 43,
+      triedb_copied_bytes_slow_to_fast: 44,
+      triedb_expire_nodes_updated: 45,
+      triedb_expire_reads: 46,
+      triedb_node_cache_hits: 900,
+      triedb_node_cache_misses: 100,
+      triedb_node_cache_evictions: 7,
+      triedb_node_cache_used_bytes: 30_000_000,
+      triedb_node_cache_entries: 300_000,
+      triedb_node_cache_max_bytes: 104_857_600,
+      triedb_node_cache_max_entries: 1_048_576,
       triedb_disk_used_bytes: 1_400_000_000_000,
       triedb_disk_capacity_bytes: 2_000_000_000_000,
       bft_txpool_pool_tracked_txs: 1234,
@@ -112,13 +128,14 @@ describe('metrics of consensus, in base units', () => {
       statesync_active: 1,
       statesync_progress_block: 7_300_000,
       statesync_target_block: 7_400_000,
-      'vote_delay_seconds{0.5}': 0.04,
-      'vote_delay_seconds{0.9}': 0.095,
-      'vote_delay_seconds{0.99}': 0.812,
+      'vote_delay_seconds{50}': 0.04,
+      'vote_delay_seconds{90}': 0.095,
+      'vote_delay_seconds{99}': 0.812,
       stake_ratio: 0.048,
       'migration_phase{legacy}': 0,
       'migration_phase{dual}': 1,
       'migration_phase{page_encoded}': 0,
+      'migration_phase{promoted}': 0,
       'events_total{committed_block}': 11,
       'events_total{local_timeout}': 12,
       'events_total{vote_sent}': 13,
@@ -140,6 +157,20 @@ describe('metrics of consensus, in base units', () => {
       'events_total{blocksync_invalid_headers}': 33,
       database_used_bytes: 1_400_000_000_000,
       database_capacity_bytes: 2_000_000_000_000,
+      'database_writes_total{upsert}': 5_000_000,
+      'database_writes_total{expiry}': 45,
+      'database_reads_total{compaction}': 41,
+      'database_reads_total{expiry}': 46,
+      'database_copied_bytes_total{fast_to_slow}': 42,
+      'database_copied_bytes_total{slow_to_slow}': 43,
+      'database_copied_bytes_total{slow_to_fast}': 44,
+      'cache_requests_total{hit}': 900,
+      'cache_requests_total{miss}': 100,
+      cache_evictions_total: 7,
+      cache_used_bytes: 30_000_000,
+      cache_capacity_bytes: 104_857_600,
+      cache_entries: 300_000,
+      cache_max_entries: 1_048_576,
       pool_transactions: 1234,
       'broadcast_latency_seconds{primary}': 0.085,
       'broadcast_latency_seconds{secondary}': 0.14,
@@ -148,16 +179,56 @@ describe('metrics of consensus, in base units', () => {
     })
   })
 
-  test('0 of 0 is not a statesync; the sentinel, NaN and a new phase are unknown', async () => {
+  test('0 of 0 is not a statesync; the sentinel and NaN are unknown', async () => {
     const figures = {
       statesync_syncing: 0,
       statesync_progress_estimate: 0,
       statesync_last_target: 0,
     }
-    const odd = { peer_disc_num_peers: 2 ** 64, triedb_migration_phase: 3 }
+    const odd = { peer_disc_num_peers: 2 ** 64 }
     const nan = 'zephyr_state_node_state_self_stake_bps NaN\n'
     const { shown } = await start({ native: text({ ...figures, ...odd }) + nan, otel: refused })
     expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, statesync_active: 0 })
+  })
+
+  test.each([
+    [0, 'legacy'],
+    [1, 'dual'],
+    [2, 'page_encoded'],
+    [3, 'promoted'],
+  ])('phase %i of the migration is %s', async (value, phase) => {
+    const { shown, total, states } = await start({ native: text({ triedb_migration_phase: value }), otel: refused })
+    const current = Object.entries(shown()).filter(([name, one]) => name.startsWith('migration_phase') && one === 1)
+    expect(current).toEqual([[`migration_phase{${phase}}`, 1]])
+    expect(total(UNPARSED)).toBe(0)
+    expect(Object.keys(states()).join(' ')).not.toContain('unknown value')
+  })
+
+  test('a new phase is absent, logged once and counted at each poll', async () => {
+    const figures = { triedb_migration_phase: 4, statesync_syncing: 2 }
+    const { shown, total, states, next } = await start({ native: text(figures), otel: refused })
+    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
+    const unknown = {
+      'unknown value, migration phase': '4 (expected 0, 1, 2, 3)',
+      'unknown value, statesync active': '2 (expected 0, 1)',
+    }
+    expect(states()).toMatchObject(unknown)
+    await next()
+    expect(states()).toMatchObject(unknown)
+    expect(total(UNPARSED)).toBe(4)
+  })
+
+  test('0 until consensus has read the statistics of execution: unknown', async () => {
+    const figures = { triedb_nodes_created_or_updated: 0, triedb_compaction_reads: 0, triedb_expire_reads: 0 }
+    const { shown } = await start({ native: text(figures), otel: refused })
+    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
+  })
+
+  test('with the names of OpenTelemetry, in quotation marks', async () => {
+    const dotted = '{"zephyr.total_uptime_us","service.version"="0.16.4",network="devnet"} 5e6\n'
+    const { shown, total } = await start({ native: dotted, otel: refused })
+    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, uptime_seconds: 5 })
+    expect(total(UNPARSED)).toBe(0)
   })
 
   test('with the configured prefix of metric names', async () => {
@@ -201,8 +272,8 @@ describe('the endpoint', () => {
     ['refused', refused, 'refused: could not request http://h.example/…: no connection (ECONNREFUSED)'],
     ['404', 404, 'http: HTTP status 404 (no)'],
     ['500', 500, 'http: HTTP status 500 (no)'],
-    ['a page', '<html><body>Sign in</body></html>\n', 'invalid'],
-    ['a text that is too long', 'a 1\n'.repeat(1_100_000), 'invalid'],
+    ['a page', '<html><body>Sign in</body></html>\n', expect.stringMatching(/^invalid: HTML, /)],
+    ['a text that is too long', 'a 1\n'.repeat(1_100_000), expect.stringMatching(/^invalid: .*characters at most/)],
     ['nothing', '', 'answering, with no metrics of consensus'],
     ['others', 'zephyr_rpc_active_requests 1\n', 'answering, with no metrics of consensus'],
     [
@@ -300,10 +371,9 @@ describe('values that do not change are absent', () => {
 test('unparsed lines are counted, and reported once an hour', async () => {
   const answers: Answers = { native: text(up(1)), otel: refused }
   const { total, states, next } = await start(answers)
-  const key = 'chain_agent_lines_total{format=prometheus,result=unparsed}'
-  expect(total(key)).toBe(0)
+  expect(total(UNPARSED)).toBe(0)
   answers.native = `${text(up(11))}zephyr_peers many\nzephyr_more more\n`
   await next()
-  expect(total(key)).toBe(2)
+  expect(total(UNPARSED)).toBe(2)
   expect(states()['metrics, unparsed']).toContain('input: zephyr_peers many')
 })

@@ -10,6 +10,7 @@ import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import type { DiskUsage } from '../../src/sources/file-tree.ts'
+import { recording } from './recording.ts'
 import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 /** Creates a directory with files. */
@@ -70,6 +71,7 @@ interface HostRun {
 export const runHost = (run: HostRun) => {
   const { clock, interval = 15_000 } = run
   const mainPids = createMainPids()
+  const record = recording()
   const unused = () => {
     throw new Error('no stream is read here')
   }
@@ -79,6 +81,7 @@ export const runHost = (run: HostRun) => {
     space: run.space ?? sources.space,
     clock,
     mainPids,
+    recorder: record.recorder,
     exec: { ...(run.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
     readPath: createReadPath(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), keyFiles),
     ports: run.ports ?? [8080, 9143],
@@ -88,6 +91,7 @@ export const runHost = (run: HostRun) => {
   })
   return {
     mainPids,
+    total: record.total,
     /** One poll: values by `name{labels}` without the common prefix, and the states. */
     poll: async () => {
       const reading = readingOf(await pollOnce(collector, clock))

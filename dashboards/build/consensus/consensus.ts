@@ -73,8 +73,8 @@ export const consensus: Row = {
       width: 8,
       min: 0,
       limits: limitsBy({ alert: 'ChainVotesLate', metric: 'chain_native_vote_delay_seconds' }),
-      names: ['0.5', '0.9', '0.99'],
-      lines: [{ expr: 'chain_native_vote_delay_seconds', legend: '{{quantile}}' }],
+      names: ['p50', 'p90', 'p99'],
+      lines: [{ expr: 'chain_native_vote_delay_seconds', legend: 'p{{percentile}}' }],
     }),
     graph({
       title: 'Working time of the parts of consensus',

@@ -40,7 +40,7 @@ export const votes: Row = {
       }),
       lines: [
         {
-          expr: highest('max by (job, instance) (chain_native_vote_delay_seconds{quantile="0.99"})'),
+          expr: highest('max by (job, instance) (chain_native_vote_delay_seconds{percentile="99"})'),
           legend: '{{instance}}',
         },
       ],

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
+import type { Recorder } from '../../core/metric.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { HostSources } from '../../sources/host.ts'
@@ -16,6 +17,7 @@ export type HostReading = ReadonlyMap<string, CheckResult>
 
 interface HostCollectorOptions extends HostSources {
   readonly exec: Exec
+  readonly recorder: Recorder
   readonly clock: Clock
   readonly readPath: ReadPath
   readonly mainPids: MainPids
@@ -74,6 +76,7 @@ export const offer: OfferCollector<typeof definition> = ({
   keyFiles,
   mainPids,
   exec,
+  recorder,
   clock,
   host: sources,
 }) => {
@@ -91,6 +94,7 @@ export const offer: OfferCollector<typeof definition> = ({
         nodeDirectory,
         timing,
         exec,
+        recorder,
         clock,
         readPath: createReadPath(readPrefix, keyFiles),
       }),

@@ -1,5 +1,6 @@
 import type { KERNELS } from './definition.ts'
-import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { createUnknownValues } from '../../core/unknown-values.ts'
 import { type KernelStat, parseCount, parseKernelStat, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
@@ -201,11 +202,13 @@ export const memoryChecks = ({ sysfs, readMemory, timeout }: MemoryCheckOptions)
 
 interface ClockCheckOptions {
   readonly exec: Exec
+  readonly recorder: Recorder
   readonly timeout: number
 }
 
 /** The clock, from chrony; without chrony from systemd, less often, because each read starts a service. */
-export const clockCheck = ({ exec, timeout }: ClockCheckOptions): HostCheck => {
+export const clockCheck = ({ exec, recorder, timeout }: ClockCheckOptions): HostCheck => {
+  const unknownValues = createUnknownValues(recorder, 'chrony')
   const systemd = createHostCheck({
     name: 'clock',
     timeout,
@@ -217,21 +220,25 @@ export const clockCheck = ({ exec, timeout }: ClockCheckOptions): HostCheck => {
     timeout,
     read: async (context) => {
       const tracked = await readChrony(exec, context)
-      return tracked === null ? systemd.run(context) : clockResult(tracked, 'chrony')
+      if (tracked === null) return systemd.run(context)
+      const { synchronized, unknownValues: found = [] } = tracked
+      unknownValues.add(found)
+      if (synchronized !== null) return clockResult(tracked, 'chrony')
+      return { samples: [], state: Object.entries(unknownValues.states()).flat().join(' ') }
     },
   })
 }
 
 const clockResult = ({ synchronized, aheadSeconds, isSourceLost }: ClockState, source: string): CheckResult => ({
   samples: [
-    sample('chain_host_clock_synchronized', synchronized),
+    ...sampleIfKnown('chain_host_clock_synchronized', synchronized),
     ...sampleIfKnown('chain_host_clock_offset_seconds', aheadSeconds),
   ],
   state:
     isSourceLost === true
       ? `not synchronized: ${source} has had no response from its servers for hours`
-      : `${synchronized ? 'synchronized' : 'not synchronized'} according to ${source}${
-          synchronized && aheadSeconds === null ? ', offset unknown' : ''
+      : `${synchronized === true ? 'synchronized' : 'not synchronized'} according to ${source}${
+          synchronized === true && aheadSeconds === null ? ', offset unknown' : ''
         }`,
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Recorder } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
+import { createUnknownValues, unknownValue } from '../../core/unknown-values.ts'
 import { EXIT_RESULTS } from './definition.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
 
@@ -16,6 +17,8 @@ export interface LifecycleCounters {
   polled(unit: { readonly service: string; readonly invocation: string | null; readonly result: string | null }): void
   started(entry: UnitEntry): void
   exited(entry: UnitEntry & { readonly result: string }): void
+  /** Results that no known version of systemd reports, for the log of the agent. */
+  unknownResults(): Readonly<Record<string, string>>
   /** State that must survive a restart of the agent. */
   snapshot(): unknown
   restore(snapshot: unknown): void
@@ -49,6 +52,15 @@ export const lifecycleEntry = (fields: Readonly<Record<string, string>>) => {
   return result === undefined ? undefined : { unit, invocation, result }
 }
 
+/** Those of systemd 258; the rare ones are counted as `other`. */
+const KNOWN_RESULTS: readonly string[] = [
+  ...EXIT_RESULTS,
+  'resources',
+  'protocol',
+  'start-limit-hit',
+  'exec-condition',
+]
+
 /** Number of runs to remember: enough for a unit that restarts every second for minutes. */
 const MAX_RUNS = 500
 
@@ -58,19 +70,23 @@ export const createLifecycleCounters = (recorder: Recorder, services: readonly s
   const starts = createRecentSet(MAX_RUNS)
   const ends = createRecentSet(MAX_RUNS)
   const lastPolled = new Map<string, { invocation: string | null; readonly first: string | null }>()
+  const unknownValues = createUnknownValues(recorder, 'systemctl')
   let isInitialized = false
 
   const countStart = (service: string, invocation: string, by: 0 | 1): void => {
     if (starts.add(invocation)) recorder.count('chain_service_starts_total', by, { service })
   }
   const countExit = (service: string, invocation: string, { by, reported }: { by: 0 | 1; reported: string }): void => {
+    if (!ends.add(invocation)) return
     const result = EXIT_RESULTS.find((known) => known === reported) ?? 'other'
-    if (ends.add(invocation)) recorder.count('chain_service_exits_total', by, { service, result })
+    recorder.count('chain_service_exits_total', by, { service, result })
+    if (by === 1) unknownValues.add(unknownValue('Result of systemd', reported, KNOWN_RESULTS))
   }
 
   const initialize = (): void => {
     if (isInitialized) return
     isInitialized = true
+    unknownValues.add([])
     for (const service of services) {
       recorder.count('chain_service_starts_total', 0, { service })
       for (const result of EXIT_RESULTS) recorder.count('chain_service_exits_total', 0, { service, result })
@@ -98,6 +114,7 @@ export const createLifecycleCounters = (recorder: Recorder, services: readonly s
     exited: ({ service, invocation, result, isOld }) => {
       countExit(service, invocation, { by: isOld ? 0 : 1, reported: result })
     },
+    unknownResults: unknownValues.states,
     snapshot: () => ({ starts: starts.all(), ends: ends.all() }),
     restore: (snapshot) => {
       const { data } = snapshotSchema.safeParse(snapshot)

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { excerpt } from '../../core/errors.ts'
-import { redact } from '../../core/redact.ts'
+import { redactedExcerpt } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
 import type { LogPattern } from '../../parsers/log-patterns/pattern.ts'
 import { type ClassifiedLine, classifyLine, mayMatchPattern, patternsOf } from '../../parsers/log-patterns/classify.ts'
@@ -64,12 +63,6 @@ const createRecentFailures = (services: readonly string[]) => {
     },
   }
 }
-
-/** Characters of a line to redact: a line may have a megabyte, and only its start is shown. */
-const MAX_TEXT = 8192
-
-/** A log line may contain home directories, credentials and keys. */
-const redactedExcerpt = (text: string): string => excerpt(redact(text.slice(0, MAX_TEXT)))
 
 /** A reason follows within this time of the line that it explains, in milliseconds. */
 const REASON_WITHIN_MS = 10_000

@@ -2,12 +2,22 @@ import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { ParseError } from '../../core/errors.ts'
 import { type Recorder, sample } from '../../core/metric.ts'
+import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, NATIVE_SOURCES } from './definition.ts'
 import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
+import type { HttpResponse } from '../../sources/http.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { createUnparsedLine } from '../shared/log-lines.ts'
-import { createMovementDetector, type Movement, nativeSamples, type NativeSeries, readNativeSeries } from './series.ts'
+import {
+  createMovementDetector,
+  type Movement,
+  nativeSamples,
+  type NativeSeries,
+  readNativeSeries,
+  unknownNativeValues,
+} from './series.ts'
+import { describeOtherContent } from './other-content.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -19,6 +29,8 @@ export interface NativeReading {
     readonly source: NativeSource
     readonly up: boolean
     readonly state: string
+    /** Whether it returned something else than metrics. */
+    readonly isOtherContent: boolean
   }[]
   /** The metrics and the endpoint that returned them; null if none did. */
   readonly given: {
@@ -27,6 +39,8 @@ export interface NativeReading {
     readonly series: NativeSeries
   } | null
   readonly unparsed: string | null
+  /** Unknown values by their list. */
+  readonly unknown: Readonly<Record<string, string>>
 }
 
 interface NativeCollectorOptions {
@@ -54,6 +68,8 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
     otel: createMovementDetector(clock),
   }
   const unparsedLine = createUnparsedLine()
+  const unknownValues = createUnknownValues(recorder, FORMAT)
+  const describeOther = createContentLog()
 
   const count = ({ unknownLines, firstUnknown }: Exposition): void => {
     recorder.count('chain_agent_lines_total', unknownLines, { format: FORMAT, result: 'unparsed' })
@@ -62,31 +78,38 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
   }
 
   const readEndpoint = async (
-    endpoint: MetricsEndpoint,
+    { source, endpoint }: Endpoint,
     prefix: string,
     signal: AbortSignal,
-  ): Promise<{ readonly state: string; readonly series?: NativeSeries }> => {
-    const reply = await request(endpoint.metrics(signal), parsePrometheusText)
+  ): Promise<{ readonly state: string; readonly isOtherContent?: true; readonly series?: NativeSeries }> => {
+    const response = endpoint.metrics(signal)
+    const reply = await request(response, parsePrometheusText)
+    if (!reply.ok && reply.reason === 'invalid') {
+      return { state: describeOther(source, await response, reply.detail), isOtherContent: true }
+    }
     if (!reply.ok) return { state: failureState(reply) }
     count(reply.value)
     const series = readNativeSeries(reply.value.samples, prefix)
-    return series ? { state: 'answering', series } : { state: noMetricsState(reply.value, prefix) }
+    if (!series) return { state: noMetricsState(reply.value, prefix) }
+    unknownValues.add(unknownNativeValues(series))
+    return { state: 'answering', series }
   }
 
   const read = async ({ signal }: Context): Promise<NativeReading> => {
     const prefix = options.namePrefix ?? (await options.readPrefix(signal)).word
     const asked: NativeReading['asked'][number][] = []
     let given: NativeReading['given'] = null
-    for (const { source, endpoint } of endpoints) {
-      const { state, series } = await readEndpoint(endpoint, prefix, signal)
-      asked.push({ source, up: series !== undefined, state })
+    for (const endpoint of endpoints) {
+      const { source } = endpoint
+      const { state, isOtherContent = false, series } = await readEndpoint(endpoint, prefix, signal)
+      asked.push({ source, up: series !== undefined, state, isOtherContent })
       if (!series) continue
       given = { source, pace: movements[source].update(series), series }
       break
     }
     // Values from before a failed or omitted read do not prove that the current ones change.
     for (const source of NATIVE_SOURCES) if (given?.source !== source) movements[source].reset()
-    return { asked, given, unparsed: unparsedLine.get() }
+    return { asked, given, unparsed: unparsedLine.get(), unknown: unknownValues.states() }
   }
 
   return {
@@ -99,16 +122,38 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
       ...(given && given.pace !== 'unknown' ? [sample('chain_native_frozen', given.pace === 'standing')] : []),
       ...(given && isLive(given) ? nativeSamples(given.series) : []),
     ],
-    states: ({ asked, given, unparsed }) => ({
-      ...Object.fromEntries(asked.map(({ source, state }) => [`metrics at ${source}`, state])),
+    states: ({ asked, given, unparsed, unknown }) => ({
+      ...Object.fromEntries(asked.map(({ source, state }) => [subjectOf(source), state])),
       ...(given && given.pace !== 'unknown' && { 'metrics of consensus': MOVEMENT_STATES[given.pace] }),
       ...(unparsed === null ? {} : { 'metrics, unparsed': unparsed }),
+      ...unknown,
     }),
+    warnings: ({ asked }) => asked.flatMap(({ source, isOtherContent }) => (isOtherContent ? [subjectOf(source)] : [])),
   }
 }
 
-const endpointsOf = ({ at, url, fallbackUrl }: NativeCollectorOptions) => [
-  { source: 'native' as const, endpoint: at(url) },
+const subjectOf = (source: NativeSource): string => `metrics at ${source}`
+
+/** The text of a body may differ at each read: it is replaced when the Content-Type or status changes. */
+const createContentLog = () => {
+  const last = new Map<NativeSource, { readonly kind: string; readonly text: string }>()
+  return (source: NativeSource, response: HttpResponse, problem: string): string => {
+    const kind = `${response.status} ${response.contentType ?? ''}`
+    const before = last.get(source)
+    if (before?.kind === kind) return before.text
+    const text = describeOtherContent(response, problem)
+    last.set(source, { kind, text })
+    return text
+  }
+}
+
+interface Endpoint {
+  readonly source: NativeSource
+  readonly endpoint: MetricsEndpoint
+}
+
+const endpointsOf = ({ at, url, fallbackUrl }: NativeCollectorOptions): readonly Endpoint[] => [
+  { source: 'native', endpoint: at(url) },
   ...(fallbackUrl === null ? [] : [{ source: 'otel' as const, endpoint: at(fallbackUrl) }]),
 ]
 

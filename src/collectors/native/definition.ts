@@ -30,14 +30,19 @@ export const NATIVE_EVENTS = [
 export const NATIVE_PARTS = ['ledger', 'router', 'statesync', 'txpool', 'state'] as const
 /** Validators send blocks to each other over the primary channel, and to full nodes over the secondary one. */
 export const BROADCAST_CHANNELS = ['primary', 'secondary'] as const
-/** Phases of the migration of the database to page-encoded timelines. */
-export const MIGRATION_PHASES = ['legacy', 'dual', 'page_encoded'] as const
+/**
+ * Phases of the migration of the database to page-encoded timelines, by their value in the node's metric. `promoted`: the
+ * primary timeline is the page-encoded one.
+ */
+export const MIGRATION_PHASES = ['legacy', 'dual', 'page_encoded', 'promoted'] as const
+/** Compaction copies from one list of chunks to the other, or within the slow one. */
+export const COPY_DIRECTIONS = ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'] as const
 
 export const definition = {
   name: 'native',
   help: 'metrics exported by consensus: peers, sessions, votes, statesync',
   introduction:
-    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When they stop changing they are absent here, and `chain_native_frozen` is 1.',
+    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When they stop changing they are absent here, and `chain_native_frozen` is 1. `chain_native_database_{reads,writes,copied_bytes}_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
   settings: z
     .strictObject({
       ...timing('10s', '5s', POLL),
@@ -78,9 +83,9 @@ export const definition = {
     chain_native_statesync_progress_block: gauge('Block that statesync has reached, from the metrics of consensus.'),
     chain_native_statesync_target_block: gauge('Target block of statesync, from the metrics of consensus.'),
     chain_native_vote_delay_seconds: gauge(
-      'Time from the start of the vote timer until the vote was ready, in seconds, by quantile of recent votes, from the metrics of consensus.',
+      'Time from the start of the vote timer until the vote was ready, in seconds, by percentile of recent votes, from the metrics of consensus.',
       {
-        quantile: ['0.5', '0.9', '0.99'],
+        percentile: ['50', '90', '99'],
       },
     ),
     chain_native_stake_ratio: gauge(
@@ -91,6 +96,29 @@ export const definition = {
     }),
     chain_native_database_used_bytes: gauge('Used bytes of the database, from the metrics of consensus.'),
     chain_native_database_capacity_bytes: gauge('Capacity of the database, from the metrics of consensus.'),
+    chain_native_database_reads_total: externalCounter(
+      'Nodes of the trie that execution read from the database for compaction, or for the expiry of history.',
+      { task: ['compaction', 'expiry'] },
+    ),
+    chain_native_database_writes_total: externalCounter(
+      'Nodes of the trie that execution wrote to the database for blocks, or for the expiry of history.',
+      { task: ['upsert', 'expiry'] },
+    ),
+    chain_native_database_copied_bytes_total: externalCounter(
+      'Bytes that compaction copied between the lists of chunks of the database.',
+      { direction: COPY_DIRECTIONS },
+    ),
+    chain_native_cache_requests_total: externalCounter(
+      'Requests to the cache of trie nodes with which consensus reads the state, by result.',
+      { result: ['hit', 'miss'] },
+    ),
+    chain_native_cache_evictions_total: externalCounter(
+      'Trie nodes that were removed from the cache with which consensus reads the state.',
+    ),
+    chain_native_cache_used_bytes: gauge('Used bytes of the cache of trie nodes with which consensus reads the state.'),
+    chain_native_cache_capacity_bytes: gauge('Capacity of the cache of trie nodes with which consensus reads the state.'),
+    chain_native_cache_entries: gauge('Trie nodes in the cache with which consensus reads the state.'),
+    chain_native_cache_max_entries: gauge('Limit of trie nodes in the cache with which consensus reads the state.'),
     chain_native_pool_transactions: gauge('Number of transactions in the transaction pool.'),
     chain_native_broadcast_latency_seconds: gauge(
       'Time until a block was received over the channel, in seconds, 99th percentile of the last 30 seconds, from the metrics of consensus.',

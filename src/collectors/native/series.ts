@@ -1,9 +1,10 @@
-import { BROADCAST_CHANNELS, MIGRATION_PHASES, NATIVE_EVENTS, NATIVE_PARTS } from './definition.ts'
+import { BROADCAST_CHANNELS, COPY_DIRECTIONS, MIGRATION_PHASES, NATIVE_EVENTS, NATIVE_PARTS } from './definition.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { plainText } from '../../core/redact.ts'
+import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 
 /**
  * Names of the node's metrics, without the name prefix. All of them are gauges, also those that count; a version
@@ -23,6 +24,19 @@ const NATIVE_NAMES = {
   migrationPhase: 'triedb_migration_phase',
   databaseUsed: 'triedb_disk_used_bytes',
   databaseCapacity: 'triedb_disk_capacity_bytes',
+  // Cumulative, of execution's process.
+  upsertWrites: 'triedb_nodes_created_or_updated',
+  expiryWrites: 'triedb_expire_nodes_updated',
+  compactionReads: 'triedb_compaction_reads',
+  expiryReads: 'triedb_expire_reads',
+  // Of the cache of consensus; absent if its backend has none.
+  cacheHits: 'triedb_node_cache_hits',
+  cacheMisses: 'triedb_node_cache_misses',
+  cacheEvictions: 'triedb_node_cache_evictions',
+  cacheUsed: 'triedb_node_cache_used_bytes',
+  cacheCapacity: 'triedb_node_cache_max_bytes',
+  cacheEntries: 'triedb_node_cache_entries',
+  cacheMaxEntries: 'triedb_node_cache_max_entries',
   poolTransactions: 'bft_txpool_pool_tracked_txs',
 } as const
 
@@ -71,16 +85,15 @@ const SESSION_NAMES = {
 
 /** In milliseconds, since v0.14.0. */
 const VOTE_DELAY_NAMES = {
-  '0.5': 'state_vote_delay_ready_after_timer_start_p50_ms',
-  '0.9': 'state_vote_delay_ready_after_timer_start_p90_ms',
-  '0.99': 'state_vote_delay_ready_after_timer_start_p99_ms',
+  '50': 'state_vote_delay_ready_after_timer_start_p50_ms',
+  '90': 'state_vote_delay_ready_after_timer_start_p90_ms',
+  '99': 'state_vote_delay_ready_after_timer_start_p99_ms',
 } as const
 
-/** The value of the node's metric for each phase. */
-const MIGRATION_VALUES: Readonly<Record<(typeof MIGRATION_PHASES)[number], number>> = {
-  legacy: 0,
-  dual: 1,
-  page_encoded: 2,
+const COPY_NAMES: Readonly<Record<(typeof COPY_DIRECTIONS)[number], string>> = {
+  fast_to_slow: 'triedb_compacted_bytes_fast_to_slow',
+  slow_to_slow: 'triedb_compacted_bytes_slow_to_slow',
+  slow_to_fast: 'triedb_copied_bytes_slow_to_fast',
 }
 
 /** Whether a name without the name prefix is a metric of consensus. */
@@ -91,6 +104,7 @@ const ALL: ReadonlySet<string> = new Set([
   ...Object.values(EVENT_NAMES),
   ...Object.values(PART_NAMES),
   ...Object.values(BROADCAST_NAMES),
+  ...Object.values(COPY_NAMES),
   ...Object.values(SESSION_NAMES),
   ...Object.values(VOTE_DELAY_NAMES),
   'node_info',
@@ -116,9 +130,9 @@ const STALE_AFTER = minute / 2
  * a while, of the old and of the new version: the newest is used.
  */
 export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: string): NativeSeries | undefined => {
-  const own = samples.filter(
-    ({ name }) => name.startsWith(`${prefix}_`) && isOfConsensus(name.slice(prefix.length + 1)),
-  )
+  const own = samples
+    .map(withoutDots)
+    .filter(({ name }) => name.startsWith(`${prefix}_`) && isOfConsensus(name.slice(prefix.length + 1)))
   if (own.length === 0) return undefined
   const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
   const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
@@ -142,6 +156,13 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
       return value
     },
   }
+}
+
+/** OpenTelemetry's own form of the names, `zephyr.total_uptime_us`, which some collectors serve unchanged. */
+const withoutDots = (one: PrometheusSample): PrometheusSample => {
+  if (!one.name.includes('.')) return one
+  const labels = Object.entries(one.labels).map(([name, value]) => [name.replaceAll('.', '_'), value])
+  return { ...one, name: one.name.replaceAll('.', '_'), labels: Object.fromEntries(labels) }
 }
 
 /** Two different values with the same timestamp are unknown: either may be of this node. */
@@ -219,15 +240,17 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
     ...sampleIfKnown('chain_native_downstream_nodes', value(NATIVE_NAMES.downstreamNodes)),
     ...STATES.flatMap((state) => sampleIfKnown('chain_native_sessions', value(SESSION_NAMES[state]), { state })),
     ...statesyncSamples(series),
-    ...QUANTILES.flatMap((quantile) =>
-      sampleIfKnown('chain_native_vote_delay_seconds', divided(value(VOTE_DELAY_NAMES[quantile]), 1000), {
-        quantile,
+    ...PERCENTILES.flatMap((percentile) =>
+      sampleIfKnown('chain_native_vote_delay_seconds', divided(value(VOTE_DELAY_NAMES[percentile]), 1000), {
+        percentile,
       }),
     ),
     ...sampleIfKnown('chain_native_stake_ratio', divided(value(NATIVE_NAMES.stake), 10_000)),
     ...phaseSamples(value(NATIVE_NAMES.migrationPhase)),
     ...sampleIfKnown('chain_native_database_used_bytes', value(NATIVE_NAMES.databaseUsed)),
     ...sampleIfKnown('chain_native_database_capacity_bytes', value(NATIVE_NAMES.databaseCapacity)),
+    ...databaseWorkSamples(series),
+    ...cacheSamples(series),
     ...sampleIfKnown('chain_native_pool_transactions', value(NATIVE_NAMES.poolTransactions)),
     ...BROADCAST_CHANNELS.flatMap((channel) =>
       sampleIfKnown('chain_native_broadcast_latency_seconds', divided(value(BROADCAST_NAMES[channel]), 1000), {
@@ -244,7 +267,7 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
 }
 
 const STATES = ['transport', 'initiating'] as const
-const QUANTILES = ['0.5', '0.9', '0.99'] as const
+const PERCENTILES = ['50', '90', '99'] as const
 
 const divided = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value / by
@@ -252,8 +275,9 @@ const divided = (value: number | undefined, by: number): number | undefined =>
 /** A progress of 0 of 0 is a process that never needed statesync. */
 const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
   const target = value(NATIVE_NAMES.statesyncTarget)
+  const active = value(NATIVE_NAMES.statesyncActive)
   return [
-    ...sampleIfKnown('chain_native_statesync_active', value(NATIVE_NAMES.statesyncActive)),
+    ...(active === 0 || active === 1 ? [sample('chain_native_statesync_active', active)] : []),
     ...(target === undefined || target === 0
       ? []
       : [
@@ -263,10 +287,45 @@ const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
   ]
 }
 
+/**
+ * Consensus reports 0 until it has read the file of execution: before the first block was written, the numbers are
+ * unknown.
+ */
+const databaseWorkSamples = ({ value }: NativeSeries): readonly Sample[] =>
+  (value(NATIVE_NAMES.upsertWrites) ?? 0) === 0
+    ? []
+    : [
+        ...sampleIfKnown('chain_native_database_writes_total', value(NATIVE_NAMES.upsertWrites), { task: 'upsert' }),
+        ...sampleIfKnown('chain_native_database_writes_total', value(NATIVE_NAMES.expiryWrites), { task: 'expiry' }),
+        ...sampleIfKnown('chain_native_database_reads_total', value(NATIVE_NAMES.compactionReads), {
+          task: 'compaction',
+        }),
+        ...sampleIfKnown('chain_native_database_reads_total', value(NATIVE_NAMES.expiryReads), { task: 'expiry' }),
+        ...COPY_DIRECTIONS.flatMap((direction) =>
+          sampleIfKnown('chain_native_database_copied_bytes_total', value(COPY_NAMES[direction]), { direction }),
+        ),
+      ]
+
+const cacheSamples = ({ value }: NativeSeries): readonly Sample[] => [
+  ...sampleIfKnown('chain_native_cache_requests_total', value(NATIVE_NAMES.cacheHits), { result: 'hit' }),
+  ...sampleIfKnown('chain_native_cache_requests_total', value(NATIVE_NAMES.cacheMisses), { result: 'miss' }),
+  ...sampleIfKnown('chain_native_cache_evictions_total', value(NATIVE_NAMES.cacheEvictions)),
+  ...sampleIfKnown('chain_native_cache_used_bytes', value(NATIVE_NAMES.cacheUsed)),
+  ...sampleIfKnown('chain_native_cache_capacity_bytes', value(NATIVE_NAMES.cacheCapacity)),
+  ...sampleIfKnown('chain_native_cache_entries', value(NATIVE_NAMES.cacheEntries)),
+  ...sampleIfKnown('chain_native_cache_max_entries', value(NATIVE_NAMES.cacheMaxEntries)),
+]
+
 /** An unknown value of the phase is not exported. */
 const phaseSamples = (value: number | undefined): readonly Sample[] =>
-  MIGRATION_PHASES.some((phase) => MIGRATION_VALUES[phase] === value)
-    ? MIGRATION_PHASES.map((phase) =>
-        sample('chain_native_migration_phase', MIGRATION_VALUES[phase] === value, { phase }),
-      )
+  MIGRATION_PHASES.some((_, known) => known === value)
+    ? MIGRATION_PHASES.map((phase, known) => sample('chain_native_migration_phase', known === value, { phase }))
     : []
+
+const FLAG = ['0', '1']
+
+/** The values that this version of the agent does not know. */
+export const unknownNativeValues = ({ value }: NativeSeries): readonly UnknownValue[] => [
+  ...unknownValue('migration phase', value(NATIVE_NAMES.migrationPhase), Object.keys(MIGRATION_PHASES)),
+  ...unknownValue('statesync active', value(NATIVE_NAMES.statesyncActive), FLAG),
+]

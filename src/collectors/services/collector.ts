@@ -1,7 +1,8 @@
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { sample, sampleIfKnown } from '../../core/metric.ts'
+import { type Recorder, sample, sampleIfKnown } from '../../core/metric.ts'
+import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 import type { Exec } from '../../sources/exec.ts'
@@ -25,12 +26,14 @@ interface ServicesCollectorOptions {
   readonly required: readonly string[]
   readonly lifecycle: LifecycleCounters
   readonly mainPids: MainPids
+  readonly recorder: Recorder
   readonly timing: Timing
 }
 
 /** The node's systemd units and timers, by one `systemctl show`. */
 export const services = (options: ServicesCollectorOptions): Collector<ServicesReading> => {
-  const { exec, unitNames, units, timers, required, lifecycle, mainPids, timing } = options
+  const { exec, unitNames, units, timers, required, lifecycle, mainPids, recorder, timing } = options
+  const unknownValues = createUnknownValues(recorder, 'systemctl')
   const partialRestart = createPartialRestart()
   /** The last exit of each service: systemd clears it when the unit is started again. */
   const exits = new Map<string, Unit['exit']>()
@@ -55,6 +58,7 @@ export const services = (options: ServicesCollectorOptions): Collector<ServicesR
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const shown = parseUnits(stdout)
     if (shown.length !== requested.length) throw unitCountError(requested.length, shown.length)
+    unknownValues.add(shown.flatMap((unit) => unit.unknownValues))
 
     const found = [...resolvedUnits.keys()].flatMap((service, at) => {
       const unit = shown[at] // systemctl prints the units in the order of the arguments
@@ -89,7 +93,11 @@ export const services = (options: ServicesCollectorOptions): Collector<ServicesR
     timing,
     run: poll(timing, read),
     samples,
-    states: (reading) => Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
+    states: (reading) => ({
+      ...Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
+      ...unknownValues.states(),
+      ...lifecycle.unknownResults(),
+    }),
   }
 }
 
@@ -149,10 +157,10 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
 
 const inSeconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
 
-export const offer: OfferCollector<typeof definition> = ({ config, exec, unitNames, lifecycle, mainPids }) => {
+export const offer: OfferCollector<typeof definition> = ({ config, exec, unitNames, lifecycle, mainPids, recorder }) => {
   const { units, timers, required } = config.services
   return {
     uses: [unitNames, lifecycle],
-    create: (timing) => services({ exec, unitNames, units, timers, required, lifecycle, mainPids, timing }),
+    create: (timing) => services({ exec, unitNames, units, timers, required, lifecycle, mainPids, recorder, timing }),
   }
 }

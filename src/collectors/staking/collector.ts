@@ -1,6 +1,7 @@
 import { attempt, type Collector, type Timing } from '../../core/collector.ts'
 import { withDeadline } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
+import { createUnknownValues, type UnknownValue } from '../../core/unknown-values.ts'
 import { FULL_COMMISSION } from '../../parsers/staking.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { requestTimeout } from '../shared/request.ts'
@@ -18,6 +19,7 @@ export const staking = ({
   timing,
   ...options
 }: StakingPollOptions & { readonly timing: Timing }): Collector<StakingReading> => {
+  const unknownValues = createUnknownValues(options.recorder, 'staking')
   const read = createStakingPoll({ ...options, keepFor: 2 * timing.interval, sliceFor: timing.timeout / 3 })
   return {
     name: definition.name,
@@ -27,15 +29,21 @@ export const staking = ({
       while (!context.signal.aborted) {
         const outcome = await attempt(context.clock, () => withDeadline(context, timing.timeout, read))
         if (context.signal.aborted) return
+        if (outcome.ok) unknownValues.add(unknownFlags(outcome.value.validator?.flags))
         report(outcome)
         const hasKey = !outcome.ok || outcome.value.hasKey
         await context.clock.sleep(hasKey ? timing.interval : Math.min(KEY_INTERVAL_MS, timing.interval), context.signal)
       }
     },
     samples: samplesOf,
-    states,
+    states: (reading) => ({ ...states(reading), ...unknownValues.states() }),
   }
 }
+
+const unknownFlags = (flags = 0n): readonly UnknownValue[] =>
+  flags >> BigInt(FLAGS.length) === 0n
+    ? []
+    : [{ list: 'flags of the validator', value: `0x${flags.toString(16)}`, expected: ['0', ...FLAGS] }]
 
 const states = ({ hasKey, up, failure, epoch, isRegistered, validator, sets }: StakingReading) => ({
   'staking precompile': !hasKey ? 'not read: the public key is unknown' : up ? 'answering' : (failure ?? 'no answer'),
@@ -49,8 +57,10 @@ const states = ({ hasKey, up, failure, epoch, isRegistered, validator, sets }: S
   ...(validator && {
     commission: `${Number((validator.commission.execution * 10_000n) / FULL_COMMISSION) / 100} %`,
     'validator flags':
-      FLAGS.filter((_, bit) => (validator.flags >> BigInt(bit)) & 1n).join(', ') ||
-      (validator.flags === 0n ? 'none' : 'unknown'),
+      [
+        ...FLAGS.filter((_, bit) => (validator.flags >> BigInt(bit)) & 1n),
+        ...(unknownFlags(validator.flags).length === 0 ? [] : ['unknown']),
+      ].join(', ') || 'none',
   }),
   ...(epoch && { 'validator sets': sets ? 'known' : 'unknown' }),
 })

@@ -1,6 +1,7 @@
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { createUnknownValues } from '../../core/unknown-values.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
 import type { ReadStatus } from '../../sources/reports.ts'
 import type { OwnKey } from '../shared/node-state.ts'
@@ -28,7 +29,9 @@ export const status = ({
   ownKey,
   servesAsReference,
   timing,
-}: StatusCollectorOptions): Collector<StatusReading> => ({
+}: StatusCollectorOptions): Collector<StatusReading> => {
+  const unknownValues = createUnknownValues(recorder, 'chain-status')
+  return {
   name: definition.name,
   help: definition.help,
   timing,
@@ -40,20 +43,30 @@ export const status = ({
       format: 'chain-status',
       result: 'unparsed',
     })
+    unknownValues.add(report.unknownValues)
     return { ...report, readAt: clock.now() }
   }),
   samples: (report) => [
     ...samples(report),
     ...(servesAsReference ? sampleIfKnown('chain_blocks_behind', behind(report)) : []),
   ],
-  states: ({ consensus, rpc, statesync, unknownKeys }) => ({
+  states: ({ consensus, rpc, services, statesync, unknownKeys }) => ({
     ...(unknownKeys.length === 0 ? {} : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
     'reported consensus': consensus.status ?? 'unknown',
     'reported mode': consensus.mode ?? 'unknown',
     'reported RPC': rpc.status ?? 'unknown',
+    'reported services': servicesState(services),
     'reported statesync': (statesync.targetBlock ?? 0n) === 0n ? 'none' : 'under way or done',
+    ...unknownValues.states(),
   }),
-})
+}
+}
+
+/** The words for a service that does not run are not documented: they are shown as reported. */
+const servicesState = (services: StatusReport['services']): string => {
+  const others = Object.entries(services).filter(([, word]) => word !== 'running')
+  return others.map(([service, word]) => `${service} ${word || 'unknown'}`).join(', ') || 'running'
+}
 
 /** Not the difference in the report, which is clamped in some versions. */
 const behind = ({ consensus }: StatusReport): bigint | null =>

@@ -18,11 +18,13 @@ import {
   type RunningVersion,
   runningVersions,
   runsReplaced,
+  unknownKinds,
   type VersionResult,
 } from './versions.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { type Context } from '../../core/clock.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
+import { createUnknownValues } from '../../core/unknown-values.ts'
 import { type Exec } from '../../sources/exec.ts'
 import { type ReadPrefix } from '../../sources/prefix.ts'
 import { type OfferCollector } from '../dependencies.ts'
@@ -174,11 +176,12 @@ interface VersionCollectorOptions {
 /** Installed and running versions, and whether they meet the requirements of the next forks. */
 export const version = (options: VersionCollectorOptions): Collector<VersionReading> => {
   const { exec, recorder, published, timing } = options
+  const unknownValues = createUnknownValues(recorder, 'chain-mpt')
   /** A node does not change its chain: the chain id is kept while the RPC is down. */
   let chainId: string | null = null
 
   const read = async (context: Context): Promise<VersionReading> => {
-    const { word } = await options.readPrefix(context.signal)
+    const { word, from } = await options.readPrefix(context.signal)
     const versionContext = { exec, recorder, context, timeout: timing.timeout * 0.75 }
     const [package_, ...results] = await Promise.all([
       readPackageVersion(options.package ?? word, versionContext),
@@ -192,6 +195,8 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     )
     // After the programs, so that the first reading has the samples of the other collectors.
     const known = createSampleIndex(published())
+    // Without a node the prefix, which is also the name of a kind, is unknown.
+    unknownValues.add(from === 'default' ? [] : unknownKinds(known, word))
     const running = runningVersions(known)
     const installed = installedVersion(package_, results)
     chainId = chainIdOf(known) ?? chainId
@@ -222,7 +227,7 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     timing,
     run: poll(timing, read),
     samples,
-    states,
+    states: (reading) => ({ ...states(reading), ...unknownValues.states() }),
   }
 }
 

@@ -9,6 +9,7 @@ import {
   versionIn,
 } from '../../parsers/version.ts'
 import { second } from '../../core/units.ts'
+import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 import { type RUNNING_SOURCES } from './definition.ts'
 import { type Exec } from '../../sources/exec.ts'
 
@@ -129,6 +130,11 @@ export const hasSlotPrimary = (known: SampleIndex): boolean =>
   known
     .series('chain_storage_timeline_info')
     .some(({ labels }) => labels['timeline'] === 'primary' && labels['kind'] === SLOT_KIND)
+/** Kinds of timelines that this version of the agent does not know. */
+export const unknownKinds = (known: SampleIndex, prefix: string): readonly UnknownValue[] =>
+  known
+    .series('chain_storage_timeline_info')
+    .flatMap(({ labels }) => unknownValue('state machine kind', labels['kind'], [SLOT_KIND, prefix]))
 
 const labelOf = (
   known: SampleIndex,

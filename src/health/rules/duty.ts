@@ -102,7 +102,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           advice: [
             'Check the load of the host, execution and the drives: `chain-agent status execution`, `chain-agent status host`.',
           ],
-          expr: (limit) => `chain_native_vote_delay_seconds{quantile="0.99"} > ${limit}
+          expr: (limit) => `chain_native_vote_delay_seconds{percentile="99"} > ${limit}
   and on (instance, job) (chain_native_stake_ratio > 0)`,
           summary: 'Votes are ready too late.',
           description: (limit) =>

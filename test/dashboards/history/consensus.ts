@@ -95,13 +95,13 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
   for (const phase of MIGRATION_PHASES) to.gauge('chain_native_migration_phase', phase === 'page_encoded', { phase })
   if (moment.profile.isValidator && moment.follows) {
     const slower = moment.isSlow || moment.ownTimeoutShare > 0.2 ? 4 : 1
-    for (const [quantile, seconds] of [
-      ['0.5', 0.047],
-      ['0.9', 0.11],
-      ['0.99', 0.16],
+    for (const [percentile, seconds] of [
+      ['50', 0.047],
+      ['90', 0.11],
+      ['99', 0.16],
     ] as const) {
       const delay = seconds * slower * (1 + 0.2 * moment.noise(13))
-      to.gauge('chain_native_vote_delay_seconds', delay, { quantile })
+      to.gauge('chain_native_vote_delay_seconds', delay, { percentile })
     }
   }
   recordEvents(to, moment)
