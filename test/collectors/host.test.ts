@@ -241,6 +241,17 @@ test('without chrony the clock is read from systemd, once a minute', async () =>
   expect(commands.filter((line) => line.startsWith('timedatectl'))).toHaveLength(2)
 })
 
+test('a leap status that is unknown is not a synchronized clock', async () => {
+  const line = fixture('chrony-tracking.txt').replace('Normal', 'Invalid')
+  const { poll, total } = await start({ 'chronyc -c tracking': line })
+  const { values, states } = await poll()
+  expect(values).not.toHaveProperty('host_clock_synchronized')
+  expect(values).not.toHaveProperty('host_clock_offset_seconds')
+  const expected = 'Invalid (expected Normal, Insert second, Delete second, Not synchronised)'
+  expect(states['host, clock']).toBe(`unknown value, leap status of chrony ${expected}`)
+  expect(total('chain_agent_lines_total{format=chrony,result=unparsed}')).toBe(1)
+})
+
 test('without a response from its servers for hours, chrony is not synchronized and has no offset', async () => {
   const { poll, clock } = await start(TRACKING)
   await clock.advance(3 * 3_600_000 + 60_000)

@@ -123,3 +123,15 @@ describe('a partial restart', () => {
     expect(createPartialRestart()(unit('b', 0), unit('e', 900_000))).toBe(false)
   })
 })
+
+test('an unknown result of systemd is counted as other, logged, and counted once per run', () => {
+  const { lifecycle, total } = bft()
+  lifecycle.exited({ ...entry('a', true), result: 'reborn' })
+  expect(lifecycle.unknownResults()).toEqual({})
+  for (const run of ['b', 'b', 'c']) lifecycle.exited({ ...entry(run), result: 'reborn' })
+  for (const run of ['d', 'e']) lifecycle.exited({ ...entry(run), result: 'start-limit-hit' })
+  expect(total(exits('other'))).toBe(4)
+  expect(total('chain_agent_lines_total{format=systemctl,result=unparsed}')).toBe(2)
+  expect(Object.keys(lifecycle.unknownResults())).toEqual(['unknown value, Result of systemd'])
+  expect(lifecycle.unknownResults()['unknown value, Result of systemd']).toMatch(/^reborn \(expected success, /)
+})

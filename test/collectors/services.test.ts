@@ -13,6 +13,11 @@ const unit = (properties: Readonly<Record<string, string>>): string =>
 
 /** The exits that are counted while systemd shows a service so, at one poll after the other. */
 const polls = async (...shown: readonly [string, ...string[]]) => {
+  const { record } = await run(...shown)
+  return Object.entries(record.totals()).filter(([name, total]) => name.includes('_exits_') && total > 0)
+}
+
+const run = async (...shown: readonly [string, ...string[]]) => {
   const record = recording()
   const left = [...shown]
   const collector = services({
@@ -29,11 +34,12 @@ const polls = async (...shown: readonly [string, ...string[]]) => {
     required: ['bft'],
     lifecycle: createLifecycleCounters(record.recorder, ['bft']),
     mainPids: createMainPids(),
+    recorder: record.recorder,
     timing: { interval: 10_000, timeout: 5000 },
   })
-  const { next } = await runPolls(collector, manualClock())
+  const { next, shown: values, states } = await runPolls(collector, manualClock())
   for (const _ of left) await next()
-  return Object.entries(record.totals()).filter(([name, total]) => name.includes('_exits_') && total > 0)
+  return { record, values, states }
 }
 
 const RUNNING = unit({ ActiveState: 'active', Result: 'success', InvocationID: 'a1' })
@@ -47,4 +53,24 @@ test('a main process that has ended is an exit', async () => {
 test('a start that fails before the main process runs is no exit', async () => {
   const failed = { ActiveState: 'failed', Result: 'resources', InvocationID: 'b2', ExecMainExitTimestamp: '' }
   expect(await polls(RUNNING, unit(failed))).toEqual([])
+})
+
+const UNPARSED = 'chain_agent_lines_total{format=systemctl,result=unparsed}'
+
+test.each([
+  ['LoadState', 'ghost', 'loaded'],
+  ['ActiveState', 'melting', 'inactive'],
+  ['UnitFileState', 'blessed', 'static'],
+  ['ExecMainCode', '9', '2'],
+])('%s=%s of a later systemd is counted at each poll and logged once; %s is known', async (name, value, known) => {
+  const { record, states } = await run(RUNNING, unit({ ActiveState: 'active', [name]: value }), RUNNING)
+  expect(record.total(UNPARSED)).toBe(1)
+  expect(states()[`unknown value, ${name} of systemd`]).toMatch(new RegExp(`^${value} \\(expected .*${known}`))
+  expect((await run(unit({ ActiveState: 'active', [name]: known }))).record.total(UNPARSED)).toBe(0)
+})
+
+test('a state of a later systemd is other, and its value is logged', async () => {
+  const { values, states } = await run(unit({ ActiveState: 'melting' }))
+  expect(values()).toMatchObject({ 'service_state{bft,other}': 1, 'service_active{bft}': 0 })
+  expect(states()).toMatchObject({ bft: 'other' })
 })

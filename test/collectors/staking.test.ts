@@ -3,6 +3,8 @@ import { staking } from '../../src/collectors/staking/collector.ts'
 import type { StakingReading } from '../../src/collectors/staking/reading.ts'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
+import { pollOnce, readingOf } from './run-collector.ts'
 import {
   chainState,
   KEY,
@@ -135,6 +137,20 @@ describe('a poll', () => {
     expect(metrics).toMatchObject({ 'flag stake_low': 1, 'flag withdrawn': 0, 'flag double_sign': 1 })
     expect(metrics).not.toHaveProperty('margin_ratio')
     expect(metrics).not.toHaveProperty('rank')
+  })
+
+  test('an unknown flag is logged and counted', async () => {
+    state.own.flags = 0b101001n
+    const { recorder, total } = recording()
+    const clock = manualClock(0)
+    const timing = { interval: 60_000, timeout: 30_000 }
+    const collector = staking({ ...stakingOptions(node.url, clock), recorder, timing })
+    const states = collector.states(readingOf(await pollOnce(collector, clock)))
+    expect(states).toMatchObject({
+      'validator flags': 'stake_low, unknown',
+      'unknown value, flags of the validator': '0x29 (expected 0, stake_low, withdrawn, double_sign)',
+    })
+    expect(total('chain_agent_lines_total{format=staking,result=unparsed}')).toBe(1)
   })
 
   test('more candidates than members: the threshold is the stake of the weakest member', async () => {

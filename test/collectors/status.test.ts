@@ -31,20 +31,22 @@ const HEALTHY =
 
 const watch = async (text: string, servesAsReference = false) => {
   const clock = manualClock()
+  const { recorder, total } = recording()
   const ownKey = createOwnKey(null)
   const collector = status({
     read: () => Promise.resolve(text),
-    recorder: recording().recorder,
+    recorder,
     ownKey,
     servesAsReference,
     timing: { interval: 300_000, timeout: 60_000 },
   })
-  const samples = (await runPolls(collector, clock)).samples()
+  const { samples: read, states } = await runPolls(collector, clock)
+  const samples = read()
   const value = (name: string, label?: string): number | undefined =>
     samples.find(
       (one) => one.name === `chain_${name}` && (label === undefined || Object.values(one.labels).includes(label)),
     )?.value
-  return { value, samples, ownKey }
+  return { value, samples, ownKey, total, states }
 }
 
 describe('only the healthy value is healthy, and no value is unknown', () => {
@@ -92,4 +94,24 @@ test('the times of the cleanup are counted from the time of the report', async (
   // The clock of the test is at 1000 s.
   expect(value('status_cleanup_last_timestamp_seconds')).toBe(-1880)
   expect(value('status_cleanup_next_timestamp_seconds')).toBe(1720)
+})
+
+test('the words of services that do not run are logged as reported', async () => {
+  expect((await watch(report(HEALTHY))).states()).toMatchObject({ 'reported services': 'execution exited, rpc unknown' })
+  const running = report(HEALTHY).replace('exited', 'running').replace('chain-rpc:', 'chain-rpc: running')
+  expect((await watch(running)).states()).toMatchObject({ 'reported services': 'running' })
+})
+
+test.each([
+  ['true', 1, 0],
+  ['false', 0, 0],
+  ['paused', undefined, 1],
+])('activated of the cleanup: %s', async (word, activated, unknown) => {
+  const cleanup = `  chain-cruft:\n    activated: ${word}\nconsensus:`
+  const { value, total, states } = await watch(report(HEALTHY).replace('consensus:', cleanup))
+  expect(value('status_cleanup_activated')).toBe(activated)
+  expect(total('chain_agent_lines_total{format=chain-status,result=unparsed}')).toBe(unknown)
+  expect(states()['unknown value, activated of the cleanup']).toBe(
+    unknown === 0 ? undefined : 'paused (expected true, false)',
+  )
 })

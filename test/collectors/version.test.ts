@@ -225,6 +225,18 @@ describe('the forks', () => {
     expect(await ready(...published)).toBe(expected)
   })
 
+  test.each([
+    ['known', [timeline('ethereum'), timeline('zephyr', 'secondary')], 0],
+    ['unknown', [timeline('quantum')], 1],
+  ])('a kind of timeline that is %s', async (_, published, unknown) => {
+    await program('zephyr-node', build('v0.16.1'))
+    const { states, total } = await pollVersion({ published })
+    expect(total('chain_agent_lines_total{format=chain-mpt,result=unparsed}')).toBe(unknown)
+    expect(states['unknown value, state machine kind']).toBe(
+      unknown === 0 ? undefined : 'quantum (expected ethereum, zephyr)',
+    )
+  })
+
   test('are those of the chain; an unknown chain has none', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const forks = async (...published: readonly Sample[]) =>

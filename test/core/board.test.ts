@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Board, type Change } from '../../src/core/board.ts'
 import type { Collector } from '../../src/core/collector.ts'
+import { severityOf } from '../../src/core/event.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -157,4 +158,17 @@ describe('each change is reported once', () => {
       `itself: ${silent} → working`,
     ])
   })
+})
+
+test('a state that the collector reports as a problem is a warning', () => {
+  const changes: Change[] = []
+  const board = new Board(manualClock(0), (change) => changes.push(change))
+  const report = board.register({ ...thing, warnings: (value) => (value > 5 ? ['level'] : []) })
+  for (const value of [3, 7, 8, 4]) report({ ok: true, value, at: 0 })
+  expect(changes.map((change) => `${severityOf(change)} ${change.subject}: ${change.to}`)).toEqual([
+    'info undefined: working',
+    'info level: low',
+    'warning level: high',
+    'info level: low',
+  ])
 })

@@ -156,3 +156,7 @@ test('a whole recorded minute of every version: nothing is left over', () => {
     'timeout',
   ])
 })
+
+test('an unknown message at an unknown level is unparsed', () => {
+  expect(() => parseLedgerLine(line({ message: 'voted_block' }, { level: 'NOTICE' }))).toThrow(ParseError)
+})

@@ -164,3 +164,25 @@ test.each(['a', ' ', '1', '{', 'a{', 'a="', 'a="1",', '\\', '1 ', '1\t#', '-', '
     expect(cpuMsSince(begun)).toBeLessThan(1000)
   },
 )
+
+test('a name in quotation marks may contain any character, and so may a label', () => {
+  const text = [
+    '{"a.b"} 1',
+    '{"a.b",label="x"} 2 1780000000125',
+    '{ "with \\"marks\\" and {}" , "l.m" = "y", } 3',
+    'c{"l.m"="z",n="w"} 4',
+  ]
+  expect(samplesOf(`${text.join('\n')}\n`)).toEqual([
+    'a.b{} 1',
+    'a.b{label="x"} 2 @1780000000125',
+    'with "marks" and {}{l.m="y"} 3',
+    'c{l.m="z",n="w"} 4',
+  ])
+})
+
+test.each(['{"a.b"', '{"a.b" 1', '{a.b} 1', '{"a.b"label="x"} 1', '{"a.b","l"} 1', '{""} 1', '{"status":"ok"}', '{"a.b"}'])(
+  'an unparsed line: %s',
+  (line) => {
+    expect(parsePrometheusText(`good 1\n${line}\n`)).toMatchObject({ unknownLines: 1, firstUnknown: line })
+  },
+)

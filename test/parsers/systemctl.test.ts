@@ -19,6 +19,7 @@ const nothing = {
   tasks: null,
   lastTriggerAt: null,
   nextTriggerAt: null,
+  unknownValues: [],
 }
 
 test('a running unit, in the order in which systemd prints', () => {

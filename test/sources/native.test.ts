@@ -38,7 +38,7 @@ test('/metrics is asked where the address names no path', async () => {
 test('a refused connection and an HTTP status differ, and no URL shows a key', async () => {
   const host = await serve((_, response) => response.writeHead(500).end('broken'))
   const native = createMetricsEndpoint(createHttpClient(systemClock), `http://${host}/KEY`, 2000)
-  expect(await native.metrics(never)).toEqual({ status: 500, text: 'broken' })
+  expect(await native.metrics(never)).toMatchObject({ status: 500, text: 'broken', contentType: null })
   close()
   await expect(native.metrics(never)).rejects.toThrow(
     `Could not request http://${host}/…: no connection (ECONNREFUSED)`,
