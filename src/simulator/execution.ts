@@ -132,7 +132,7 @@ function* executed(context: ExecutionContext): Generator<Message> {
   const { block, id, execution, storage } = context
   const isNew = execution.logVersion === '0.16'
   yield upserted(context, isNew ? 'primary' : undefined)
-  if (isNew && storage.timelines === 'dual') {
+  if (isNew && ['dual', 'promoted'].includes(storage.timelines)) {
     yield upserted(context, 'secondary')
     const [primary, secondary] = ['primary', 'secondary'].map((slot) => `0x${digest(slot, id)}`)
     const text = `block=${block.seqNum}, block_id=${id} state_root primary=${primary} secondary=${secondary}`

@@ -4,7 +4,7 @@ import { isSyncing, progressAt, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Condition } from './scenario/timeline.ts'
-import { databaseGauges, voteGauges, workGauges } from './native-load.ts'
+import { databaseGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
 
@@ -213,10 +213,11 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     ['total_uptime_us', 'Uptime of the node in microseconds', Math.max(0, atMs - startedMs) * 1000],
     [
       'triedb_migration_phase',
-      'Phase of the migration of the database: 0=legacy, 1=dual-timeline, 2=page-encoded',
+      'Phase of the migration of the database: 0=legacy, 1=dual-timeline, 2=page-encoded, 3=promoted',
       phaseOf(condition.storage),
     ],
     ...databaseGauges(storageUseAt(condition.storage, atMs)),
+    ...trieGauges(node, atMs),
   ]
 }
 
@@ -288,7 +289,7 @@ const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] =>
 /** Nodes with reports of older layouts have not started the migration. */
 const phaseOf = ({ layout, timelines }: Storage): number => {
   if (layout !== 'E') return 0
-  return { legacy: 0, dual: 1, single: 2 }[timelines]
+  return { legacy: 0, dual: 1, single: 2, promoted: 3 }[timelines]
 }
 
 /** As in the log: a stalled node has a local timeout in every third round of the network. */

@@ -21,7 +21,7 @@ const LAYOUTS = ['A', 'B', 'C', 'E'] as const
 export interface Storage {
   readonly layout: (typeof LAYOUTS)[number]
   /** Before, during and after the migration to page encoding; only layout E shows it. */
-  readonly timelines: 'legacy' | 'dual' | 'single'
+  readonly timelines: 'legacy' | 'dual' | 'promoted' | 'single'
   readonly devices: number
   readonly sentinel: Sentinel | undefined
   readonly filling: Filling
@@ -82,8 +82,8 @@ export const storageDirectives: readonly Directive[] = [
   ),
   directive(
     'mpt timelines',
-    'layout E shows the primary timeline, page-encoded (single) or not (legacy), or both',
-    taking(oneOf(['single', 'dual', 'legacy']), (timelines) => changeStorage({ timelines })),
+    'layout E shows the primary timeline, page-encoded (single) or not (legacy), or both; promoted: the primary is page-encoded',
+    taking(oneOf(['single', 'dual', 'promoted', 'legacy']), (timelines) => changeStorage({ timelines })),
   ),
   directive(
     'mpt devices',
@@ -313,13 +313,14 @@ const renderHistory = (known: History, { condition, prefix }: SimulatedNode): Li
   }
   if (layout === 'B') return older(known, [votedLine(known)])
   if (layout === 'C') return older(known, [proposedLine(known), votedLine(known)])
-  if (timelines !== 'dual') {
+  if (timelines === 'single' || timelines === 'legacy') {
     const kind = timelines === 'legacy' ? 'ethereum' : prefix
     return newer(known, timelineLines(known, ['Primary', kind, history]))
   }
   const second = history < SECONDARY_HISTORY ? history : SECONDARY_HISTORY
+  const [first, other] = timelines === 'promoted' ? [prefix, 'ethereum'] : ['ethereum', prefix]
   return newer(known, [
-    ...timelineLines(known, ['Primary', 'ethereum', history]),
-    ...timelineLines(known, ['Secondary', prefix, second]),
+    ...timelineLines(known, ['Primary', first, history]),
+    ...timelineLines(known, ['Secondary', other, second]),
   ])
 }

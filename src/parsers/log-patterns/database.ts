@@ -128,6 +128,24 @@ export const database: readonly LogPattern[] = [
     advice: "Check that the database's device exists and that the node's user may read it.",
   },
   {
+    name: 'triedb_stats_missing',
+    services: ['bft'],
+    text: 'no triedb stats sample; check that --triedb-stats-path',
+    severity: 'warning',
+    meaning:
+      'Consensus cannot read the statistics of execution on the database: their metrics keep their last values, or are absent.',
+    advice:
+      'Check that `--triedb-stats-path` of consensus and `--db-stats-file` of execution are the same file, and that the user of consensus may read it.',
+  },
+  {
+    name: 'triedb_without_cache',
+    services: ['bft'],
+    text: 'state backend has no trie-node cache, its metrics will not be reported',
+    severity: 'info',
+    meaning: 'Consensus reads the state without a cache of its own: the metrics of that cache are absent.',
+    advice: 'No action needed.',
+  },
+  {
     name: 'triedb_overloaded',
     services: ['bft', 'rpc'],
     text: '(?:TrieDB poll count went over limit|Polling thread channel full)',

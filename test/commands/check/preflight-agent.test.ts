@@ -46,6 +46,47 @@ describe('the agent', () => {
     })
     expect(found?.advice.join(' ')).toContain('systemctl restart chain-agent')
   })
+  const incomplete = {
+    alert: 'ChainLogsIncomplete',
+    severity: 'warning',
+    component: 'agent',
+    state: 'firing',
+    countsAs: 'warning',
+    since: '2026-03-01T03:00:00Z',
+    forSeconds: 30,
+    summary: 'The agent reads a log with gaps.',
+    description: 'Nothing new of bft for 2 minutes.',
+    advice: ['Restart the agent.'],
+    explainedBy: [],
+    labels: { service: 'bft' },
+  }
+  const reporting = (...findings: readonly object[]) =>
+    http((request, response) =>
+      response.end(
+        request.url === '/api/v1/health'
+          ? JSON.stringify({ ...health, findings })
+          : (BODIES[request.url ?? ''] ?? status(version)),
+      ),
+    )
+  test('what the running agent reports about itself is a finding, one for each alert', async () => {
+    const logs = { ...incomplete, labels: { service: 'logs' }, description: 'Nothing new of logs for 2 minutes.' }
+    expect(await run(await reporting(incomplete, logs))).toEqual([
+      {
+        name: 'ChainLogsIncomplete',
+        severity: 'warning',
+        summary: 'the running agent reports ChainLogsIncomplete: The agent reads a log with gaps.',
+        evidence: ['Nothing new of bft for 2 minutes.', 'Nothing new of logs for 2 minutes.'],
+        advice: ['Restart the agent.'],
+      },
+    ])
+  })
+  test.each([
+    ['is pending', { state: 'pending' }],
+    ['is about the node', { component: 'chain' }],
+    ['is for information', { severity: 'info' }],
+  ])('no finding for what %s', async (_, other) => {
+    expect(await run(await reporting({ ...incomplete, ...other }))).toEqual([])
+  })
   test('no process listens: start the agent', async () => {
     const [found] = await run(await freePort(), unit('loaded'))
     expect(found).toMatchObject({

@@ -104,7 +104,26 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
       to.gauge('chain_native_vote_delay_seconds', delay, { percentile })
     }
   }
+  recordTrie(to, moment)
   recordEvents(to, moment)
+}
+
+const recordTrie = (to: Recorder, moment: NodeState): void => {
+  const work = moment.isSlow ? 3 : 1
+  to.total('chain_native_database_writes_total', 21_000, { task: 'upsert' })
+  to.total('chain_native_database_writes_total', 700, { task: 'expiry' })
+  to.total('chain_native_database_reads_total', 900 * work, { task: 'compaction' })
+  to.total('chain_native_database_reads_total', 350, { task: 'expiry' })
+  to.total('chain_native_database_copied_bytes_total', 2.6e6 * work, { direction: 'fast_to_slow' })
+  to.total('chain_native_database_copied_bytes_total', 900_000 * work, { direction: 'slow_to_slow' })
+  to.total('chain_native_database_copied_bytes_total', 40_000, { direction: 'slow_to_fast' })
+  to.total('chain_native_cache_requests_total', 4700, { result: 'hit' })
+  to.total('chain_native_cache_requests_total', 300 * work, { result: 'miss' })
+  to.total('chain_native_cache_evictions_total', 250)
+  to.gauge('chain_native_cache_used_bytes', 98_000_000)
+  to.gauge('chain_native_cache_capacity_bytes', 104_857_600)
+  to.gauge('chain_native_cache_entries', 1_000_000)
+  to.gauge('chain_native_cache_max_entries', 1_048_576)
 }
 
 const recordEvents = (to: Recorder, moment: NodeState): void => {
