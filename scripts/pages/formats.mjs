@@ -53,4 +53,27 @@ Formats without a sample here are tested with texts in the test itself.
 const FOOT = `
 Versions: the ledger stream since v0.9, the consensus log since v0.11, the execution log, the storage tool and the status report since v0.10, each
 up to v0.16. A line of a known kind that cannot be parsed counts in \`chain_agent_lines_total{result="unparsed"}\` and fires ChainFormatDrift.
+
+## Closed lists
+
+A value that is not in its list is of a later version. It counts as an unparsed line of its format at each reading, and the log of the agent has one
+line with the value. What is exported in its place:
+
+| Value | Format | Without a known value |
+| --- | --- | --- |
+| \`triedb_migration_phase\` and \`statesync_syncing\` of consensus | \`prometheus\` | the metric is absent |
+| ActiveState of a unit | \`systemctl\` | \`chain_service_state{state="other"}\` |
+| LoadState, UnitFileState, ExecMainCode of a unit | \`systemctl\` | as loaded; as not enabled; no exit status |
+| Result of a service, polled and in the journal | \`systemctl\` | \`chain_service_exits_total{result="other"}\` |
+| kind of state machine of a timeline | \`chain-mpt\` | the kind as reported; \`chain_fork_ready{check="timeline"}\` is absent |
+| \`activated\` of the cleanup | \`chain-status\` | the metric is absent |
+| leap status of chrony | \`chrony\` | the metrics of the clock are absent |
+| flags of the validator | \`staking\` | the known flags |
+| message of the ledger stream at INFO, or at an unknown level | \`ledger-tail\` | the line is unparsed |
+| level of a known message, kind of a certificate | \`consensus-log\` | the line is unparsed |
+| number of the timeline | \`execution-log\` | the line is unparsed |
+| status of the package | \`dpkg\` | the package is unknown |
+
+The words for the state of consensus, its mode, the RPC and the services in the status report are not documented: any word other than the healthy one is
+unhealthy, and is logged as reported. Levels of other log lines are not in this list, because journalctl selects the known ones.
 `

@@ -38,14 +38,17 @@ const poll = async (respond: (response: ServerResponse) => void, times = 1) => {
   const report = board.register(collector)
   for (let at = 0; at < times; at += 1) report(await pollOnce(collector, systemClock))
   return {
-    lines: changes.filter(({ subject }) => subject === 'metrics at native').map((one) => `${severityOf(one)}: ${one.to}`),
+    lines: changes
+      .filter(({ subject }) => subject === 'metrics at native')
+      .map((one) => `${severityOf(one)}: ${one.to}`),
     up: [...board.samples()].find(({ name }) => name === 'chain_native_up')?.value,
   }
 }
 
 /** Field 1 of a MetricFamily with its length in front, as Prometheus' delimited protobuf begins. */
 const PROTOBUF = Buffer.from([0x1d, 0x0a, 0x0e, ...Buffer.from('zephyr_uptime'), 0x18, 0x01])
-const NO_ENCODING = 'the server or a proxy compresses without a Content-Encoding header: configure it to send plain text'
+const NO_ENCODING =
+  'the server or a proxy compresses without a Content-Encoding header: configure it to send plain text'
 
 test.each([
   [
@@ -88,7 +91,7 @@ test.each([
     'could not parse metrics in the text format of Prometheus: expected lines of a name, labels and a value, ' +
       'HTTP status 200, text/plain; version=0.0.4, begins with "zephyr_total_uptime_"; check with curl what that address returns',
   ],
-])('%s: a warning with what came and what to do', async (_, type, body, expected) => {
+])('%s: a warning with what came and what to do', async (...[, type, body, expected]) => {
   const { lines, up } = await poll((response) => {
     if (type !== '') response.setHeader('content-type', type)
     response.end(body)

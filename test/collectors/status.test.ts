@@ -97,7 +97,9 @@ test('the times of the cleanup are counted from the time of the report', async (
 })
 
 test('the words of services that do not run are logged as reported', async () => {
-  expect((await watch(report(HEALTHY))).states()).toMatchObject({ 'reported services': 'execution exited, rpc unknown' })
+  expect((await watch(report(HEALTHY))).states()).toMatchObject({
+    'reported services': 'execution exited, rpc unknown',
+  })
   const running = report(HEALTHY).replace('exited', 'running').replace('chain-rpc:', 'chain-rpc: running')
   expect((await watch(running)).states()).toMatchObject({ 'reported services': 'running' })
 })

@@ -50,9 +50,16 @@ test('each list has its own state, with the first three of its values', () => {
 test('a value is shortened, on one line, and without secrets', () => {
   const { add, states } = start()
   const secret = 'f00d'.repeat(16)
-  add(unknownValue('phase', `new\u001B[31m\nhttps://u:pw@host.example/KEY /home/kim/x ${secret}${'y z '.repeat(1000)}`, []))
+  add(
+    unknownValue(
+      'phase',
+      `new\u001B[31m\nhttps://u:pw@host.example/KEY /home/kim/x ${secret}${'y z '.repeat(1000)}`,
+      [],
+    ),
+  )
   const [text = ''] = Object.values(states())
-  expect(text).not.toMatch(/pw|KEY|kim|f00df00d|\n|\u001B/)
+  expect(text).not.toMatch(/pw|KEY|kim|f00df00d|\n/)
+  expect(text).not.toContain('\u001B')
   expect(text).toMatch(/^new/)
   expect(text.length).toBeLessThan(230)
 })

@@ -180,9 +180,15 @@ test('a name in quotation marks may contain any character, and so may a label', 
   ])
 })
 
-test.each(['{"a.b"', '{"a.b" 1', '{a.b} 1', '{"a.b"label="x"} 1', '{"a.b","l"} 1', '{""} 1', '{"status":"ok"}', '{"a.b"}'])(
-  'an unparsed line: %s',
-  (line) => {
-    expect(parsePrometheusText(`good 1\n${line}\n`)).toMatchObject({ unknownLines: 1, firstUnknown: line })
-  },
-)
+test.each([
+  '{"a.b"',
+  '{"a.b" 1',
+  '{a.b} 1',
+  '{"a.b"label="x"} 1',
+  '{"a.b","l"} 1',
+  '{""} 1',
+  '{"status":"ok"}',
+  '{"a.b"}',
+])('an unparsed line: %s', (line) => {
+  expect(parsePrometheusText(`good 1\n${line}\n`)).toMatchObject({ unknownLines: 1, firstUnknown: line })
+})

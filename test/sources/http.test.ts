@@ -42,7 +42,9 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
       response.end('busy')
     })
   })
-  expect(await createRpcEndpoint(ask, url, 60_000).call('eth_getBlockByNumber', ['latest', false], never)).toMatchObject({
+  expect(
+    await createRpcEndpoint(ask, url, 60_000).call('eth_getBlockByNumber', ['latest', false], never),
+  ).toMatchObject({
     status: 503,
     text: 'busy',
   })

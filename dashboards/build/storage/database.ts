@@ -174,9 +174,7 @@ export const database: Row = {
       width: 8,
       min: 0,
       names: ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'],
-      lines: [
-        { expr: 'rate(chain_native_database_copied_bytes_total[$__rate_interval])', legend: '{{direction}}' },
-      ],
+      lines: [{ expr: 'rate(chain_native_database_copied_bytes_total[$__rate_interval])', legend: '{{direction}}' }],
     }),
     graph({
       title: 'Cache of consensus for the trie',

@@ -116,7 +116,9 @@ export const definition = {
       'Trie nodes that were removed from the cache with which consensus reads the state.',
     ),
     chain_native_cache_used_bytes: gauge('Used bytes of the cache of trie nodes with which consensus reads the state.'),
-    chain_native_cache_capacity_bytes: gauge('Capacity of the cache of trie nodes with which consensus reads the state.'),
+    chain_native_cache_capacity_bytes: gauge(
+      'Capacity of the cache of trie nodes with which consensus reads the state.',
+    ),
     chain_native_cache_entries: gauge('Trie nodes in the cache with which consensus reads the state.'),
     chain_native_cache_max_entries: gauge('Limit of trie nodes in the cache with which consensus reads the state.'),
     chain_native_pool_transactions: gauge('Number of transactions in the transaction pool.'),

@@ -9,7 +9,8 @@ interface Content {
   readonly advice: string
 }
 
-const NO_ENCODING = 'the server or a proxy compresses without a Content-Encoding header: configure it to send plain text'
+const NO_ENCODING =
+  'the server or a proxy compresses without a Content-Encoding header: configure it to send plain text'
 
 const startsWith = ({ firstBytes = new Uint8Array() }: Response, bytes: readonly number[]): boolean =>
   bytes.every((byte, at) => firstBytes[at] === byte)

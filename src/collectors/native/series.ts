@@ -161,7 +161,7 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
 /** OpenTelemetry's own form of the names, `zephyr.total_uptime_us`, which some collectors serve unchanged. */
 const withoutDots = (one: PrometheusSample): PrometheusSample => {
   if (!one.name.includes('.')) return one
-  const labels = Object.entries(one.labels).map(([name, value]) => [name.replaceAll('.', '_'), value])
+  const labels = Object.entries(one.labels).map(([name, value]): [string, string] => [name.replaceAll('.', '_'), value])
   return { ...one, name: one.name.replaceAll('.', '_'), labels: Object.fromEntries(labels) }
 }
 
@@ -318,8 +318,8 @@ const cacheSamples = ({ value }: NativeSeries): readonly Sample[] => [
 
 /** An unknown value of the phase is not exported. */
 const phaseSamples = (value: number | undefined): readonly Sample[] =>
-  MIGRATION_PHASES.some((_, known) => known === value)
-    ? MIGRATION_PHASES.map((phase, known) => sample('chain_native_migration_phase', known === value, { phase }))
+  MIGRATION_PHASES.some((_, code) => code === value)
+    ? MIGRATION_PHASES.map((phase, code) => sample('chain_native_migration_phase', code === value, { phase }))
     : []
 
 const FLAG = ['0', '1']

@@ -157,7 +157,14 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
 
 const inSeconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
 
-export const offer: OfferCollector<typeof definition> = ({ config, exec, unitNames, lifecycle, mainPids, recorder }) => {
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  exec,
+  unitNames,
+  lifecycle,
+  mainPids,
+  recorder,
+}) => {
   const { units, timers, required } = config.services
   return {
     uses: [unitNames, lifecycle],

@@ -32,34 +32,34 @@ export const status = ({
 }: StatusCollectorOptions): Collector<StatusReading> => {
   const unknownValues = createUnknownValues(recorder, 'chain-status')
   return {
-  name: definition.name,
-  help: definition.help,
-  timing,
-  run: poll(timing, async ({ clock, signal }: Context) => {
-    const report = parseStatusReport(await read(signal))
-    ownKey.set(report.config.secpPublicKey)
-    const unknown = report.unknownKeys.length + report.strayLines
-    recorder.count('chain_agent_lines_total', unknown, {
-      format: 'chain-status',
-      result: 'unparsed',
-    })
-    unknownValues.add(report.unknownValues)
-    return { ...report, readAt: clock.now() }
-  }),
-  samples: (report) => [
-    ...samples(report),
-    ...(servesAsReference ? sampleIfKnown('chain_blocks_behind', behind(report)) : []),
-  ],
-  states: ({ consensus, rpc, services, statesync, unknownKeys }) => ({
-    ...(unknownKeys.length === 0 ? {} : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
-    'reported consensus': consensus.status ?? 'unknown',
-    'reported mode': consensus.mode ?? 'unknown',
-    'reported RPC': rpc.status ?? 'unknown',
-    'reported services': servicesState(services),
-    'reported statesync': (statesync.targetBlock ?? 0n) === 0n ? 'none' : 'under way or done',
-    ...unknownValues.states(),
-  }),
-}
+    name: definition.name,
+    help: definition.help,
+    timing,
+    run: poll(timing, async ({ clock, signal }: Context) => {
+      const report = parseStatusReport(await read(signal))
+      ownKey.set(report.config.secpPublicKey)
+      const unknown = report.unknownKeys.length + report.strayLines
+      recorder.count('chain_agent_lines_total', unknown, {
+        format: 'chain-status',
+        result: 'unparsed',
+      })
+      unknownValues.add(report.unknownValues)
+      return { ...report, readAt: clock.now() }
+    }),
+    samples: (report) => [
+      ...samples(report),
+      ...(servesAsReference ? sampleIfKnown('chain_blocks_behind', behind(report)) : []),
+    ],
+    states: ({ consensus, rpc, services, statesync, unknownKeys }) => ({
+      ...(unknownKeys.length === 0 ? {} : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
+      'reported consensus': consensus.status ?? 'unknown',
+      'reported mode': consensus.mode ?? 'unknown',
+      'reported RPC': rpc.status ?? 'unknown',
+      'reported services': servicesState(services),
+      'reported statesync': (statesync.targetBlock ?? 0n) === 0n ? 'none' : 'under way or done',
+      ...unknownValues.states(),
+    }),
+  }
 }
 
 /** The words for a service that does not run are not documented: they are shown as reported. */
