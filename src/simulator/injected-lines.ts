@@ -25,6 +25,8 @@ export const CONSENSUS_MESSAGES = [
   'files_not_written',
   'metrics_not_started',
   'triedb_unavailable',
+  'triedb_stats_missing',
+  'triedb_without_cache',
   'triedb_overloaded',
   'triedb_read_failed',
   'wal_not_started',
@@ -156,8 +158,8 @@ const error = (target: string, message: string): MessageText => ({ level: 'ERROR
 const warn = (target: string, message: string): MessageText => ({ level: 'WARN', target, message })
 const WAL_STOPPED = { level: 'ERROR', target: 'wal::events', message: 'waltrace thread stopped' } as const
 
-/** Texts of the injected lines of consensus. */
-const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], MessageText>> = {
+/** Texts of the injected lines of consensus and of the RPC. */
+const LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES | typeof RPC_MESSAGES)[number], MessageText>> = {
   wal_stopped: WAL_STOPPED,
   wal_push_failed: {
     level: 'ERROR',
@@ -186,6 +188,8 @@ const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], Mess
   files_not_written: warn(STATE, 'failed to write forkpoint to toml string'),
   metrics_not_started: error(NODE, 'failed to start metrics server: Os { code: 98, kind: AddrInUse }'),
   triedb_unavailable: warn(NODE, 'triedb unavailable, migration-phase and disk-usage metrics will not be reported'),
+  triedb_stats_missing: warn(NODE, 'no triedb stats sample; check that --triedb-stats-path names the same file'),
+  triedb_without_cache: warn(NODE, 'state backend has no trie-node cache, its metrics will not be reported'),
   triedb_overloaded: warn('triedb_utils', 'TrieDB poll count went over limit for 10000 lookups'),
   triedb_read_failed: error('triedb_utils', 'error decoding result from db'),
   wal_not_started: error(NODE, 'failed to initialize wal'),
@@ -208,10 +212,6 @@ const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], Mess
   name_record_invalid: warn(NODE, 'invalid name record signature in config file'),
   address_unresolved: warn(NODE, 'Unable to resolve'),
   clock_backwards: warn('dataplane', 'Clock may have gone backwards'),
-}
-
-/** Texts of the injected lines of the RPC. */
-const RPC_LINES: Readonly<Record<(typeof RPC_MESSAGES)[number], MessageText>> = {
   rpc_consensus_gone: error('rpc::txpool', 'TxPoolBridge IPC flush failed, PREFIX-bft likely crashed: Broken pipe'),
   rpc_events_lost: warn('rpc', 'event server channel lagged, events will be missing'),
   rpc_archive_failed: error('rpc', 'Archive error: Timeout'),
@@ -318,7 +318,7 @@ const textsOf = (
   if (injected.role === 'execution') {
     return EXECUTION_LINES[injected.message].map((line) => renderExecutionLine(line, context))
   }
-  const template = injected.role === 'rpc' ? RPC_LINES[injected.message] : CONSENSUS_LINES[injected.message]
+  const template = LINES[injected.message]
   if (typeof template === 'string') return [template]
   const message = template.message.replace('PREFIX', context.prefix)
   return [renderLogLine(context.prefix, { ...template, message, atMs: context.atMs })]

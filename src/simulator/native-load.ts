@@ -32,7 +32,8 @@ export const trieGauges = (node: SimulatedNode, atMs: number): readonly LoadGaug
   const seconds = Math.max(0, atMs - execution.startedMs) / 1000
   const reads = Math.floor((Math.max(0, atMs - bft.startedMs) / 1000) * 5000)
   const misses = Math.floor(reads / 20)
-  const entries = Math.min(CACHE.entries, misses)
+  const evictions = Math.max(Math.floor(misses / 10), misses - CACHE.entries)
+  const entries = misses - evictions
   return [
     ...Object.entries(DATABASE_WORK).map(([name, perSecond]): LoadGauge => [
       `triedb_${name}`,
@@ -41,7 +42,7 @@ export const trieGauges = (node: SimulatedNode, atMs: number): readonly LoadGaug
     ]),
     ['triedb_node_cache_hits', 'Cache hits', reads - misses],
     ['triedb_node_cache_misses', 'Cache misses', misses],
-    ['triedb_node_cache_evictions', 'Nodes dropped', misses - entries],
+    ['triedb_node_cache_evictions', 'Nodes dropped', evictions],
     ['triedb_node_cache_used_bytes', 'Bytes cached', entries * 100],
     ['triedb_node_cache_entries', 'Nodes cached', entries],
     ['triedb_node_cache_max_bytes', 'Limit of bytes', CACHE.bytes],
