@@ -7,8 +7,6 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_build_info: 'one process is one version',
   chain_status_statesync_target_block: 'a simulated statesync keeps its target',
   chain_native_statesync_target_block: 'a simulated statesync keeps its target',
-  chain_native_cache_capacity_bytes: 'a constant of the build of consensus',
-  chain_native_cache_max_entries: 'a constant of the build of consensus',
   chain_agent_collector_enabled: 'no scenario changes the configuration',
   chain_agent_config_last_reload_successful: 'no scenario changes the configuration',
   chain_agent_config_last_reload_success_timestamp_seconds: 'no scenario changes the configuration',
