@@ -7,6 +7,9 @@ export interface JournalEntry {
   readonly cursor: string
   /** When journald received the entry, in milliseconds since the epoch. */
   readonly at: number
+  /** The boot during which it was received, and the milliseconds since then; absent in an incomplete recording. */
+  readonly boot?: string
+  readonly monotonic?: number
   /** The unit that the entry is about: for systemd's own messages about a unit, that unit. */
   readonly unit: string | null
   /** Null if the entry has none, or journalctl omitted it because of its length. */
@@ -28,9 +31,12 @@ export const parseJournalEntry = (line: string): JournalEntry => {
   if (cursor === undefined || !/^\d{1,17}$/.test(micros)) {
     throw new ParseError('an entry of the journal', '__CURSOR and __REALTIME_TIMESTAMP', line)
   }
+  const boot = fields['_BOOT_ID']
+  const monotonic = fields['__MONOTONIC_TIMESTAMP'] ?? ''
   return {
     cursor,
     at: Math.floor(Number(micros) / 1000),
+    ...(boot !== undefined && /^\d{1,16}$/.test(monotonic) && { boot, monotonic: Math.floor(Number(monotonic) / 1000) }),
     unit: fields['UNIT'] ?? fields['OBJECT_SYSTEMD_UNIT'] ?? fields['_SYSTEMD_UNIT'] ?? null,
     message: fields['MESSAGE'] ?? null,
     fields,

@@ -7,8 +7,8 @@ import {
   JOURNAL_OUTPUT_OPTIONS,
   journalTime,
   type JournalDependencies,
-  type JournalPosition,
 } from './journal.ts'
+import { type ClockStep, compareOrder, createTimeline, type OrderedPosition } from './journal-order.ts'
 import { createLineSplitter, type Line } from './streams.ts'
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -27,46 +27,153 @@ export interface EntryBatch<Entry> {
   readonly entries: readonly Entry[]
   /** The number of lines that are not entries. */
   readonly unreadable: number
+  /** The steps of the host's clock up to the last of these entries. */
+  readonly steps?: readonly ClockStep[]
 }
 
-/** Reads a range, oldest entry first. Throws a SourceError if the journal cannot be read. */
+interface RangeEntry extends OrderedPosition {
+  readonly message?: string | null
+}
+
+/** Reads a range in the order in which it was written. Throws a SourceError if the journal cannot be read. */
 export type ReadJournalRange<Entry> = (range: JournalRange, signal: AbortSignal) => AsyncGenerator<EntryBatch<Entry>>
 
-export const createJournalRangeReader = <Entry extends JournalPosition>(
+/** A microsecond, the resolution of journalctl. */
+const MICROSECOND = 0.001
+
+/**
+ * journald begins a new file when the clock goes back, so in each file the times increase, and journalctl finds the
+ * start of a range in each. It stops at the first entry outside the range: with `--until` or `--reverse` it does not
+ * return the entries of a later or earlier file that are inside. To find these, this reader compares the first entry
+ * after the range with the last one that is not after it, by the order in which they were written: two short runs of
+ * journalctl, 20 ms each with a journal of 250 MB.
+ */
+export const createJournalRangeReader = <Entry extends RangeEntry>(
   parts: JournalDependencies<Entry>,
 ): ReadJournalRange<Entry> => {
   const { exec, parse } = parts
   const newest = createNewestEntryReader(parts)
+
+  async function* run(args: readonly string[], signal: AbortSignal): AsyncGenerator<EntryBatch<Entry>> {
+    const split = createLineSplitter()
+    const program = { command: 'journalctl', args: ['--merge', ...args], answers: [0, 1] }
+    for await (const chunk of exec.stream(program, signal)) yield entriesOf(split(chunk), parse)
+  }
+
   return async function* readRange({ match, since, until, newest: count }, signal) {
+    const filters = match.filter((word) => !word.startsWith('--grep='))
+    const [from, to] = [sinceArguments(since), untilArguments(until)]
     // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever pattern: to
     // search for one takes as long as the journal is big.
-    await newest(
-      match.filter((word) => !word.startsWith('--grep=')),
-      signal,
-    )
-    const args = [
-      '--merge',
-      ...(since === undefined ? [] : [`--since=${journalTime(since)}`]),
-      ...(until === undefined ? [] : [`--until=${journalTime(until)}`]),
-      // Without --reverse, journalctl 252 counts from the end of the journal and ignores --until.
-      ...(count === undefined ? [] : ['--reverse', '-n', `${count}`]),
-      ...JOURNAL_OUTPUT_OPTIONS,
-      ...match,
-    ]
-    const split = createLineSplitter()
-    const program = { command: 'journalctl', args, answers: [0, 1] }
-    const last: Entry[] = []
-    for await (const chunk of exec.stream(program, signal)) {
-      const batch = entriesOf(split(chunk), parse)
-      if (count === undefined) yield batch
-      else {
-        for (const entry of batch.entries) last.push(entry)
-        yield { entries: [], unreadable: batch.unreadable }
+    await newest([...from, ...filters], signal)
+
+    const isWanted = ({ at }: Entry): boolean => at >= (since ?? -Infinity) && at <= (until ?? Infinity)
+    async function* positions(args: readonly string[]): AsyncGenerator<Entry> {
+      const output = ['-o', 'json', '--output-fields=PRIORITY']
+      for await (const { entries } of run([...args, ...output, ...filters], signal)) yield* entries
+    }
+    const first = async (args: readonly string[], isMatch = (_: Entry) => true): Promise<Entry | undefined> => {
+      for await (const entry of positions(args)) if (isMatch(entry)) return entry
+      return undefined
+    }
+
+    /** The entries of the range that were written after one that is later than the range. */
+    const findLaterPart = async (end: number): Promise<LaterPart<Entry> | undefined> => {
+      const past = await first(sinceArguments(end + MICROSECOND))
+      if (!past) return undefined
+      let [begin, last, landed]: (Entry | undefined)[] = []
+      for await (const entry of positions(['--reverse', ...untilArguments(end)])) {
+        if (compareOrder(entry, past) <= 0) break
+        landed = entry
+        if (!isWanted(entry)) continue
+        begin = entry
+        last ??= entry
+      }
+      if (!begin || !last || !landed) return undefined
+      const { cursor } = landed
+      const before = await first(['--reverse', `--cursor=${cursor}`], (entry) => entry.cursor !== cursor)
+      const place = createTimeline()
+      place(before ?? past)
+      const { step } = place(landed)
+      return { begin, last, steps: step ? [step] : [] }
+    }
+
+    async function* readForward(): AsyncGenerator<EntryBatch<Entry>> {
+      const place = createTimeline()
+      const stepsIn = (entries: readonly Entry[]) => entries.flatMap((entry) => place(entry).step ?? [])
+      for await (const batch of run([...from, ...to, ...JOURNAL_OUTPUT_OPTIONS, ...match], signal)) {
+        yield { ...batch, steps: stepsIn(batch.entries) }
+      }
+      const later = until === undefined ? undefined : await findLaterPart(until)
+      if (!later) return
+      const { begin, last } = later
+      place(begin)
+      yield { entries: [], unreadable: 0, steps: later.steps }
+      // journalctl would search for a pattern beyond the last entry.
+      const hasPattern = matcherOf(match)
+      for await (const { entries, unreadable } of run(
+        [`--cursor=${begin.cursor}`, ...JOURNAL_OUTPUT_OPTIONS, ...filters],
+        signal,
+      )) {
+        // With files that do not continue each other's sequence, journalctl begins before the cursor.
+        const wanted = entries.filter(
+          (entry) => isWanted(entry) && compareOrder(entry, begin) >= 0 && compareOrder(entry, last) <= 0,
+        )
+        yield { entries: wanted.filter(hasPattern), unreadable, steps: stepsIn(wanted) }
+        if (entries.some((entry) => compareOrder(entry, last) >= 0)) return
       }
     }
-    if (count !== undefined) yield { entries: last.toReversed(), unreadable: 0 }
+
+    /** Whether an entry of the range was written before one that is earlier than the range. */
+    const hasEarlierPart = async (begin: number): Promise<boolean> => {
+      const last = await first(['--reverse', ...untilArguments(begin - MICROSECOND)])
+      const inside = last && (await first(sinceArguments(begin)))
+      return last !== undefined && inside !== undefined && compareOrder(inside, last) < 0
+    }
+
+    if (count === undefined) {
+      yield* readForward()
+      return
+    }
+    // Without --reverse, journalctl 252 counts from the end of the journal and ignores --until.
+    const backwards = [...from, ...to, '--reverse', '-n', `${count}`, ...JOURNAL_OUTPUT_OPTIONS, ...match]
+    let last: Entry[] = []
+    for await (const { entries, unreadable } of run(backwards, signal)) {
+      for (const entry of entries) last.push(entry)
+      yield { entries: [], unreadable }
+    }
+    if (last.length < count && since !== undefined && (await hasEarlierPart(since))) {
+      last = []
+      for await (const { entries } of readForward()) {
+        for (const entry of entries) last.push(entry)
+        if (last.length > 2 * count) last = last.slice(-count)
+      }
+      last = last.slice(-count).toReversed()
+    }
+    const place = createTimeline()
+    const entries = last.toReversed()
+    yield { entries, unreadable: 0, steps: entries.flatMap((entry) => place(entry).step ?? []) }
   }
 }
+
+interface LaterPart<Entry> {
+  readonly begin: Entry
+  readonly last: Entry
+  /** The step of the clock before it. */
+  readonly steps: readonly ClockStep[]
+}
+
+/** As in journalctl, a pattern without a capital letter ignores case. */
+export const patternOf = (text: string): RegExp => new RegExp(text, /[A-Z]/.test(text) ? '' : 'i')
+
+const matcherOf = (match: readonly string[]) => {
+  const pattern = match.find((word) => word.startsWith('--grep='))?.slice('--grep='.length)
+  const compiled = pattern === undefined ? undefined : patternOf(pattern)
+  return ({ message }: RangeEntry): boolean => compiled?.test(message ?? '') ?? true
+}
+
+const sinceArguments = (at: number | undefined) => (at === undefined ? [] : [`--since=${journalTime(at)}`])
+const untilArguments = (at: number | undefined) => (at === undefined ? [] : [`--until=${journalTime(at)}`])
 
 const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry): EntryBatch<Entry> => {
   const entries: Entry[] = []
@@ -89,7 +196,7 @@ const SHORT_LOOK_MS = 75 * second
 /**
  * The journal as a snapshot: a follower receives the initial entries and then nothing more. For commands that run once.
  */
-export const createSnapshotJournal = <Entry extends JournalPosition>(
+export const createSnapshotJournal = <Entry extends RangeEntry>(
   parts: JournalDependencies<Entry>,
 ): Journal<Entry> => {
   const readRange = createJournalRangeReader(parts)

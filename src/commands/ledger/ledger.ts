@@ -232,7 +232,7 @@ async function* batchesOf(options: Options, wanted: LedgerQuery): AsyncGenerator
   if (recording) {
     for await (const { entries } of readRecording(recording(), entryOf)) {
       if (signal.aborted) return
-      yield { entries, isPast: true }
+      yield { entries, isPast: true, steps: [] }
     }
     return
   }

@@ -6,6 +6,7 @@ import { createProgress } from '../../cli/terminal/progress.ts'
 import type { Tone } from '../../core/health.ts'
 import { createStyle, type Style, wrap } from '../../cli/terminal/style.ts'
 import { sanitize } from '../../core/redact.ts'
+import { type ClockStep, describeStep } from '../../sources/journal-order.ts'
 
 export interface Options extends ConfigOptions {
   readonly follow?: true
@@ -43,9 +44,11 @@ export const printLogs = async (
     const newest = options.lines ?? (since === undefined && until === undefined ? NEWEST : undefined)
     const print = printer(io, label, output)
     let shown = 0
+    const steps: ClockStep[] = []
     progress.show(`Reading the log of ${unit}`)
-    for await (const lines of logs.read({ unit, since, until, newest, grep, follow })) {
+    for await (const { lines, steps: found } of logs.read({ unit, since, until, newest, grep, follow })) {
       progress.end()
+      steps.push(...found)
       await print(lines)
       shown += lines.length
       if (shown === 0) progress.show(`Reading the log of ${unit}: nothing yet`)
@@ -57,6 +60,9 @@ export const printLogs = async (
     }
     if (shown === 0 && !signal.aborted) {
       io.stderr.write(`The journal has no matching lines of ${unit}.\n`)
+    }
+    for (const step of steps) {
+      io.stderr.write(`Note: ${describeStep(step)}. Lines are in the order in which they were written.\n`)
     }
     exit(0)
   } finally {

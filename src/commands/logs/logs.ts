@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { type RedactionKind, redactLog } from '../../core/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
+import type { ClockStep } from '../../sources/journal-order.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
@@ -35,6 +36,12 @@ export interface ShownLine extends LogLine {
   readonly raw: string
 }
 
+interface LogBatch {
+  readonly lines: readonly ShownLine[]
+  /** The steps of the host's clock up to the last of these lines. */
+  readonly steps: readonly ClockStep[]
+}
+
 interface Service {
   readonly label: string
   readonly unit: string
@@ -59,10 +66,10 @@ export const openLogs = (options: Options) => {
       }
       return { service: { label, unit } }
     },
-    async *read(wanted: LogQuery): AsyncGenerator<readonly ShownLine[]> {
+    async *read(wanted: LogQuery): AsyncGenerator<LogBatch> {
       try {
-        for await (const { entries } of readJournal({ exec, clock, signal }, wanted)) {
-          yield entries.map((entry) => redactEntry(entry))
+        for await (const { entries, steps } of readJournal({ exec, clock, signal }, wanted)) {
+          yield { lines: entries.map((entry) => redactEntry(entry)), steps }
         }
       } catch (error) {
         // An interruption is no failure.

@@ -65,11 +65,10 @@ export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fol
   fold.begin(range.from, isCovered)
   const joiner = createLineJoiner()
   const pattern = consensusLogPattern([GROUP_MESSAGE])
-  // --since is part of the match, so that the first query does not search the complete journal.
-  const match = [...own, from, ...(canGrep ? [`--grep=${pattern}`] : [])]
+  const match = [...own, ...(canGrep ? [`--grep=${pattern}`] : [])]
   let lines = 0
   let unreadable = 0
-  for await (const batch of readPast({ match, until }, parts.signal)) {
+  for await (const batch of readPast({ match, since: range.from, until }, parts.signal)) {
     for (const part of batch.entries) {
       const entry = joiner.join(part)
       if (entry) fold.on(entry)

@@ -6,6 +6,7 @@ import { createNewestEntryReader } from '../../sources/journal.ts'
 import {
   createJournalRangeReader,
   type EntryBatch,
+  patternOf,
   readRecording,
   type Recording,
 } from '../../sources/journal-range.ts'
@@ -213,6 +214,3 @@ export const createJournalMatch = (match: readonly string[]): Predicate => {
     [...fields].every(([field, values]) => values.has(entry.fields[field] ?? '')) &&
     (grep === undefined || grep.test(entry.message ?? ''))
 }
-
-/** Like in journalctl, a pattern without a capital letter ignores case. */
-const patternOf = (text: string): RegExp => new RegExp(text, /[A-Z]/.test(text) ? '' : 'i')

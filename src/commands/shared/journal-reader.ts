@@ -10,11 +10,12 @@ import {
   streamOf,
 } from '../../parsers/journal.ts'
 import { type Exec } from '../../sources/exec.ts'
-import { createJournalRangeReader } from '../../sources/journal-range.ts'
+import { createJournalRangeReader, type EntryBatch, patternOf } from '../../sources/journal-range.ts'
+import { type ClockStep, compareOrder } from '../../sources/journal-order.ts'
 import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
 import { type Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { createJournal, createNewestEntryReader, journalTime } from '../../sources/journal.ts'
+import { createJournal, createNewestEntryReader } from '../../sources/journal.ts'
 
 /** The parts of a line that journald has split arrive within this time. */
 const MAX_LINE_MS = 2 * second
@@ -31,32 +32,42 @@ interface SplitLineOptions {
 }
 
 type Entries = readonly JournalEntry[]
+type Found = Required<Pick<EntryBatch<JournalEntry>, 'entries' | 'steps'>>
 
 /**
  * Joins the parts of split lines in the results of `journalctl --grep`, which matches each part separately: in a part,
  * a secret may be separated from the label by which it is redacted.
  */
-async function* joinSplitLines(parts: SplitLineOptions, found: AsyncIterable<Entries>): AsyncGenerator<Entries> {
+async function* joinSplitLines(parts: SplitLineOptions, found: AsyncIterable<Found>): AsyncGenerator<Found> {
   const { query: asked } = parts
   let cuts: IsPart | undefined
   const shown = new Set<JournalEntry['cursor']>()
-  for await (const entries of found) {
-    const [first] = entries
-    if (!first) continue
-    // With `newest`, all entries come in one batch.
-    const range = asked.newest === undefined ? asked : { since: first.at, until: entries.at(-1)?.at }
+  for await (const { entries, steps } of found) {
+    if (entries.length === 0) {
+      yield { entries, steps }
+      continue
+    }
+    // With `newest`, all entries come in one batch. Their times need not increase.
+    const range = asked.newest === undefined ? asked : timesOf(entries)
     cuts ??= await findSplits(parts, range)
     const suspects = entries.filter(cuts)
     const whole = new Map<string, JournalEntry>()
     for (const around of rangesOf(suspects)) await readLines(parts, around, whole)
-    yield entries.flatMap((entry) => {
+    const lines = entries.flatMap((entry) => {
       if (!suspects.includes(entry)) return [entry]
       const line = whole.get(entry.cursor)
       if (!line || shown.has(line.cursor)) return []
       shown.add(line.cursor)
       return [line]
     })
+    yield { entries: lines, steps }
   }
+}
+
+const timesOf = (entries: Entries): Required<Range> => {
+  let [since, until] = [Infinity, -Infinity]
+  for (const { at } of entries) [since, until] = [Math.min(since, at), Math.max(until, at)]
+  return { since, until }
 }
 
 /** Whether an entry may be a part of a line. */
@@ -95,7 +106,7 @@ const rangesOf = (entries: Entries): readonly Required<Range>[] => {
   const ranges: { since: number; until: number }[] = []
   for (const { at } of entries) {
     const last = ranges.at(-1)
-    if (last && at <= last.until) last.until = at + MAX_LINE_MS
+    if (last && at >= last.since && at <= last.until) last.until = at + MAX_LINE_MS
     else ranges.push({ since: at, until: at + MAX_LINE_MS })
   }
   return ranges
@@ -138,11 +149,11 @@ export interface Batch {
   readonly entries: readonly JournalEntry[]
   /** Whether the entries were written before following began. */
   readonly isPast: boolean
+  /** The steps of the host's clock up to the last of these entries. */
+  readonly steps: readonly ClockStep[]
 }
 
 const parse = parseJournalEntry
-/** Entries of the same millisecond are distinguished by their cursors. */
-const MILLISECOND = 1
 /** The number of matches after which old ones are dropped. */
 const TRIM_INTERVAL = 10_000
 /** When following a unit without entries, the number of entries to read that were written in the meantime. */
@@ -154,17 +165,12 @@ export async function* readJournal(parts: JournalDependencies, asked: JournalQue
   const match = ['-u', asked.unit]
   const joiner = createLineJoiner()
   if (!asked.follow) {
-    yield* readRange(parts, asked, { joiner })
+    yield* readRange(parts, asked, { joiner, end: undefined })
     return
   }
   const end = await createNewestEntryReader({ exec, parse })(match, signal)
-  const known = new Set<string>()
-  const until = end === undefined ? undefined : end.at + MILLISECOND
-  if (end !== undefined && until !== undefined) {
-    const hear = ({ cursor, at }: JournalEntry): void => {
-      if (at >= end.at) known.add(cursor)
-    }
-    yield* readRange(parts, { ...asked, until }, { joiner, hear })
+  if (end !== undefined) {
+    yield* readRange(parts, asked, { joiner, end })
     // With --grep, journalctl may have left this part out.
     if (isCut(end) && !joiner.isWaiting) joiner.join(end)
   }
@@ -175,78 +181,68 @@ export async function* readJournal(parts: JournalDependencies, asked: JournalQue
   const batches = createJournal({ exec, parse }).follow({ ...following, start }, { clock, signal })
   for await (const { entries } of batches) {
     const wanted = entries
-      .filter(({ cursor }) => !known.has(cursor))
       .flatMap((part) => joiner.join(part) ?? [])
       .filter(({ message }) => pattern?.test(message ?? '') ?? true)
-    yield { entries: wanted, isPast: false }
+    yield { entries: wanted, isPast: false, steps: [] }
   }
 }
 
 interface RangeOptions {
   readonly joiner: LineJoiner
-  /** Receives each entry. */
-  readonly hear?: (part: JournalEntry) => void
+  /** The last entry to read, which the follower continues: not by its time, because the clock may have gone back. */
+  readonly end: JournalEntry | undefined
 }
 
 async function* readRange(
   parts: JournalDependencies,
   asked: JournalQuery,
-  hearing: RangeOptions,
+  { joiner, end }: RangeOptions,
 ): AsyncGenerator<Batch> {
   const { exec, signal } = parts
   const { unit, since, until, newest, grep } = asked
-  const { joiner, hear } = hearing
   const isFiltered = grep !== undefined && (await createGrepSupport(exec)(signal))
   const pattern = grep === undefined || isFiltered ? undefined : compile(grep)
   // A line belongs to the time of its first part: the rest of a line that began earlier is left out.
   const from = since === undefined || isFiltered ? since : since - MAX_LINE_MS
   const most = newest === undefined || isFiltered ? newest : newest + MAX_PARTS
   const stretch = {
-    // --since is in the match so that the first query does not search the whole journal either.
-    match: [
-      '-u',
-      unit,
-      ...(from === undefined ? [] : [`--since=${journalTime(from)}`]),
-      ...(isFiltered ? [`--grep=${grep}`] : []),
-    ],
+    match: ['-u', unit, ...(isFiltered ? [`--grep=${grep}`] : [])],
+    ...(from === undefined ? {} : { since: from }),
     ...(until === undefined ? {} : { until }),
     ...(most === undefined || pattern ? {} : { newest: most }),
   }
   const isWanted = ({ at, message }: JournalEntry): boolean =>
     (since === undefined || at >= since) && (pattern?.test(message ?? '') ?? true)
   const past = createJournalRangeReader({ exec, parse })(stretch, signal)
-  const heard = async function* () {
-    for await (const { entries } of past) {
-      for (const part of entries) hear?.(part)
-      yield entries
+  const upToEnd = async function* (): AsyncGenerator<Found> {
+    for await (const { entries, steps = [] } of past) {
+      yield { entries: end ? entries.filter((part) => compareOrder(part, end) <= 0) : entries, steps }
     }
   }
   if (isFiltered) {
-    for await (const entries of joinSplitLines({ ...parts, query: asked }, heard())) {
-      yield { entries, isPast: true }
-    }
+    for await (const found of joinSplitLines({ ...parts, query: asked }, upToEnd())) yield { ...found, isPast: true }
     return
   }
   let last: JournalEntry[] = []
-  for await (const entries of heard()) {
+  for await (const { entries, steps } of upToEnd()) {
     if (newest === undefined || pattern) {
       const lines = entries.flatMap((part) => joiner.join(part) ?? []).filter(isWanted)
-      if (newest === undefined) yield { entries: lines, isPast: true }
+      if (newest === undefined) yield { entries: lines, isPast: true, steps }
       else for (const line of lines) last.push(line)
     } else for (const part of entries) last.push(part)
+    if (newest !== undefined && steps.length > 0) yield { entries: [], isPast: true, steps }
     if (pattern && newest !== undefined && last.length > newest + TRIM_INTERVAL) {
       last = last.slice(-newest)
     }
   }
   if (newest === undefined) return
   const lines = pattern ? last.slice(-newest) : newestLines(last, newest, joiner).filter(isWanted)
-  yield { entries: lines, isPast: true }
+  yield { entries: lines, isPast: true, steps: [] }
 }
 
-/** As in journalctl, a pattern with a capital letter is case-sensitive. */
 const compile = (text: string): RegExp => {
   try {
-    return new RegExp(text, /[A-Z]/.test(text) ? '' : 'i')
+    return patternOf(text)
   } catch (error) {
     throw new SourceError(
       {
