@@ -71,6 +71,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { exec = createExec({ clock, path }), ask = createHttpClient(clock), ownsProcess = true } = options
   const stopping = new AbortController()
   const startedAt = clock.now()
+  const startedElapsed = clock.elapsed()
 
   const checkpoints = createCheckpoints(config.state.directory, (error) => {
     log.warn(
@@ -139,7 +140,8 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const evaluateHealth = async (): Promise<void> => {
     try {
       const exposed = await exposition.values(samples())
-      for (const { severity, ...change } of monitor.evaluate(clock.now(), exposed)) record(change, severity)
+      const steady = startedAt + Math.round(clock.elapsed() - startedElapsed)
+      for (const { severity, ...change } of monitor.evaluate(clock.now(), exposed, steady)) record(change, severity)
     } catch (error) {
       log.error(error)
       monitor.fail(clock.now())

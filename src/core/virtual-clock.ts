@@ -35,8 +35,10 @@ export const createSleepers = (elapsed: () => number) => {
 
 /** A clock that is moved by its owner: a replay follows the entries of a recording, a test has no need to wait. */
 export interface VirtualClock extends Clock {
-  /** Moves the time forward without waking sleepers. */
+  /** Moves the time forward without waking sleepers: to the start and so many milliseconds. */
   set(now: number): void
+  /** Sets what the clock shows in addition to the start and the elapsed time, as after the clock of a host was set. */
+  setOffset(ms: number): void
   /** Wakes the sleepers that are due, and waits until their work has completed. */
   wake(): Promise<void>
   /** Moves the time, and wakes the sleepers that are due. */
@@ -47,6 +49,7 @@ export interface VirtualClock extends Clock {
 
 export const createVirtualClock = (start: number): VirtualClock => {
   let now = start
+  let offset = 0
   const elapsed = (): number => now - start
   const { sleep, wake, untilNext } = createSleepers(elapsed)
   const wakeAndSettle = async (): Promise<void> => {
@@ -54,11 +57,14 @@ export const createVirtualClock = (start: number): VirtualClock => {
     await settle()
   }
   return {
-    now: () => now,
+    now: () => now + offset,
     elapsed,
     sleep,
     set: (next) => {
       now = Math.max(now, next)
+    },
+    setOffset: (ms) => {
+      offset = ms
     },
     wake: wakeAndSettle,
     advance: async (ms) => {

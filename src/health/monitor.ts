@@ -18,9 +18,10 @@ import type { AlertRow } from './rules/rule.ts'
 export interface HealthMonitor {
   /**
    * Evaluates every rule on the samples of this time, in milliseconds since the epoch, as Prometheus does at a scrape.
-   * Returns the alerts that began or ceased to fire.
+   * Returns the alerts that began or ceased to fire. Ranges and durations are measured on `steady`, in milliseconds on a
+   * clock that only increases: the clock of the host may be set.
    */
-  evaluate(at: number, samples: Iterable<StoredSample>): readonly AlertChange[]
+  evaluate(at: number, samples: Iterable<StoredSample>, steady?: number): readonly AlertChange[]
   health(): Health
   samples(): readonly Sample[]
   /** An evaluation failed as a whole: the health is unknown until the next one. */
@@ -33,6 +34,9 @@ export type AlertChange = Change & { readonly severity: FindingSeverity }
 /** Interval of the evaluation: that of the generated rule groups, in milliseconds. */
 export const EVALUATION_INTERVAL = 15_000
 
+/** A smaller difference of the two clocks is due to reading them one after the other. */
+const LEAST_MOVE_MS = 100
+
 /** The labels that a scrape adds. Rules join on them; findings of one node do not need them. */
 export const TARGET = { job: 'chain-agent', instance: 'this host' }
 
@@ -41,21 +45,22 @@ export const TARGET = { job: 'chain-agent', instance: 'this host' }
  * service) have no samples here and do not fire. Rules with a range need as much time after the start as in Prometheus.
  */
 export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING): HealthMonitor => {
-  const createEvaluator = () => createRuleEvaluator(ruleSet(tuning))
-  let evaluator = createEvaluator()
-  let evaluatedAt = -Infinity
+  const evaluator = createRuleEvaluator(ruleSet(tuning))
+  let hasEvaluated = false
+  let clockOffset = 0
   let health = notEvaluated(startedAt)
   const alerts = createAlertChanges()
 
   return {
-    evaluate: (at, samples) => {
-      // After the clock of the host was set back, the samples from before cannot be compared.
-      if (at <= evaluatedAt) evaluator = createEvaluator()
-      evaluatedAt = at
+    evaluate: (at, samples, steady = at) => {
+      const moved = at - steady - clockOffset
+      const isMoved = Math.abs(moved) >= LEAST_MOVE_MS
+      if (isMoved) clockOffset += moved
+      hasEvaluated = true
       const all = [...samples]
-      evaluator.evaluate(at, withTarget(all))
-      const { state, ...assessed } = assess(evaluator, all)
-      health = { ...assessed, state, since: state === health.state ? health.since : at }
+      evaluator.evaluate(steady, withTarget(all), { clockOffset })
+      const { state, ...assessed } = assess(evaluator, all, clockOffset)
+      health = { ...assessed, state, since: state === health.state ? health.since + (isMoved ? moved : 0) : at }
       return alerts(at, health.findings)
     },
     health: () => health,
@@ -65,7 +70,7 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       // Before the first evaluation the number is unknown.
-      ...(evaluatedAt === -Infinity ? [] : FINDING_SEVERITIES).map((severity) =>
+      ...(hasEvaluated ? FINDING_SEVERITIES : []).map((severity) =>
         sample(
           'chain_node_findings',
           health.findings.filter((one) => one.state === 'firing' && one.severity === severity).length,
@@ -126,8 +131,12 @@ export const evaluateOnce = (at: number, samples: readonly StoredSample[], tunin
   return { since: at, ...assess(evaluator, samples) }
 }
 
-const assess = (evaluator: RuleEvaluator<RowRule>, samples: readonly StoredSample[]): Omit<Health, 'since'> => {
-  const active = evaluator.active()
+const assess = (
+  evaluator: RuleEvaluator<RowRule>,
+  samples: readonly StoredSample[],
+  clockOffset = 0,
+): Omit<Health, 'since'> => {
+  const active = evaluator.active().map((alert) => ({ ...alert, activeAt: alert.activeAt + clockOffset }))
   const failures = [...evaluator.failures()].map(
     ([rule, { message }]) => `Cannot evaluate the rule ${'alert' in rule ? rule.alert : rule.record}: ${message}`,
   )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, endsWithin, withDeadline } from '../../core/clock.ts'
+import { type Clock, type Context, endsWithin, withDeadline } from '../../core/clock.ts'
 import type { Timing } from '../../core/collector.ts'
 import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { createLineJoiner, type JournalEntry } from '../../parsers/journal.ts'
@@ -45,7 +45,9 @@ interface FollowState {
   readonly match: readonly string[]
   cursor: string | undefined
   /** Entries from before this time are old, in milliseconds since the epoch; 0 after a saved cursor. */
-  readonly countFrom: number
+  countFrom: number
+  /** When it started, by `clock.elapsed()`. */
+  readonly startedAt: number
 }
 
 /**
@@ -88,14 +90,19 @@ export const createJournalFollower = (
     }
     counts.restore(saved === 'unusable' ? undefined : saved?.counts)
     if (saved !== undefined && saved !== 'unusable' && sameMatch(saved.match, match)) {
-      return { match, cursor: saved.cursor, countFrom: 0 }
+      return { match, cursor: saved.cursor, countFrom: 0, startedAt: clock.elapsed() }
     }
     if (saved !== undefined) recorder.count('chain_agent_journal_gaps_total', 1, { service })
-    return { match, cursor: undefined, countFrom: clock.now() }
+    return { match, cursor: undefined, countFrom: clock.now(), startedAt: clock.elapsed() }
   }
 
-  const processBatch = (batch: JournalBatch<JournalEntry>, state: FollowState): FollowerReading => {
+  const processBatch = (
+    batch: JournalBatch<JournalEntry>,
+    { state, clock }: { readonly state: FollowState; readonly clock: Clock },
+  ): FollowerReading => {
     if (!isConnected) connect()
+    // After the clock of the host went back, new entries have earlier times than the start had.
+    state.countFrom = Math.min(state.countFrom, clock.now() - clock.elapsed() + state.startedAt)
     if (batch.gap) recorder.count('chain_agent_journal_gaps_total', 1, { service })
     for (const part of batch.entries) {
       state.cursor = part.cursor
@@ -135,7 +142,7 @@ export const createJournalFollower = (
         const { newest, lookBack } = consumer
         const from = state.cursor === undefined ? { newest, lookBack } : { after: state.cursor }
         for await (const batch of journal.follow({ match, start: from, ...timing }, context)) {
-          const reading = processBatch(batch, state)
+          const reading = processBatch(batch, { state, clock: context.clock })
           if (hasNews && !isSaving) lastSaved = saveAndExport(context)
           yield reading
           // The node may be installed, and its name prefix become known, long after the agent was started.

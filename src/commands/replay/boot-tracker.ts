@@ -24,7 +24,7 @@ export const createBootTracker = ({ config, prefix, serviceRuns, firings }: Boot
   let bootedAt: number | null = null
   let entries = 0
 
-  const noteBoot = (id: string, at: number): void => {
+  const noteBoot = (id: string, { at, offset }: { readonly at: number; readonly offset: number }): void => {
     if (boots.has(id)) return
     boots.add(id)
     boot = id
@@ -33,16 +33,16 @@ export const createBootTracker = ({ config, prefix, serviceRuns, firings }: Boot
     serviceRuns.noteReboot()
     firings.addEvent({
       severity: 'info',
-      beganAt: at,
-      endedAt: at,
+      beganAt: at - offset,
+      endedAt: at - offset,
       summary: 'the host was rebooted',
     })
   }
 
-  const add = ({ fields, at, unit }: JournalEntry): void => {
+  const add = ({ fields, at, unit }: JournalEntry, offset: number): void => {
     entries += 1
     const id = fields['_BOOT_ID']
-    if (id !== undefined) noteBoot(id, at)
+    if (id !== undefined) noteBoot(id, { at, offset })
     const service = services.get(unit ?? '')
     if (service === undefined) return
     withEntries.add(service)
@@ -52,8 +52,9 @@ export const createBootTracker = ({ config, prefix, serviceRuns, firings }: Boot
   }
 
   return {
-    add: (batch: readonly JournalEntry[]): void => {
-      for (const entry of batch) add(entry)
+    /** `offset`: what the clock of the host shows in addition to the time of the replay. */
+    add: (batch: readonly JournalEntry[], offset: number): void => {
+      for (const entry of batch) add(entry, offset)
     },
     entries: () => entries,
     boot: () => boot,

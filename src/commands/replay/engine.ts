@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { Board } from '../../core/board.ts'
 import { createSampleIndex, type Sample } from '../../core/metric.ts'
 import { supervise } from '../../core/supervise.ts'
-import { minute } from '../../core/units.ts'
+import { minute, second } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'
 import { createExposition } from '../../exporter/exposition.ts'
 import { EVALUATION_INTERVAL } from '../../health/monitor.ts'
@@ -16,6 +16,8 @@ import { isRecordingMissing } from './gap-detection.ts'
 import type { PastSource } from './past-source.ts'
 import { createVirtualClock, settle } from '../../core/virtual-clock.ts'
 import { createReplayCollectors } from './collectors.ts'
+import type { TakenEntries } from './buffered-entries.ts'
+import { describeStep } from '../../sources/journal-order.ts'
 import { createBootTracker } from './boot-tracker.ts'
 
 interface ReplayEntriesOptions {
@@ -30,10 +32,15 @@ interface ReplayEntriesOptions {
   readonly onProgress?: (at: number, entries: number) => void
 }
 
-/** The result of a replay. Times are milliseconds since the epoch. */
+/**
+ * The result of a replay. Times are milliseconds since the epoch on a clock that only increases: `clockTime` gives what
+ * the clock of the host showed.
+ */
 export interface ReplayResult {
   readonly from: number
   readonly to: number
+  /** What the clock of the host showed in addition to the time, from each time on. */
+  readonly clockOffsets: readonly ClockOffset[]
   /** Entries that collectors read; one that two collectors read counts twice. */
   readonly entries: number
   readonly unreadable: number
@@ -46,6 +53,18 @@ export interface ReplayResult {
   readonly failures: readonly string[]
 }
 
+interface ClockOffset {
+  readonly from: number
+  readonly offset: number
+}
+
+/** What the clock of the host showed at a time of the replay. */
+export const clockTime = (at: number, offsets: readonly ClockOffset[]): number =>
+  at + (offsets.findLast(({ from }) => from <= at)?.offset ?? 0)
+
+/** A smaller difference of the clock is not visible in times to the second. */
+const LEAST_OFFSET_MS = second / 2
+
 /** From this length without any entry, the replay decides whether entries are missing. */
 const GAP_MS = 2 * minute
 
@@ -55,7 +74,10 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   const clock = createVirtualClock(source.from)
   const { rules, catalogue, notEvaluated } = selectReplayRules()
   const exposition = createExposition(reportDuplicate, { ownsProcess: false, catalogue })
-  const serviceRuns = createServiceRuns(clock)
+  /** The time of the replay; the clock shows that of the host, which may go back. */
+  const now = (): number => source.from + clock.elapsed()
+  const clockOffsets: ClockOffset[] = []
+  const serviceRuns = createServiceRuns({ now })
   const firings = createFiringLog(rules)
   const journal = createReplayJournal()
   const ending = new AbortController()
@@ -87,13 +109,25 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   const isConsensusActive = (): boolean => serviceRuns.active().get('bft') ?? true
   const evaluate = async (): Promise<void> => {
     const values = await exposition.values(samples())
-    firings.evaluate(clock.now(), withConsensusEvents(values, isConsensusActive()), tracker.lineOf)
+    const clockOffset = clock.now() - now()
+    firings.evaluate(now(), withConsensusEvents(values, isConsensusActive()), { lineOf: tracker.lineOf, clockOffset })
+  }
+
+  const noteClock = ({ steps, offset = 0 }: Pick<TakenEntries, 'steps' | 'offset'>): void => {
+    for (const { elapsed: at, step: change, ...placed } of steps) {
+      clockOffsets.push({ from: at, offset: placed.offset })
+      firings.addEvent({ severity: 'warning', beganAt: at, endedAt: at, summary: describeStep(change) })
+    }
+    const shown = clockOffsets.at(-1)?.offset ?? 0
+    if (Math.abs(offset - shown) >= LEAST_OFFSET_MS) clockOffsets.push({ from: now(), offset })
+    clock.setOffset(offset)
   }
 
   const step = async (to: number): Promise<void> => {
+    const { batches, ...taken } = await reader.readUntil(to)
     clock.set(to)
-    const batches = await reader.readUntil(to)
-    for (const { entries } of batches) tracker.add(entries)
+    noteClock(taken)
+    for (const { entries } of batches) tracker.add(entries, taken.offset ?? 0)
     for (const [at, listener] of listeners.entries()) {
       const batch = batches[at]
       if (!batch) continue
@@ -108,7 +142,8 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
 
   /** Whether the entries between two times are missing in the recording. */
   const isGap = async (since: number, until: number): Promise<boolean> => {
-    if (!(await reader.hasNoEntries(since, until))) return false
+    const offset = clock.now() - now()
+    if (!(await reader.hasNoEntries(since + offset, until + offset))) return false
     const block = createSampleIndex(board.samples()).value('chain_ledger_seq_num', { event: 'proposed' })
     const isDown = !isConsensusActive()
     const lasted = until - since
@@ -127,9 +162,11 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
     // The counters before the first entry: the first increase is counted from there.
     await evaluate()
     while (!signal.aborted) {
-      const at = clock.now()
-      const goal = (await reader.next()) ?? source.to
-      if (goal === null || at >= (source.to ?? Infinity)) break
+      const at = now()
+      const next = await reader.next()
+      const end = source.to === null ? null : at + source.to - clock.now()
+      const goal = next ?? end
+      if (goal === null || (next === null && goal <= at)) break
       const isQuiet = goal - at > GAP_MS && goal > checkedUpTo
       if (isQuiet && (await isGap(at, goal))) {
         // Entries before the first one are not missing: the recording begins there.
@@ -143,7 +180,7 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
         await evaluate()
       }
       checkedUpTo = goal
-      await step(Math.min(clock.now() + EVALUATION_INTERVAL, source.to ?? Infinity))
+      await step(Math.min(now() + EVALUATION_INTERVAL, end === null ? Infinity : Math.max(end, goal)))
       onProgress(clock.now(), tracker.entries())
     }
   } catch (error) {
@@ -156,7 +193,8 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   }
   return {
     from,
-    to: clock.now(),
+    to: now(),
+    clockOffsets,
     entries: tracker.entries(),
     unreadable,
     missingServices: tracker.missingServices(services),

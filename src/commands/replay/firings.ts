@@ -5,7 +5,7 @@ import type { ruleSet } from '../../health/rules/index.ts'
 import { annotationsOf } from '../../health/rules/render.ts'
 import type { RuleSeverity } from '../../health/rules/rule.ts'
 
-/** An alert that would have fired. Times are milliseconds since the epoch. */
+/** An alert that would have fired. Times are milliseconds since the epoch, on a clock that only increases. */
 export interface Firing {
   /** Null for an event without an alert: a reboot of the host, a gap in the recording. */
   readonly alert: string | null
@@ -22,12 +22,17 @@ export interface Firing {
   readonly summary: string
 }
 
+interface FiringContext {
+  readonly lineOf?: (labels: Labels) => string | undefined
+  readonly clockOffset?: number
+}
+
 export interface FiringLog {
   /**
    * Evaluates the rules on the samples of one time; times must increase. `lineOf` returns the log line that an alert is
-   * about.
+   * about, `clockOffset` is what the clock of the host shows in addition to the time.
    */
-  evaluate(at: number, samples: Iterable<StoredSample>, lineOf?: (labels: Labels) => string | undefined): void
+  evaluate(at: number, samples: Iterable<StoredSample>, context?: FiringContext): void
   /** Adds an event that no rule evaluates. */
   addEvent(event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'summary'>): void
   /** Ends everything that fires and removes all samples: nothing is recorded after this time. */
@@ -60,7 +65,7 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
     ended.push({ order, firing: { ...firing, endedAt } })
   }
 
-  const update: FiringLog['evaluate'] = (at, _samples, lineOf = () => undefined) => {
+  const update = (at: number, lineOf: NonNullable<FiringContext['lineOf']>): void => {
     const firing = evaluator.active().filter(({ state }) => state === 'firing')
     const keys = new Set(firing.map(({ labels }) => keyOf(labels)))
     for (const [key, one] of open) if (!keys.has(key)) end(key, one, at)
@@ -89,12 +94,12 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
   }
 
   return {
-    evaluate: (at, samples, lineOf) => {
-      evaluator.evaluate(at, withTarget(samples))
+    evaluate: (at, samples, { lineOf = () => undefined, clockOffset = 0 } = {}) => {
+      evaluator.evaluate(at, withTarget(samples), { clockOffset })
       for (const [rule, { message }] of evaluator.failures()) {
         failures.add(`${'alert' in rule ? rule.alert : rule.record}: ${message}`)
       }
-      update(at, samples, lineOf)
+      update(at, lineOf)
     },
     addEvent: (event) => {
       ended.push({ order: -1, firing: { ...event, alert: null, subject: '', firedAt: event.beganAt } })

@@ -1,5 +1,6 @@
 import { duration, figure, utc } from '../../core/format.ts'
 import { sanitize } from '../../core/redact.ts'
+import { clockTime } from './engine.ts'
 import type { ReplayReport } from './replay.ts'
 import type { RuleSeverity } from '../../health/rules/rule.ts'
 import type { Firing } from './firings.ts'
@@ -24,7 +25,7 @@ const TONES: Readonly<Record<RuleSeverity, Tone>> = {
 
 /** The number of incidents, the alerts of each, and what was not evaluated. */
 export const replayPage = (result: ReplaySummary, style: Style): readonly string[] => {
-  const { incidents, to, isWhole } = result
+  const { incidents, isWhole } = result
   const width = Math.max(0, ...incidents.flatMap(({ firings }) => firings.map((one) => nameOf(one).length)))
   return [
     ...wrap(headline(result), style).map((line) =>
@@ -32,36 +33,34 @@ export const replayPage = (result: ReplaySummary, style: Style): readonly string
     ),
     ...incidents.flatMap(({ firings }) => [
       '',
-      ...firings.flatMap((firing, at) => rowOf(firing, { isFirst: at === 0, to, width }, style)),
+      ...firings.flatMap((firing, at) => rowOf(firing, { ...result, isFirst: at === 0, width }, style)),
     ]),
     '',
     ...notesOf(result).flatMap((note) => wrap(style.plain(note), style).map((line) => style.paint('quiet', line))),
   ]
 }
 
-const headline = ({ incidents, from, to, isWhole }: ReplaySummary): string => {
+const headline = ({ incidents, from, to, isWhole, clockOffsets }: ReplaySummary): string => {
   const count = incidents.length
   const fired = incidents.reduce((sum, { firings }) => sum + firings.length, 0)
   const incidentCount = count === 0 ? 'No incident' : count === 1 ? '1 incident' : `${figure(count)} incidents`
   const alerts = count === 0 ? '' : `: ${fired === 1 ? '1 alert' : `${figure(fired)} alerts`}`
   const stopped = isWhole ? '' : ', interrupted'
-  return `${incidentCount} in ${duration(to - from)} (${utc(from)} to ${utc(to)}${stopped})${alerts}`
+  return `${incidentCount} in ${duration(to - from)} (${utc(clockTime(from, clockOffsets))} to ${utc(clockTime(to, clockOffsets))}${stopped})${alerts}`
 }
 
-interface RowContext {
+interface RowContext extends Pick<ReplayReport, 'to' | 'clockOffsets'> {
   /** Whether it is the first of its incident. */
   readonly isFirst: boolean
-  /** End of the recording. */
-  readonly to: number
   /** Width of the longest name. */
   readonly width: number
 }
 
-const rowOf = (firing: Firing, { isFirst, to, width }: RowContext, style: Style): readonly string[] => {
+const rowOf = (firing: Firing, { isFirst, to, width, clockOffsets }: RowContext, style: Style): readonly string[] => {
   const { severity, beganAt, endedAt, summary } = firing
   const tone = TONES[severity]
   const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
-  const head = `${utc(beganAt)}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
+  const head = `${utc(clockTime(beganAt, clockOffsets))}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
   const message = style.plain(sanitize(summary))
   if (style.width === undefined) return [`${sign} ${head}  ${message}`]
@@ -87,21 +86,26 @@ const missingOf = ({ unreadable, missingServices, notEvaluated, knowsOwn }: Repl
     `${knowsOwn ? '' : '; rounds led by this node (set node.publicKey)'}.`,
 ]
 
-export const replayAsJson = (result: ReplaySummary) => ({
-  from: utc(result.from),
-  to: utc(result.to),
+export const replayAsJson = (result: ReplaySummary) => {
+  const time = (at: number): string => utc(clockTime(at, result.clockOffsets))
+  return asJson(result, time)
+}
+
+const asJson = (result: ReplaySummary, time: (at: number) => string) => ({
+  from: time(result.from),
+  to: time(result.to),
   isWhole: result.isWhole,
   incidents: result.incidents.map(({ severity, beganAt, endedAt, firings }) => ({
     severity,
-    beganAt: utc(beganAt),
-    endedAt: endedAt === null ? null : utc(endedAt),
+    beganAt: time(beganAt),
+    endedAt: endedAt === null ? null : time(endedAt),
     alerts: firings.map((firing) => ({
       alert: firing.alert,
       severity: firing.severity,
       subject: firing.subject === '' ? null : firing.subject,
-      beganAt: utc(firing.beganAt),
-      firedAt: utc(firing.firedAt),
-      endedAt: firing.endedAt === null ? null : utc(firing.endedAt),
+      beganAt: time(firing.beganAt),
+      firedAt: time(firing.firedAt),
+      endedAt: firing.endedAt === null ? null : time(firing.endedAt),
       summary: firing.summary,
     })),
   })),

@@ -11,7 +11,7 @@ import {
   type Recording,
 } from '../../sources/journal-range.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { createBufferedEntries } from './buffered-entries.ts'
+import { createBufferedEntries, type TakenEntries } from './buffered-entries.ts'
 
 /** The entries of one listener in a step. */
 interface ReaderBatch {
@@ -19,15 +19,20 @@ interface ReaderBatch {
   readonly unreadable: number
 }
 
-/** Reads past entries step by step. */
+/** What was read in a step: a batch for each listener, and the clock of the host after it. */
+interface ReadEntries extends Pick<TakenEntries, 'steps' | 'offset'> {
+  readonly batches: readonly ReaderBatch[]
+}
+
+/** Reads past entries step by step. Its times are those of BufferedEntries, which only increase. */
 export interface ReplayReader {
-  /** Time of the next entry of any listener, in milliseconds since the epoch; null after the last. */
+  /** Time of the next entry of any listener; null after the last. */
   next(): Promise<number | null>
   /** The entries up to a time for each listener, in the order of the listeners. */
-  readUntil(until: number): Promise<readonly ReaderBatch[]>
+  readUntil(until: number): Promise<ReadEntries>
   /** The next few entries. */
   peek(): Promise<readonly JournalEntry[]>
-  /** Whether the recording has no entry of any unit between two times. */
+  /** Whether the recording has no entry of any unit between two times of the host's clock. */
   hasNoEntries(from: number, to: number): Promise<boolean>
   close(): Promise<void>
 }
@@ -70,32 +75,21 @@ export const openJournal = async (options: OpenJournalOptions, signal: AbortSign
     from: since,
     to: until,
     open: (matches) => {
-      const buffers = matches.map((match) => createBufferedEntries(readPast({ match, since, until }, signal)))
+      const buffer = createBufferedEntries(matches.map((match) => readPast({ match, since, until }, signal)))
       return {
-        next: async () => {
-          let first: number | null = null
-          for (const buffer of buffers) {
-            const at = await buffer.next()
-            if (at !== null && (first === null || at < first)) first = at
-          }
-          return first
+        next: buffer.next,
+        peek: buffer.peek,
+        readUntil: async (to) => {
+          const { entries, ...clock } = await buffer.take(to)
+          const unreadable = buffer.takeUnreadable()
+          return { ...clock, batches: entries.map((some, at) => ({ entries: some, unreadable: unreadable[at] ?? 0 })) }
         },
-        peek: async () => (await Promise.all(buffers.map((buffer) => buffer.peek()))).flat(),
-        readUntil: (to) =>
-          Promise.all(
-            buffers.map(async (buffer) => {
-              const entries = await buffer.take(to)
-              return { entries, unreadable: buffer.takeUnreadable() }
-            }),
-          ),
         hasNoEntries: async (from, to) => {
           const [begin, end] = [from + second, to - second].map((at) => (at / second).toFixed(3))
           const range = [`--since=@${begin}`, `--until=@${end}`]
           return (await readNewest(range, signal)) === undefined
         },
-        close: async () => {
-          await Promise.all(buffers.map((buffer) => buffer.close()))
-        },
+        close: buffer.close,
       }
     },
   }
@@ -129,7 +123,7 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
     if ((found !== undefined && from !== undefined) || count > MAX_PREFIX_ENTRIES) break
   }
   if (from === undefined) throw emptyRecording(recording.name)
-  const buffer = createBufferedEntries(chain(first, batches))
+  const buffer = createBufferedEntries([chain(first, batches)])
   return {
     prefix: found ?? 'chain',
     grepStderr: '',
@@ -141,12 +135,13 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
         next: buffer.next,
         peek: buffer.peek,
         readUntil: async (to) => {
-          const entries = await buffer.take(to)
-          const unreadable = buffer.takeUnreadable()
-          return predicates.map((isOurs, at) => ({
-            entries: entries.filter(isOurs),
+          const { entries, ...clock } = await buffer.take(to)
+          const [unreadable = 0] = buffer.takeUnreadable()
+          const batches = predicates.map((isOurs, at) => ({
+            entries: entries.flat().filter(isOurs),
             unreadable: at === 0 ? unreadable : 0,
           }))
+          return { ...clock, batches }
         },
         // The reader has all entries of the recording, so there is none between two of them.
         hasNoEntries: () => Promise.resolve(true),
@@ -169,9 +164,8 @@ type Batches = AsyncGenerator<EntryBatch<JournalEntry>, undefined>
 async function* within(batches: AsyncGenerator<EntryBatch<JournalEntry>>, since: number, until: number): Batches {
   for await (const { entries, unreadable } of batches) {
     const wanted = entries.filter(({ at }) => at >= since && at <= until)
+    // To the end of the recording: after the clock of the host went back, earlier times follow later ones.
     yield { entries: wanted, unreadable }
-    // Entries are nearly in order: after a batch that is completely later, stop.
-    if (entries.length > 0 && entries.every(({ at }) => at > until)) break
   }
   return undefined
 }

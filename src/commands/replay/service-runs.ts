@@ -8,7 +8,7 @@ interface Run {
   hasEnded: boolean
 }
 
-/** The current run of each service, from the start and stop entries of systemd and from its own entries. */
+/** The current run of each service, on a clock that only increases, from the start and stop entries of systemd and from its own entries. */
 export interface ServiceRuns {
   /** Wraps the collector's count of starts and ends, to see them as well. */
   wrap(lifecycle: LifecycleCounters): LifecycleCounters
@@ -22,7 +22,7 @@ export interface ServiceRuns {
   isPartialRestart(): boolean | null
 }
 
-export const createServiceRuns = (clock: Clock): ServiceRuns => {
+export const createServiceRuns = (clock: Pick<Clock, 'now'>): ServiceRuns => {
   const runs = new Map<string, Run>()
   const partial = createPartialRestart()
   const recordingStart = clock.now()

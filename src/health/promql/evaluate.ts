@@ -7,8 +7,10 @@ import { type Labels, type Matcher, type Point, type SeriesSource } from './seri
 
 export interface Evaluation {
   readonly source: SeriesSource
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, on a clock that only increases. */
   readonly at: number
+  /** What the clock of the host shows in addition to `at`, after it was set. */
+  readonly clockOffset?: number
 }
 
 export type Expression =
@@ -209,12 +211,12 @@ const lastPoints = (select: Select, { source, at }: Evaluation): readonly (Point
 const subquery = (
   evaluate: (context: Evaluation) => readonly Element[],
   { length, step }: { readonly length: number; readonly step: number },
-  { source, at: to }: Evaluation,
+  { at: to, ...context }: Evaluation,
 ): readonly RangeSamples[] => {
   const from = to - length
   const found = new Map<string, { labels: Labels; points: Point[] }>()
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-    for (const { labels, value } of evaluate({ source, at })) {
+    for (const { labels, value } of evaluate({ ...context, at })) {
       const key = JSON.stringify(labels)
       const one = found.get(key) ?? { labels, points: [] }
       found.set(key, one)
@@ -259,7 +261,7 @@ const callOf = (name: string, given: readonly Expression[], { node, text }: Plac
       evaluate: (context) => (first.evaluate(context).length === 0 ? [{ labels, value: 1 }] : []),
     }
   }
-  if (name === 'time') return { type: 'scalar', evaluate: ({ at }) => at / second }
+  if (name === 'time') return { type: 'scalar', evaluate: ({ at, clockOffset = 0 }) => (at + clockOffset) / second }
   if (name === 'vector' && first?.type === 'scalar') {
     return { type: 'vector', evaluate: (context) => [{ labels: {}, value: first.evaluate(context) }] }
   }
@@ -267,7 +269,11 @@ const callOf = (name: string, given: readonly Expression[], { node, text }: Plac
     const select = selectorOf(selector, text)
     return {
       type: 'vector',
-      evaluate: (context) => lastPoints(select, context).map(({ labels, at }) => ({ labels, value: at / second })),
+      evaluate: (context) =>
+        lastPoints(select, context).map(({ labels, at }) => ({
+          labels,
+          value: (at + (context.clockOffset ?? 0)) / second,
+        })),
     }
   }
   if (name === 'label_replace' && first?.type === 'vector') {

@@ -1,5 +1,5 @@
 import { asError } from '../../core/errors.ts'
-import { type CompiledPromql, compilePromql } from './evaluate.ts'
+import { type CompiledPromql, compilePromql, type Evaluation } from './evaluate.ts'
 import type { Element } from './functions.ts'
 import { createSampleHistory, keyOf, type Labels, type StoredSample } from './series.ts'
 
@@ -32,12 +32,18 @@ export interface ActiveAlert<Rule extends AlertRule = AlertRule> {
   readonly value: number
 }
 
+export interface RuleEvaluationOptions {
+  readonly isPart?: boolean
+  /** What the clock of the host shows in addition to the time of the evaluation, after it was set. */
+  readonly clockOffset?: number
+}
+
 export interface RuleEvaluator<Rule extends AlertRule> {
   /**
    * Evaluates all rules at a time, in milliseconds since the epoch, with the samples of that time and those before.
    * Times must increase. A series without a sample ends, unless the samples are only a part of those of that time.
    */
-  evaluate(at: number, samples: Iterable<StoredSample>, options?: { readonly isPart?: boolean }): void
+  evaluate(at: number, samples: Iterable<StoredSample>, options?: RuleEvaluationOptions): void
   /** Adds samples of a time before the first evaluation, for rules with a range. */
   observe(at: number, samples: Iterable<StoredSample>): void
   active(): readonly ActiveAlert<Rule>[]
@@ -76,10 +82,10 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
 
   const compute = (
     { rule, compiled }: { readonly rule: Rule | RecordingRule; readonly compiled: CompiledPromql },
-    at: number,
+    context: Omit<Evaluation, 'source'>,
   ): readonly Element[] | undefined => {
     try {
-      const elements = compiled.evaluate({ source: history, at })
+      const elements = compiled.evaluate({ source: history, ...context })
       failures.delete(rule)
       return elements
     } catch (error) {
@@ -89,13 +95,14 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
   }
 
   return {
-    evaluate: (at, samples, options) => {
+    evaluate: (at, samples, { clockOffset = 0, ...options } = {}) => {
+      const context = { at, clockOffset }
       history.add(at, samples, options)
       for (const { name, parts } of recordings) {
         history.record(
           name,
           parts.flatMap((part) =>
-            (compute(part, at) ?? []).map(({ labels, value }) => ({
+            (compute(part, context) ?? []).map(({ labels, value }) => ({
               labels: { ...labels, ...part.rule.labels },
               value,
             })),
@@ -104,7 +111,7 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
       }
       for (const condition of conditions) {
         const { rule, states } = condition
-        const elements = compute(condition, at)
+        const elements = compute(condition, context)
         // Whether the condition still holds is unknown: its alerts stay as they are.
         if (elements === undefined) continue
         for (const { labels: own, value } of elements) {

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../../src/parsers/journal.ts'
 import { createJournalMatch } from '../../../src/commands/replay/past-source.ts'
 import { createServiceRuns } from '../../../src/commands/replay/service-runs.ts'
 import { isRecordingMissing } from '../../../src/commands/replay/gap-detection.ts'
-import { createBufferedEntries } from '../../../src/commands/replay/buffered-entries.ts'
+import { createBufferedEntries, type TakenEntries } from '../../../src/commands/replay/buffered-entries.ts'
 import { createVirtualClock } from '../../../src/core/virtual-clock.ts'
 import type { Recorder } from '../../../src/core/metric.ts'
 
@@ -93,7 +93,7 @@ describe('a gap', () => {
 
 describe('buffered entries', () => {
   const bufferOf = (times: readonly (readonly number[])[]) =>
-    createBufferedEntries(
+    createBufferedEntries([
       (async function* () {
         for (const batch of times) {
           await Promise.resolve()
@@ -101,18 +101,18 @@ describe('buffered entries', () => {
         }
         return undefined
       })(),
-    )
-  const timesOf = (entries: readonly JournalEntry[]) => entries.map(({ at }) => at)
+    ])
+  const timesOf = ({ entries }: TakenEntries) => entries.flat().map(({ at }) => at)
 
   test('returns the entries up to a time, including late ones', async () => {
     const buffer = bufferOf([[1, 2], [], [5, 4, 9]])
     expect(await buffer.next()).toBe(1)
     expect(timesOf(await buffer.take(2))).toEqual([1, 2])
     expect(await buffer.next()).toBe(5)
-    expect(timesOf(await buffer.peek())).toEqual([5, 4, 9])
+    expect((await buffer.peek()).map(({ at }) => at)).toEqual([5, 4, 9])
     expect(timesOf(await buffer.take(5))).toEqual([5, 4])
     expect(timesOf(await buffer.take(100))).toEqual([9])
-    expect([await buffer.next(), buffer.takeUnreadable(), buffer.takeUnreadable()]).toEqual([null, 3, 0])
+    expect([await buffer.next(), buffer.takeUnreadable(), buffer.takeUnreadable()]).toEqual([null, [3], [0]])
   })
 })
 
