@@ -30,7 +30,9 @@ const start = () => {
   const on = (service: string, ...entries: readonly JournalEntry[]): void => {
     for (const entry of entries) counters.on(service, entry, false)
   }
-  const trouble = (at = 0) => counters.trouble(T0 + at * 1000)
+  /** `at`: seconds since the start; `offset`: what the clock of the host shows in addition, in seconds. */
+  const trouble = (at = 0, offset = 0) =>
+    counters.trouble({ now: () => T0 + (at + offset) * 1000, elapsed: () => at * 1000 })
   return { counters, on, pattern, trouble, total, totals }
 }
 
@@ -120,6 +122,15 @@ describe('the reason in the next line', () => {
     expect(trouble(11)['bft']).toEqual([`panic: ${PANIC}`])
     on('bft', entryOf(PANIC, 12), entryOf(NOTE, 12), entryOf('unrelated', 12))
     expect(trouble(12)['bft']).toEqual([`panic: ${PANIC}`])
+  })
+
+  test('for ten minutes, also after the clock of the host was set', () => {
+    const { on, trouble } = start()
+    on('execution', entryOf(ASSERTION))
+    expect(trouble(60)['execution']).toHaveLength(1)
+    expect(trouble(120, 3600)['execution']).toHaveLength(1)
+    expect(trouble(600, -3600)['execution']).toHaveLength(1)
+    expect(trouble(601, -3600)['execution']).toEqual([])
   })
 
   test('after a restart of the agent between the two lines', () => {

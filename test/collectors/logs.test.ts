@@ -10,6 +10,7 @@ import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { entry, T0 } from './consensus-log.ts'
 import { recording } from './recording.ts'
+import { runFollower } from './run-follower.ts'
 
 const TIMING = { interval: 5000, timeout: 10_000 }
 const UNITS = {
@@ -17,9 +18,9 @@ const UNITS = {
   execution: '{prefix}-execution.service',
   cruft: '{prefix}-cruft.service',
 }
-const of = (service: string, message: string, at = T0): JournalEntry => ({
+const of = (service: string, message: string, at = T0, prefix = 'zephyr'): JournalEntry => ({
   ...entry(at, message, { _PID: service === 'bft' ? '40' : '41' }),
-  unit: `zephyr-${service}.service`,
+  unit: `${prefix}-${service}.service`,
 })
 const ASSERTION = "zephyr: a.cpp:1: f(): Assertion 'x' failed."
 
@@ -170,4 +171,22 @@ test('a read that hangs does not block the follower, and clears the previous val
   })
   expect(states.at(-1)).toMatchObject({ 'execution log': `assertion: ${ASSERTION}` })
   expect(Object.keys(samples).filter((name) => name.startsWith(OLDEST))).toEqual([])
+})
+
+test('counts new entries after the clock of the host went back behind the start of the agent', async () => {
+  const back = 2_400_000
+  const { total, states } = await runFollower(
+    (dependencies) => logs({ ...dependencies, units: UNITS, readOldest: () => Promise.reject(new Error('none')) }),
+    {
+      beginsAt: T0,
+      steps: [
+        [of('execution', ASSERTION, T0 - 5000, 'chain')],
+        { seconds: 60 },
+        { clockOffset: -back },
+        [of('execution', ASSERTION, T0 + 60_000 - back, 'chain')],
+      ],
+    },
+  )
+  expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(1)
+  expect(states['execution log']).toContain('assertion: ')
 })

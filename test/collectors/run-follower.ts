@@ -8,8 +8,8 @@ import type { VirtualClock } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
-/** The entries of one batch, an empty batch after N seconds, or an empty batch after a gap. */
-export type Step = readonly JournalEntry[] | { readonly seconds: number } | 'gap'
+/** The entries of one batch, an empty batch after N seconds, an empty batch after a gap, or a clock that is set. */
+export type Step = readonly JournalEntry[] | { readonly seconds: number } | { readonly clockOffset: number } | 'gap'
 
 interface FollowerRun {
   readonly beginsAt: number
@@ -61,6 +61,7 @@ export const runFollower = async <Reading>(
       yield batch
       for (let step = remaining.shift(); step !== undefined; step = remaining.shift()) {
         if (step === 'gap') yield { ...batch, gap: true }
+        else if ('clockOffset' in step) clock.setOffset(step.clockOffset)
         else if ('seconds' in step) {
           await clock.advance(step.seconds * 1000)
           yield batch

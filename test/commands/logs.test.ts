@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Program } from '../../src/sources/exec.ts'
 import { cli } from '../support/cli.ts'
+import { fakeJournalctl } from '../support/fake-journalctl.ts'
 import { type Host, startHost } from '../support/host.ts'
+import { steppedFiles } from '../support/stepped-journal.ts'
 
 const LATE = 1_772_366_400_123_000
 const HASH = `0x${'a1'.repeat(32)}`
@@ -180,5 +182,42 @@ describe('a node', () => {
     } finally {
       await closed.close()
     }
+  })
+})
+
+describe('after the clock of the host went back', () => {
+  const readStepped = async (...argv: readonly string[]) =>
+    cli(['logs', '--prefix', 'chain', 'execution', ...argv], { overrides: { exec: fakeJournalctl(steppedFiles()).exec } })
+  const NOTE =
+    'Note: the clock of this host went back 40 min: 2026-11-24T10:09:55Z was followed by 2026-11-24T09:30:00Z. ' +
+    'Lines are in the order in which they were written.\n'
+
+  test('the lines of a range are printed, and the step', async () => {
+    const { code, out, err } = await readStepped('--since', '2026-11-24 09:39', '--until', '2026-11-24 09:41')
+    expect(out.trimEnd().split('\n')).toHaveLength(26)
+    expect(out).toContain("2026-11-24T09:40:00.001Z       runloop_monad.cpp:216: void f(): Assertion 'x.second' failed.")
+    expect({ code, err }).toEqual({ code: 0, err: NOTE })
+  })
+
+  test('the newest lines are those that were written last', async () => {
+    const { out, err } = await readStepped('-n', '3')
+    expect(out.match(/^\S+/gm)).toEqual([
+      '2026-11-24T10:39:45.000Z',
+      '2026-11-24T10:39:50.000Z',
+      '2026-11-24T10:39:55.000Z',
+    ])
+    expect(err).toBe('')
+  })
+
+  test('-f begins with the lines of the range, also those with a later time than the newest', async () => {
+    const [first = [], second = []] = steppedFiles()
+    // Now the clock shows 09:35.
+    const files = [first, second.slice(0, 61)]
+    const argv = ['logs', '--prefix', 'chain', 'execution', '-f', '--since', '2026-11-24 09:00']
+    const { out } = await cli(argv, {
+      overrides: { exec: fakeJournalctl(files).exec },
+      until: (text) => text.includes('2026-11-24T09:35:00'),
+    })
+    expect(out.trimEnd().split('\n')).toHaveLength(181)
   })
 })

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
+import { fakeJournalctl } from '../support/fake-journalctl.ts'
 import { startHost } from '../support/host.ts'
 import { RECORDED_FROM, writeRecording } from '../support/recording.ts'
+import { steppedFiles } from '../support/stepped-journal.ts'
 import { expectPlanted, namesOf, type Planted, replaySchema } from '../support/replayed.ts'
 
 let directory = ''
@@ -237,6 +239,60 @@ describe('the journal of this host', () => {
     } finally {
       await host.close()
     }
+  })
+})
+
+describe('a recording during which the clock of the host was 40 minutes behind', () => {
+  const lines = steppedFiles()
+    .flat()
+    .map(({ line }) => line)
+  const BACK = 'the clock of this host went back 40 min: 2026-11-24T10:09:55Z was followed by 2026-11-24T09:30:00Z'
+  const FORWARD = 'the clock of this host went forward 40 min: 2026-11-24T09:49:55Z was followed by 2026-11-24T10:30:00Z'
+  const alertsOf = async (text: string) => {
+    const { incidents, lines: read } = await replayed(['--file', '-'], text)
+    return {
+      read,
+      alerts: incidents.flatMap(({ alerts }) =>
+        alerts.map(({ alert, beganAt, summary }) => [beganAt, alert ?? summary]),
+      ),
+    }
+  }
+
+  // Evaluations are every 15 s from 10:00:00 on: the one of the clock at 09:40:15 has the assertion of 09:40:00.001.
+  test('has the critical alert at the time that the clock showed, both steps, and no gap', async () => {
+    const { alerts, read } = await alertsOf(lines.join('\n'))
+    expect(alerts).toEqual([
+      ['2026-11-24T09:30:00Z', BACK],
+      ['2026-11-24T09:40:15Z', 'ChainAssertion'],
+      ['2026-11-24T10:30:00Z', FORWARD],
+    ])
+    expect(read).toBe(481)
+    const { out } = await cli(['replay', '--file', '-'], { stdin: lines.join('\n') })
+    expect(out).toMatch(/^3 incidents in 40 min \(2026-11-24T10:00:00Z to 2026-11-24T10:40:00Z\)/)
+    // The increase of ten minutes ends ten minutes after the evaluation that found it.
+    expect(out).toMatch(/2026-11-24T09:40:15Z {2}10 min {7}critical {2}ChainAssertion.* Log line: .*Assertion 'x\.second'/)
+  })
+
+  test('is limited by the times that the clock showed', async () => {
+    const range = ['--since', '2026-11-24 09:39', '--until', '2026-11-24 09:41']
+    const { incidents, lines: read } = await replayed(['--file', '-', ...range], lines.join('\n'))
+    expect(namesOf(incidents)).toEqual([['critical ChainAssertion execution assertion']])
+    expect(read).toBe(26)
+  })
+
+  test('without boot and monotonic time is evaluated by the clock alone', async () => {
+    const bare = lines.map((line) => line.replaceAll(/"(?:__MONOTONIC_TIMESTAMP|_BOOT_ID)":"[^"]*",/g, ''))
+    const { alerts, read } = await alertsOf(bare.join('\n'))
+    expect(alerts).toEqual([['2026-11-24T10:10:00Z', 'no entries for 20 min: this time is not evaluated']])
+    expect(read).toBe(481)
+  })
+
+  test('is found in the journal of this host', async () => {
+    const { exec } = fakeJournalctl(steppedFiles())
+    const range = ['--since', '2026-11-24 09:39', '--until', '2026-11-24 09:41']
+    const { out } = await cli(['replay', '--json', '--prefix', 'chain', ...range], { overrides: { exec } })
+    const { incidents } = replaySchema.parse(JSON.parse(out))
+    expect(namesOf(incidents)).toEqual([['critical ChainAssertion execution assertion']])
   })
 })
 

@@ -28,11 +28,19 @@ const evaluated = (blockAt: (second: number) => number | undefined, until: numbe
   return monitor
 }
 
-test('after the clock was set back, the evaluation starts again', () => {
-  // The critical alert fires at 105 s, and would fire for three more minutes by the clock from before.
+test('an alert continues to fire after the clock was set back, and its times move with the clock', () => {
+  // The critical alert is pending since 75 s and fires at 105 s.
   const monitor = evaluated(stalled, 105)
-  monitor.evaluate(START_S * 1000, FRESH)
-  expect(monitor.health().state).toBe('healthy')
+  const sinceOf = () => monitor.health().findings.find(({ state }) => state === 'firing')?.since
+  expect(sinceOf()).toBe((START_S + 75) * 1000)
+  const back = 2400
+  // The newest block is 90 s old by the clock that was set.
+  const at = START_S + 120 - back
+  const changes = monitor.evaluate(at * 1000, [BUILD, blockOf(30 - back)], (START_S + 120) * 1000)
+  expect(changes).toEqual([])
+  expect(monitor.health().state).toBe('critical')
+  expect(sinceOf()).toBe((START_S + 75 - back) * 1000)
+  expect(monitor.health().since).toBe((START_S + 75 - back) * 1000)
 })
 
 test('a node with fresh blocks is healthy, since the first evaluation', () => {

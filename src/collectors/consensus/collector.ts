@@ -94,8 +94,8 @@ export const consensus = (options: ConsensusCollectorOptions): Collector<Reading
   const moveWindow = (): void => {
     const now = clock.now()
     counters.resetIfAheadOf(now)
-    if (quiet?.entries !== entries) quiet = { entries, since: now }
-    else if (now - quiet.since >= timing.interval) counters.advanceTo(now)
+    if (quiet?.entries !== entries) quiet = { entries, since: clock.elapsed() }
+    else if (clock.elapsed() - quiet.since >= timing.interval) counters.advanceTo(now)
   }
 
   return {

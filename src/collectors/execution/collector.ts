@@ -63,10 +63,11 @@ export const execution = (options: ExecutionCollectorOptions): Collector<Reading
 
   /**
    * While nothing is executed, the heights stay valid. The memory usage does not, and the database may have been
-   * rewritten by statesync, a snapshot or a reset while execution was down.
+   * rewritten by statesync, a snapshot or a reset while execution was down. After the clock of the host went back, the
+   * newest entry seems to be of the future, until the next one.
    */
   const isCurrent = ({ lastEntryAt }: FollowerReading): boolean =>
-    lastEntryAt !== null && clock.now() - lastEntryAt <= minute
+    lastEntryAt !== null && Math.abs(clock.now() - lastEntryAt) <= minute
 
   const read = (following: FollowerReading): Reading => {
     const values = counters.read()

@@ -86,7 +86,7 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
           oldest.refresh(resolvedUnits, context)
           return {
             ...following,
-            trouble: counters.trouble(context.clock.now()),
+            trouble: counters.trouble(context.clock),
             oldestEntryAt: oldest.read(),
           }
         },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { redactedExcerpt } from '../../core/errors.ts'
-import { minute } from '../../core/units.ts'
+import type { Clock } from '../../core/clock.ts'
+import { minute, second } from '../../core/units.ts'
 import type { LogPattern } from '../../parsers/log-patterns/pattern.ts'
 import { type ClassifiedLine, classifyLine, mayMatchPattern, patternsOf } from '../../parsers/log-patterns/classify.ts'
 import type { Recorder } from '../../core/metric.ts'
@@ -26,6 +27,16 @@ const schema = z.record(z.string(), z.record(z.string(), z.object({ at: z.number
 /** The patterns that matched in the last ten minutes, with the text of the line. */
 const createRecentFailures = (services: readonly string[]) => {
   const failures = new Map(services.map((service) => [service, new Map<string, Failure>()]))
+  /** What the clock of the host shows in addition to the monotonic one. */
+  let shownOffset: number | undefined
+
+  /** After the clock of the host was set, failures keep their age. */
+  const moveWithClock = (clock: Pick<Clock, 'now' | 'elapsed'>): void => {
+    const offset = clock.now() - clock.elapsed()
+    const moved = offset - (shownOffset ?? offset)
+    if (Math.abs(moved) >= second) for (const all of failures.values()) for (const one of all.values()) one.at += moved
+    if (shownOffset === undefined || Math.abs(moved) >= second) shownOffset = offset
+  }
 
   return {
     add: (service: string, pattern: LogPattern, { at, text }: Failure): void => {
@@ -42,17 +53,19 @@ const createRecentFailures = (services: readonly string[]) => {
         if (known) known.text = redactedExcerpt(text)
       }
     },
-    read: (now: number): RecentFailures =>
-      Object.fromEntries(
+    read: (clock: Pick<Clock, 'now' | 'elapsed'>): RecentFailures => {
+      moveWithClock(clock)
+      return Object.fromEntries(
         services.map((service) => [
           service,
           patternsOf(service).flatMap(({ name, severity }) => {
             const failure = failures.get(service)?.get(name)
-            if (severity === 'info' || !failure || now - failure.at > WINDOW_MS) return []
+            if (severity === 'info' || !failure || clock.now() - failure.at > WINDOW_MS) return []
             return [severity === 'critical' ? `${name}: ${failure.text}` : name]
           }),
         ]),
-      ),
+      )
+    },
     snapshot: () => Object.fromEntries([...failures].map(([name, all]) => [name, Object.fromEntries(all)])),
     restore: (snapshot: unknown): void => {
       for (const [service, all] of Object.entries(schema.safeParse(snapshot).data ?? {})) {

@@ -99,7 +99,7 @@ export const rpc = ({ node, recorder, clock, timing }: RpcCollectorOptions): Col
     }
     if (highest !== undefined && height.value > highest) lastAdvanceAt = clock.now()
     highest = height.value
-    const isInfoDue = info === undefined || clock.now() - info.at >= infoInterval(info.value)
+    const isInfoDue = info === undefined || clock.elapsed() - info.at >= infoInterval(info.value)
     const block = (tag: (typeof BLOCK_TAGS)[number]): Promise<Reply<Block | null>> =>
       measuredRequest('eth_getBlockByNumber', [tag, false], { parse: parseRpcBlock, signal })
     const [latest, safe, finalized, newInfo] = await Promise.all([
@@ -108,7 +108,7 @@ export const rpc = ({ node, recorder, clock, timing }: RpcCollectorOptions): Col
       block('finalized'),
       isInfoDue ? readInfo(signal) : undefined,
     ])
-    if (newInfo) info = { at: clock.now(), value: merge(info?.value, newInfo) }
+    if (newInfo) info = { at: clock.elapsed(), value: merge(info?.value, newInfo) }
     return {
       up: true,
       blockNumber: height.value,

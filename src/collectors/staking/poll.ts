@@ -191,11 +191,11 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     if (key === null) return NOTHING_READ
     try {
       const reading = await readAll(key, signal)
-      last = { key, at: clock.now(), reading }
+      last = { key, at: clock.elapsed(), reading }
       return reading
     } catch (error) {
       if (!(error instanceof NodeUnavailableError)) throw error
-      const isRecent = last?.key === key && clock.now() - last.at <= options.keepFor
+      const isRecent = last?.key === key && clock.elapsed() - last.at <= options.keepFor
       const kept = isRecent && last ? last.reading : NOTHING_READ
       return { ...kept, hasKey: true, up: false, failure: error.state, reason: error.happened }
     }
