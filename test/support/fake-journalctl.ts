@@ -36,7 +36,9 @@ export const printEntries = (
   const end = entries.findIndex(isOutside)
   const shown = entries.slice(0, end < 0 ? undefined : end).filter(({ message }) => message.includes(grep ?? ''))
   const count = args.indexOf('-n')
-  return count < 0 ? shown : shown.slice(0, Number(args[count + 1]))
+  if (count < 0) return shown
+  const most = Number(args[count + 1])
+  return isReverse ? shown.slice(0, most) : shown.slice(-most)
 }
 
 /** An Exec with that journalctl. `calls` has the arguments of each run. */

@@ -20,7 +20,7 @@ const ASSERTION = "runloop_monad.cpp:216: void f(): Assertion 'x.second' failed.
  */
 export const steppedFiles = (): readonly (readonly SteppedEntry[])[] => {
   const entries = Array.from({ length: 480 }, (_, index) => index * 5000).flatMap((ms) => [
-    { ms, message: blockLine(1000 + ms / 5000) },
+    { ms, message: blockLine(1000 + ms / 5000, clockAt(ms)) },
     ...(ms === 1_200_000 ? [{ ms: ms + 1, message: ASSERTION }] : []),
   ])
   const all = entries.map(({ ms, message }, index) => entryOf({ ms, message, number: index + 1 }))
@@ -49,8 +49,8 @@ const entryOf = ({ ms, message, number }: { ms: number; message: string; number:
   return { at, cursor, message, line }
 }
 
-const blockLine = (block: number): string =>
-  `2026-11-24 10:00:00.000000000 [9] runloop_monad.cpp:1 LOG_INFO\t__exec_block,bl=${block},ts=1795514400000,tx=1,` +
+const blockLine = (block: number, at: number): string =>
+  `2026-11-24 10:00:00.000000000 [9] runloop_monad.cpp:1 LOG_INFO\t__exec_block,bl=${block},ts=${at},tx=1,` +
   'rt=0,rtp=0.00%,sr=1us,txe=1us,cmt=1us,tot=3us,tpse=1,tps=1,gas=1,gpse=1,gps=1'
 
 /** The same entry in the format that systemd-journal-remote reads. */

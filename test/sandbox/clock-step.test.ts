@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { parseJournalEntry } from '../../src/parsers/journal.ts'
+import { createExec } from '../../src/sources/exec.ts'
+import { createJournalRangeReader, type JournalRange } from '../../src/sources/journal-range.ts'
+import { debianPackage } from '../support/debian.ts'
+import { must, run } from '../support/programs.ts'
+import { type Probe, requireRealPart } from '../support/real-parts.ts'
+import { asExport, type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
+
+/** It writes entries to a journal file with the times that they have. */
+const journalRemote = async () => {
+  const libraries = join(await debianPackage('libmicrohttpd12'), 'usr/lib/x86_64-linux-gnu')
+  const program = join(await debianPackage('systemd-journal-remote'), 'lib/systemd/systemd-journal-remote')
+  return { program, env: { LD_LIBRARY_PATH: libraries } }
+}
+const probe = async (): Promise<Probe> => {
+  try {
+    const { program, env } = await journalRemote()
+    const { code, stdout } = await run(program, ['--version'], { env })
+    return code === 0 ? { version: stdout.split('\n')[0] ?? '' } : { missing: 'systemd-journal-remote does not run' }
+  } catch {
+    return { missing: 'no Debian package of systemd-journal-remote' }
+  }
+}
+const describe = await requireRealPart('journal-remote', probe)
+
+const at = (time: string): number => Date.parse(`2026-11-24T${time}Z`)
+
+describe('the files of a real journal whose clock went back', () => {
+  let directory = ''
+  const read = async (range: Omit<JournalRange, 'match'>, ...match: readonly string[]) => {
+    const exec = createExec({ clock: systemClock, path: `${directory}:/usr/bin:/bin` })
+    const reader = createJournalRangeReader({ exec, parse: parseJournalEntry })
+    const times: string[] = []
+    const unit = ['-u', 'chain-execution.service', ...match]
+    for await (const { entries } of reader({ ...range, match: unit }, new AbortController().signal)) {
+      times.push(...entries.map((entry) => new Date(entry.at).toISOString().slice(11, 19)))
+    }
+    return [times.length, times[0], times.at(-1)]
+  }
+  const writeFileOf = async (entries: readonly SteppedEntry[], name: string): Promise<void> => {
+    const text = join(directory, `${name}.export`)
+    await writeFile(text, entries.map(asExport).join(''))
+    const { program, env } = await journalRemote()
+    await must(program, ['-o', join(directory, 'journal', `${name}.journal`), text], { env })
+  }
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'chain-clock-step-'))
+    await mkdir(join(directory, 'journal'))
+    for (const [index, entries] of steppedFiles().entries()) await writeFileOf(entries, `part-${index}`)
+    const script = `#!/bin/sh\nexec /usr/bin/journalctl --directory '${directory}/journal' "$@"\n`
+    await writeFile(join(directory, 'journalctl'), script, { mode: 0o755 })
+  })
+  afterAll(() => rm(directory, { recursive: true, force: true }))
+
+  it('journalctl itself finds nothing in a range of them', async () => {
+    const range = ['--since=@1795513140', '--until=@1795513260', '-o', 'json', '-q']
+    expect((await run(join(directory, 'journalctl'), ['--merge', ...range])).stdout).toBe('')
+  })
+
+  it('the reader finds the entries of the range, also by a pattern and the newest ones', async () => {
+    const range = { since: at('09:39:00'), until: at('09:41:00') }
+    expect(await read(range)).toEqual([26, '09:39:00', '09:41:00'])
+    expect(await read(range, '--grep=Assertion')).toEqual([1, '09:40:00', '09:40:00'])
+    expect(await read({ ...range, newest: 10 })).toEqual([10, '09:40:15', '09:41:00'])
+  })
+
+  it('a range around the step has the entries of both files in the order in which they were written', async () => {
+    expect(await read({ since: at('09:00:00'), until: at('11:00:00') })).toEqual([481, '10:00:00', '10:39:55'])
+    expect(await read({ since: at('10:05:00'), until: at('10:35:00') })).toEqual([121, '10:05:00', '10:35:00'])
+    expect(await read({ since: at('10:05:00'), newest: 10_000 })).toEqual([180, '10:05:00', '10:39:55'])
+  })
+})
