@@ -26,7 +26,13 @@ export class ConfigError extends Error {
 }
 
 /** Failures that callers distinguish. */
-type SourceErrorCode = 'journal not permitted' | 'no program' | 'program not permitted' | 'output limit' | 'killed'
+type SourceErrorCode =
+  | 'journal not permitted'
+  | 'journal position unusable'
+  | 'no program'
+  | 'program not permitted'
+  | 'output limit'
+  | 'killed'
 
 interface SourceErrorOptions {
   readonly code?: SourceErrorCode | undefined

@@ -44,6 +44,8 @@ export const LIMITS = {
     partMs: 10 * second,
     /** Processes with an incomplete line at the same time; further ones are dropped. */
     streams: 64,
+    /** An entry that is later than now by more: the clock was ahead when it was written. */
+    aheadMs: second,
   },
   /** The sets of validators of the node: 300 members of two epochs are 160 KB. */
   set: { length: MiB, depth: 16, epochs: 16, members: 2000 },

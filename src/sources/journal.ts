@@ -3,6 +3,7 @@ import type { Timing } from '../core/collector.ts'
 import { createLineSplitter, type Line, merge, ticks } from './streams.ts'
 import { type Exec, isNotPermitted, JOURNAL_ADVICE } from './exec.ts'
 import { SourceError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
 import { minute, second } from '../core/units.ts'
 
 /** The entries that a follower returns together. Without entries it is a heartbeat: connected, nothing new. */
@@ -40,10 +41,16 @@ export interface JournalDependencies<Entry> {
 }
 
 /**
- * Heartbeats without entries between two checks of the journal's end, which distinguish a quiet unit from a stalled
- * follower.
+ * Heartbeats without entries until the first check of the journal's end, which distinguishes a quiet unit from a stalled
+ * follower, and between two checks.
  */
+const FIRST_PROBE = 5
 const PROBE_EVERY = 6
+/**
+ * The heartbeats in which the entry at the journal's end must arrive: it takes some tenths of a second. Two, so that
+ * output that waits in the pipe while the event loop is blocked is read first.
+ */
+const ARRIVES_WITHIN = 2
 
 const HEARTBEAT = { entries: [], unreadable: 0, gap: false } as const
 
@@ -51,38 +58,56 @@ export const createJournal = <Entry extends JournalPosition>({
   exec,
   parse,
 }: JournalDependencies<Entry>): Journal<Entry> => {
-  const newest = createNewestEntryReader({ exec, parse })
+  const readEnd = createEndReader({ exec, parse })
 
   async function* follow(following: FollowOptions, context: Context): AsyncGenerator<JournalBatch<Entry>> {
     const { match, start, interval, timeout } = following
     const { clock, signal } = context
-    const end = (): Promise<Entry | undefined> =>
-      withDeadline(context, timeout, (within) => newest(match, within.signal))
+    const end = (): Promise<JournalEnd<Entry>> =>
+      withDeadline(context, timeout, (within) => readEnd(match, { clock, signal: within.signal }))
     const opened = clock.now()
     // Fails at once with a clear error if permission is denied; a follower would only be silent.
     const before = await end()
-    yield HEARTBEAT
+    const isResumed = 'after' in start
+    const checkPosition = async (): Promise<void> => {
+      if (!isResumed) return
+      const position = { match, cursor: start.after, isHidden: before.isHidden }
+      const read = ({ signal: within }: Context) => hasEntryFrom({ exec, parse }, position, within)
+      if (!(await withDeadline(context, timeout, read))) throw positionUnusable(AHEAD)
+    }
+    if (before.isHidden) await checkPosition()
+    // With a known entry, journalctl prints at once: that entry, or the next one. Until then nothing shows that it works.
+    let mustRespond = isResumed && before.entry !== undefined
+    if (!mustRespond) yield HEARTBEAT
 
     const linked = linkAbort(signal)
-    const from = positionArguments(start, before ? undefined : opened)
-    const args = ['--follow', '--merge', ...from, ...JOURNAL_OUTPUT_OPTIONS, ...match]
+    const scope = before.isHidden ? [] : ['--merge']
+    const from = positionArguments(start, before.entry ? undefined : opened)
+    const args = ['--follow', ...scope, ...from, ...JOURNAL_OUTPUT_OPTIONS, ...match]
     const stream = exec.stream({ command: 'journalctl', args }, linked.signal)
     const heart = ticks(interval, 'tick' as const, { clock, signal: linked.signal })
-    const receiver = createReceiver(parse, start, before?.cursor)
+    const receiver = createReceiver(parse, start, before.entry?.cursor)
     try {
       for await (const event of merge<Uint8Array | 'tick'>(stream, heart)) {
-        if (event !== 'tick') yield receiver.receive(event)
-        else {
-          if (receiver.hasMissedEntries()) throw followerStalled()
-          if (receiver.isProbeDue()) receiver.compare(await end(), clock.now() - interval)
-          yield HEARTBEAT
+        if (event !== 'tick') {
+          yield receiver.receive(event)
+          continue
         }
+        receiver.tick()
+        if (receiver.hasMissedEntries()) {
+          if (!receiver.hasReceived()) await checkPosition()
+          throw followerStalled()
+        }
+        if (receiver.isProbeDue()) {
+          const { entry } = await end()
+          receiver.compare(entry)
+          mustRespond &&= entry !== undefined
+        }
+        if (!mustRespond || receiver.hasReceived()) yield HEARTBEAT
       }
     } catch (error) {
       if (signal.aborted) return
-      if (!isLostCursor(error)) throw error
-      yield { ...HEARTBEAT, gap: true }
-      yield* follow({ ...following, start: { newest: 1 } }, context)
+      throw isLostCursor(error) ? positionUnusable(MALFORMED) : error
     } finally {
       linked.abort()
     }
@@ -115,10 +140,12 @@ const createReceiver = <Entry extends JournalPosition>(
   // entry is not counted as missed.
   const ignored = 'after' in start ? undefined : before
   const split = createLineSplitter()
-  let last = 'after' in start ? start.after : undefined
-  let expected = last
+  let expected = 'after' in start ? start.after : undefined
+  let last: string | undefined
+  let hasReceived = false
   let idleTicks = 0
-  let missed = false
+  /** The heartbeat at which the journal's end was an entry that had not arrived. */
+  let missingSince: number | undefined
 
   const entryOf = (line: Line): Entry | undefined => {
     try {
@@ -139,23 +166,23 @@ const createReceiver = <Entry extends JournalPosition>(
       const gap = first !== undefined && expected !== undefined && !isKnown
       if (first) expected = undefined
       last = parsed.at(-1)?.cursor ?? last
+      hasReceived = true
       idleTicks = 0
-      missed = false
+      missingSince = undefined
       return { entries: isKnown ? parsed.slice(1) : parsed, unreadable: lines.length - parsed.length, gap }
     },
-    isProbeDue: (): boolean => {
+    hasReceived: (): boolean => hasReceived,
+    tick: (): void => {
       idleTicks += 1
-      return idleTicks % PROBE_EVERY === 0
     },
-    /**
-     * Compares the journal's newest entry with the last one received. Entries arrive some tenths of a second late, so
-     * only older ones count.
-     */
-    compare: (end: Entry | undefined, latest: number): void => {
+    isProbeDue: (): boolean => idleTicks % PROBE_EVERY === FIRST_PROBE,
+    /** Compares the journal's newest entry with the last one received. */
+    compare: (end: Entry | undefined): void => {
       const isKnown = end === undefined || end.cursor === last || end.cursor === ignored
-      missed = !isKnown && end.at < latest
+      missingSince = isKnown ? undefined : idleTicks
     },
-    hasMissedEntries: (): boolean => missed,
+    /** Whether the entry that was the journal's end has not arrived since, nor any other. */
+    hasMissedEntries: (): boolean => missingSince !== undefined && idleTicks >= missingSince + ARRIVES_WITHIN,
   }
 }
 
@@ -166,8 +193,23 @@ const isLostCursor = (error: unknown): boolean =>
 const followerStalled = (): SourceError =>
   new SourceError({
     doing: 'follow the journal',
-    happened: 'it has entries that the follower does not return; restarting it',
+    happened: 'it has new entries that the running journalctl does not return; restarting it where it stopped',
   })
+
+const AHEAD = 'the journal has entries, and none from this position on: it is ahead of them'
+const MALFORMED = 'journalctl rejects it'
+
+const positionUnusable = (happened: string): SourceError =>
+  new SourceError(
+    {
+      doing: 'resume reading the journal at the saved position',
+      happened: `${happened}; counting a gap and reading from now on`,
+      advice:
+        'none is needed if this happens once. Possible causes: the clock of the host was ahead when the position was ' +
+        'saved, or the state directory is newer than the journal',
+    },
+    { code: 'journal position unusable' },
+  )
 
 const notPermitted = (stderr: string): SourceError =>
   new SourceError(
@@ -203,11 +245,15 @@ export interface JournalPosition {
   readonly at: number
 }
 
+/** The entries of every boot and machine; the other scope is the current boot of this machine. */
+const EVERYTHING = '--merge'
+const CURRENT_BOOT = '--boot'
+
 /** Reads the newest matching entry; undefined if there is none. Throws a SourceError if the journal cannot be read. */
 export const createNewestEntryReader =
-  <Entry extends JournalPosition>({ exec, parse }: JournalDependencies<Entry>) =>
+  <Entry extends JournalPosition>({ exec, parse }: JournalDependencies<Entry>, scope = EVERYTHING) =>
   async (match: readonly string[], signal: AbortSignal): Promise<Entry | undefined> => {
-    const args = ['--merge', '-n', '1', ...JOURNAL_OUTPUT_OPTIONS, ...match]
+    const args = [scope, '-n', '1', ...JOURNAL_OUTPUT_OPTIONS, ...match]
     // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a failure.
     const program = { command: 'journalctl', args, answers: [0, 1] }
     const { exitCode, stdout, stderr } = await exec.run(program, signal)
@@ -217,6 +263,47 @@ export const createNewestEntryReader =
     const [line = ''] = stdout.split('\n')
     return line === '' ? undefined : parse(line)
   }
+
+interface JournalEnd<Entry> {
+  /** The newest entry; undefined if nothing matches. */
+  readonly entry: Entry | undefined
+  /** Whether entries of another boot, whose clock was ahead, come after it. */
+  readonly isHidden: boolean
+}
+
+/**
+ * Reads the end of the journal. An entry that is later than now is not the newest one: the clock was ahead when it was
+ * written. journalctl orders files with different sequence numbers by time, so that entries of another boot from the
+ * future come last, and a follower that has returned them returns nothing until that time (systemd 252). Of the current
+ * boot alone they are no part.
+ */
+const createEndReader = <Entry extends JournalPosition>(dependencies: JournalDependencies<Entry>) => {
+  const readNewest = createNewestEntryReader(dependencies)
+  const readNewestOfBoot = createNewestEntryReader(dependencies, CURRENT_BOOT)
+  return async (match: readonly string[], { clock, signal }: Context): Promise<JournalEnd<Entry>> => {
+    const newest = await readNewest(match, signal)
+    if (newest === undefined || newest.at <= clock.now() + LIMITS.journal.aheadMs) return { entry: newest, isHidden: false }
+    const current = await readNewestOfBoot(match, signal)
+    const isHidden = current !== undefined && current.cursor !== newest.cursor
+    return { entry: isHidden ? current : newest, isHidden }
+  }
+}
+
+interface KnownPosition {
+  readonly match: readonly string[]
+  readonly cursor: string
+  readonly isHidden: boolean
+}
+
+/** Whether the journal has the entry at the cursor, or a later one. */
+const hasEntryFrom = async <Entry extends JournalPosition>(
+  dependencies: JournalDependencies<Entry>,
+  { match, cursor, isHidden }: KnownPosition,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const read = createNewestEntryReader(dependencies, isHidden ? CURRENT_BOOT : EVERYTHING)
+  return (await read([`--cursor=${cursor}`, ...match], signal)) !== undefined
+}
 
 /** Reads the oldest matching entry in the journal. Throws a SourceError if there is none. */
 export type ReadOldestEntry<Entry> = (match: readonly string[], signal: AbortSignal) => Promise<Entry>

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { type Clock, type Context, endsWithin, withDeadline } from '../../core/clock.ts'
 import type { Timing } from '../../core/collector.ts'
+import { SourceError } from '../../core/errors.ts'
+import { LIMITS } from '../../core/limits.ts'
 import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { createLineJoiner, type JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
@@ -37,7 +39,10 @@ export interface JournalDependencies {
 }
 
 export interface FollowerReading {
-  /** Time of the newest entry, in milliseconds since the epoch; null before the first. */
+  /**
+   * Time of the newest entry, in milliseconds since the epoch; null before the first, and if that is later than now:
+   * the clock was ahead when the entry was written.
+   */
   readonly lastEntryAt: number | null
 }
 
@@ -75,6 +80,8 @@ export const createJournalFollower = (
     consumer.initialize()
   }
 
+  const countGap = (): void => recorder.count('chain_agent_journal_gaps_total', 1, { service })
+
   const countUnparsed = (lines: number): void => {
     if (lines === 0) return
     recorder.count('chain_agent_lines_total', lines, { format: 'journal', result: 'unparsed' })
@@ -92,7 +99,7 @@ export const createJournalFollower = (
     if (saved !== undefined && saved !== 'unusable' && sameMatch(saved.match, match)) {
       return { match, cursor: saved.cursor, countFrom: 0, startedAt: clock.elapsed() }
     }
-    if (saved !== undefined) recorder.count('chain_agent_journal_gaps_total', 1, { service })
+    if (saved !== undefined) countGap()
     return { match, cursor: undefined, countFrom: clock.now(), startedAt: clock.elapsed() }
   }
 
@@ -103,7 +110,7 @@ export const createJournalFollower = (
     if (!isConnected) connect()
     // After the clock of the host went back, new entries have earlier times than the start had.
     state.countFrom = Math.min(state.countFrom, clock.now() - clock.elapsed() + state.startedAt)
-    if (batch.gap) recorder.count('chain_agent_journal_gaps_total', 1, { service })
+    if (batch.gap) countGap()
     for (const part of batch.entries) {
       state.cursor = part.cursor
       lastEntryAt = part.at
@@ -113,7 +120,8 @@ export const createJournalFollower = (
     countUnparsed(batch.unreadable + joiner.takeLostCount())
     if (batch.entries.length > 0) hasNews = true
     else if (!isSaving) counts.take()()
-    return { lastEntryAt }
+    const isAhead = lastEntryAt !== null && lastEntryAt > clock.now() + LIMITS.journal.aheadMs
+    return { lastEntryAt: isAhead ? null : lastEntryAt }
   }
 
   /** Until nothing is new. A disk that does not answer delays the counts by one timeout. */
@@ -149,6 +157,13 @@ export const createJournalFollower = (
           if (batch.entries.length === 0 && !sameMatch(await readMatch(), match)) break
         }
       }
+    } catch (error) {
+      if (error instanceof SourceError && error.code === 'journal position unusable' && current) {
+        countGap()
+        const { clock } = context
+        current = { match: current.match, cursor: undefined, countFrom: clock.now(), startedAt: clock.elapsed() }
+      }
+      throw error
     } finally {
       await lastSaved
     }
