@@ -41,11 +41,12 @@ export const agent = {
         service: open,
       },
     ),
-    chain_agent_journal_restarts_total: counter('Restarts of the journalctl that follows the journal of the service.', {
-      service: open,
-    }),
+    chain_agent_journal_restarts_total: counter(
+      'Restarts of the journalctl that follows the journal of the service, because it ended or went silent.',
+      { service: open },
+    ),
     chain_agent_journal_gaps_total: counter(
-      'Times that the saved journal cursor of the service was no longer in the journal.',
+      'Times that the saved journal cursor of the service was no longer in the journal, or ahead of it.',
       {
         service: open,
       },

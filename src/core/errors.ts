@@ -29,6 +29,7 @@ export class ConfigError extends Error {
 type SourceErrorCode =
   | 'journal not permitted'
   | 'journal position unusable'
+  | 'journalctl silent'
   | 'no program'
   | 'program not permitted'
   | 'output limit'

@@ -1,7 +1,9 @@
 import { type Context, withDeadline } from '../core/clock.ts'
 import { describeFileError, SourceError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
 import { hour, second } from '../core/units.ts'
 import {
+  createEndReader,
   createNewestEntryReader,
   type Journal,
   JOURNAL_OUTPUT_OPTIONS,
@@ -200,21 +202,24 @@ export const createSnapshotJournal = <Entry extends RangeEntry>(
   parts: JournalDependencies<Entry>,
 ): Journal<Entry> => {
   const readRange = createJournalRangeReader(parts)
-  const read = async (range: JournalRange, signal: AbortSignal) => {
+  const readEnd = createEndReader(parts)
+  const read = async (range: JournalRange, context: Context) => {
     const all: Entry[] = []
     let unreadable = 0
-    for await (const batch of readRange(range, signal)) {
+    for await (const batch of readRange(range, context.signal)) {
       all.push(...batch.entries)
       unreadable += batch.unreadable
     }
-    return { entries: all, unreadable, gap: false }
+    const isAhead = ({ at }: Entry): boolean => at > context.clock.now() + LIMITS.journal.aheadMs
+    const { isHidden } = all.some(isAhead) ? await readEnd(range.match, context) : { isHidden: false }
+    return { entries: isHidden ? all.filter((entry) => !isAhead(entry)) : all, unreadable, gap: false }
   }
   return {
     async *follow({ match, start, timeout }, context: Context) {
       const { clock, signal } = context
       const { newest, lookBack } = 'newest' in start ? start : { newest: 1, lookBack: undefined }
       const look = (range: JournalRange, patience: number) =>
-        withDeadline(context, patience, (within) => read(range, within.signal))
+        withDeadline(context, patience, (within) => read(range, within))
       const since = (back: number): JournalRange => ({ match, since: clock.now() - back })
       if (lookBack === undefined) yield await look({ match, newest }, timeout)
       else if (lookBack <= SHORT_LOOK_MS) yield await look(since(lookBack), timeout)

@@ -191,10 +191,13 @@ const isLostCursor = (error: unknown): boolean =>
   error instanceof SourceError && error.output.includes('Failed to seek to cursor')
 
 const followerStalled = (): SourceError =>
-  new SourceError({
-    doing: 'follow the journal',
-    happened: 'it has new entries that the running journalctl does not return; restarting it where it stopped',
-  })
+  new SourceError(
+    {
+      doing: 'follow the journal',
+      happened: 'it has new entries that the running journalctl does not return; restarting it where it stopped',
+    },
+    { code: 'journalctl silent' },
+  )
 
 const AHEAD = 'the journal has entries, and none from this position on: it is ahead of them'
 const MALFORMED = 'journalctl rejects it'
@@ -277,7 +280,7 @@ interface JournalEnd<Entry> {
  * future come last, and a follower that has returned them returns nothing until that time (systemd 252). Of the current
  * boot alone they are no part.
  */
-const createEndReader = <Entry extends JournalPosition>(dependencies: JournalDependencies<Entry>) => {
+export const createEndReader = <Entry extends JournalPosition>(dependencies: JournalDependencies<Entry>) => {
   const readNewest = createNewestEntryReader(dependencies)
   const readNewestOfBoot = createNewestEntryReader(dependencies, CURRENT_BOOT)
   return async (match: readonly string[], { clock, signal }: Context): Promise<JournalEnd<Entry>> => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createJournalFollower, type FollowerReading } from '../../src/collectors/shared/journal-follower.ts'
+import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Checkpoint, Found } from '../../src/sources/checkpoint.ts'
 import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
@@ -198,6 +199,38 @@ test('a saved cursor that cannot be read counts as a gap, not as a first start',
     await readBatches(1)
     expect(total(GAPS)).toBe(1)
   }
+})
+
+test('an unusable position counts as a gap, is replaced, and lines from before are old', async () => {
+  const { checkpoint, saved } = savedState()
+  await createFollower({ ...journalOf([entry(AGENT_STARTED_AT + 7)]), checkpoint }).readBatches(1)
+  const requests: FollowOptions[] = []
+  const journal: Journal<JournalEntry> = {
+    async *follow(following) {
+      requests.push(following)
+      if ('after' in following.start) {
+        await settle()
+        throw new SourceError({ doing: 'resume', happened: 'ahead' }, { code: 'journal position unusable' })
+      }
+      yield { entries: [entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)], unreadable: 0, gap: false }
+    },
+  }
+  const { readBatches, read, total } = createFollower({ journal, checkpoint })
+  // The reason is the error of the collector, which is started again.
+  await expect(readBatches(1)).rejects.toThrow('ahead')
+  expect(total(GAPS)).toBe(1)
+  await readBatches(1)
+  expect(requests.map(({ start }) => start)).toEqual([{ after: `s=${AGENT_STARTED_AT + 7}` }, { newest: 100 }])
+  expect(read).toEqual([`line ${AGENT_STARTED_AT - 1} (old)`, `line ${AGENT_STARTED_AT}`])
+  expect([total(GAPS), total('chain_agent_journal_restarts_total{service=x}')]).toEqual([1, 1])
+  expect(saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT}` })
+})
+
+test('the time of an entry that is later than now is unknown', async () => {
+  const tenDays = 864_000_000
+  const { journal } = journalOf([entry(AGENT_STARTED_AT + tenDays)], [entry(AGENT_STARTED_AT)])
+  const { readBatches } = createFollower({ journal, ...savedState() })
+  expect(await readBatches(2)).toEqual([{ lastEntryAt: null }, { lastEntryAt: AGENT_STARTED_AT }])
 })
 
 test('with other matches the snapshot is restored, and the unused cursor counts as a gap', async () => {

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createJournal, type JournalBatch, type JournalStart } from '../../src/sources/journal.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import { settle } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 interface Entry {
@@ -12,13 +14,13 @@ const line = (at: number): string => `${JSON.stringify({ cursor: `s=${at}`, at }
 const parse = (text: string): Entry => schema.parse(JSON.parse(text))
 const schema = z.object({ cursor: z.string(), at: z.number() })
 
-/** A journalctl whose newest entry is told by `end`, and whose follower says `chunks` and then nothing. */
-const journalOf = (end: () => Partial<Output>, chunks: readonly string[] = []) => {
+/** A journalctl whose newest entry is `end`, and whose follower returns `chunks` and then nothing. */
+const journalOf = (end: (args: readonly string[]) => Partial<Output>, chunks: readonly string[] = []) => {
   const calls: Program[] = []
   const exec: Exec = {
     run: (program) => {
       calls.push(program)
-      return Promise.resolve({ exitCode: 0, stdout: '', stderr: '', ...end() })
+      return Promise.resolve({ exitCode: 0, stdout: '', stderr: '', ...end(program.args) })
     },
     async *stream(program, signal) {
       calls.push(program)
@@ -30,10 +32,35 @@ const journalOf = (end: () => Partial<Output>, chunks: readonly string[] = []) =
     },
     killAll: () => undefined,
   }
-  return { journal: createJournal({ exec, parse }), calls }
+  return { journal: createJournal({ exec, parse }), exec, calls }
 }
 
-const follow = ({ journal }: ReturnType<typeof journalOf>, start: JournalStart, now = 0) => {
+/** A journalctl whose follower returns what the test lets arrive. */
+const waitingExec = (end: () => Partial<Output>) => {
+  const waiting: string[] = []
+  let wake = (): void => undefined
+  const exec: Exec = {
+    ...journalOf(end).exec,
+    async *stream(_, signal) {
+      signal.addEventListener('abort', () => wake())
+      while (!signal.aborted) {
+        const text = waiting.shift()
+        if (text === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+        } else yield Buffer.from(text)
+      }
+    },
+  }
+  const arrive = (text: string): void => {
+    waiting.push(text)
+    wake()
+  }
+  return { exec, arrive }
+}
+
+const follow = ({ journal }: Pick<ReturnType<typeof journalOf>, 'journal' | 'calls'>, start: JournalStart, now = 0) => {
   const clock = manualClock(now)
   const stop = new AbortController()
   const following = { match: ['-u', 'x'], start, interval: 1000, timeout: 500 }
@@ -43,7 +70,7 @@ const follow = ({ journal }: ReturnType<typeof journalOf>, start: JournalStart, 
     if (result.done === true) throw new Error('it has ended')
     return result.value
   }
-  return { clock, next, stop }
+  return { clock, batches, next, stop }
 }
 const ats = ({ entries }: JournalBatch<Entry>): readonly number[] => entries.map(({ at }) => at)
 
@@ -82,7 +109,7 @@ test('the entry that is known is left out, however the bytes are cut', async () 
   const text = line(5) + line(6) + line(7)
   const world = journalOf(() => ({ stdout: line(7) }), [text.slice(0, 30), text.slice(30)])
   const { next } = follow(world, { after: 's=5' })
-  const batches = [await next(), await next(), await next()]
+  const batches = [await next(), await next()]
   expect(batches.flatMap(ats)).toEqual([6, 7])
   expect(batches.some(({ gap }) => gap)).toBe(false)
   expect(world.calls[1]?.args).toEqual(expect.arrayContaining(['--merge', '--cursor=s=5']))
@@ -108,57 +135,160 @@ describe('without a cursor it starts', () => {
 test('another entry in its place is a gap; what is no entry is counted', async () => {
   const world = journalOf(() => ({ stdout: line(9) }), [`${line(8)}nonsense\n${line(9)}`])
   const { next } = follow(world, { after: 's=5' })
-  await next()
   expect(await next()).toMatchObject({ gap: true, unreadable: 1, entries: [{ at: 8 }, { at: 9 }] })
 })
 
-describe('a follower without entries', () => {
-  const ticks = async (
-    world: ReturnType<typeof journalOf>,
-    count: number,
-    start: JournalStart = { after: 's=5' },
-  ): Promise<unknown> => {
-    const { clock, next } = follow(world, start)
-    await next()
-    const failing = (async () => {
-      for (let tick = 0; tick < count; tick += 1) await next()
-    })()
-    const outcome = failing.then(
-      () => 'quiet',
-      (error: unknown) => error,
-    )
-    for (let tick = 0; tick < count; tick += 1) await clock.advance(1000)
-    return outcome
-  }
-  test('is quiet while the journal ends where it is', async () => {
-    expect(
-      await ticks(
-        journalOf(() => ({ stdout: line(5) })),
-        8,
-      ),
-    ).toBe('quiet')
+/** The heartbeats that a follower yields until it fails, over this number of intervals. */
+const heartbeatsOf = async (world: ReturnType<typeof journalOf>, intervals: number, start: JournalStart, now = 0) => {
+  const { clock, batches, stop } = follow(world, start, now)
+  let heartbeats = 0
+  let error: unknown
+  const reading = (async () => {
+    for await (const _ of batches) heartbeats += stop.signal.aborted ? 0 : 1
+  })().catch((thrown: unknown) => {
+    error = thrown
   })
-  test('is stalled when the journal has new entries', async () => {
+  await settle()
+  for (let interval = 0; interval < intervals; interval += 1) await clock.advance(1000)
+  stop.abort()
+  await reading
+  return { heartbeats, error: error === undefined ? '' : String(error) }
+}
+const STALLED = 'the running journalctl does not return'
+const UNUSABLE = 'none from this position on'
+
+describe('a follower without entries', () => {
+  const outcomeOf = async (
+    end: (args: readonly string[]) => Partial<Output>,
+    { start = { after: 's=5' }, chunks = [line(5)] }: { start?: JournalStart; chunks?: readonly string[] } = {},
+  ) => (await heartbeatsOf(journalOf(end, chunks), 14, start)).error
+
+  test('is quiet while the journal ends where it is', async () => {
+    expect(await outcomeOf(() => ({ stdout: line(5) }))).toBe('')
+  })
+  test('is stalled when the journal has new entries, however new', async () => {
     let asked = 0
-    const end = () => ({ stdout: (asked += 1) === 1 ? line(5) : line(900) })
-    expect(String(await ticks(journalOf(end), 8))).toContain('the follower does not return')
+    expect(await outcomeOf(() => ({ stdout: (asked += 1) === 1 ? line(5) : line(5 + asked) }))).toContain(STALLED)
   })
   // With --grep, the newest that matches may lie far behind the newest few that it begins with.
   test('is quiet without a cursor, while the newest entry is unchanged', async () => {
-    const world = journalOf(() => ({ stdout: line(-900) }))
-    expect(await ticks(world, 14, { newest: 1000 })).toBe('quiet')
+    expect(await outcomeOf(() => ({ stdout: line(-900) }), { start: { newest: 1000 }, chunks: [] })).toBe('')
   })
   test('is stalled without a cursor, too, when the journal has new entries', async () => {
     let asked = 0
     const end = () => ({ stdout: (asked += 1) === 1 ? line(-900) : line(900) })
-    const outcome = await ticks(journalOf(end), 8, { newest: 1000 })
-    expect(String(outcome)).toContain('the follower does not return')
+    expect(await outcomeOf(end, { start: { newest: 1000 }, chunks: [] })).toContain(STALLED)
   })
   test('is stalled when it does not return the entries after its cursor', async () => {
-    const outcome = await ticks(
-      journalOf(() => ({ stdout: line(-4) })),
-      8,
+    expect(await outcomeOf(() => ({ stdout: line(6) }))).toContain(STALLED)
+  })
+  test('is not stalled by an entry that arrives after the check', async () => {
+    const { exec, arrive } = waitingExec(() => ({ stdout: line(6) }))
+    const { clock, batches, stop } = follow({ journal: createJournal({ exec, parse }), calls: [] }, { after: 's=5' })
+    const read: number[] = []
+    const reading = (async () => {
+      for await (const batch of batches) read.push(...ats(batch))
+    })()
+    await settle()
+    arrive(line(5))
+    // The check is at the fifth heartbeat, and an entry must arrive by the seventh.
+    for (let tick = 1; tick <= 6; tick += 1) await clock.advance(1000)
+    arrive(line(6))
+    for (let tick = 7; tick <= 14; tick += 1) await clock.advance(1000)
+    stop.abort()
+    await reading
+    expect(read).toEqual([6])
+  })
+  test('is not stalled while its reader is busy', async () => {
+    const { exec, arrive } = waitingExec(() => ({ stdout: line(6) }))
+    const { clock, next, stop } = follow({ journal: createJournal({ exec, parse }), calls: [] }, { after: 's=5' })
+    const first = next()
+    await settle()
+    arrive(line(5))
+    await first
+    arrive(line(6))
+    for (let tick = 1; tick <= 60; tick += 1) await clock.advance(1000)
+    // One heartbeat may have come before the entry.
+    expect([...ats(await next()), ...ats(await next())]).toEqual([6])
+    stop.abort()
+  })
+})
+
+describe('a position is checked against what arrives', () => {
+  const ahead = (args: readonly string[]): Partial<Output> =>
+    args.includes('--cursor=s=ahead') ? { stdout: '' } : { stdout: line(7) }
+
+  test('with no entry from it on, it is unusable; until then there is no heartbeat', async () => {
+    const { heartbeats, error } = await heartbeatsOf(journalOf(ahead), 14, { after: 's=ahead' })
+    expect(error).toContain(UNUSABLE)
+    expect(heartbeats).toBe(0)
+  })
+  test('if the journal has its entry, journalctl is at fault, and is restarted there', async () => {
+    const { heartbeats, error } = await heartbeatsOf(
+      journalOf(() => ({ stdout: line(7) })),
+      14,
+      { after: 's=7' },
     )
-    expect(String(outcome)).toContain('the follower does not return')
+    expect(error).toContain(STALLED)
+    expect(heartbeats).toBe(0)
+  })
+  test('in a journal where nothing matches, it is kept', async () => {
+    const { heartbeats, error } = await heartbeatsOf(
+      journalOf(() => ({ stdout: '' })),
+      14,
+      { after: 's=7' },
+    )
+    expect([error, heartbeats]).toEqual(['', 15])
+  })
+  test('that journalctl rejects is unusable', async () => {
+    const rejecting = journalOf(() => ({ stdout: line(7) }))
+    const output = 'Failed to seek to cursor: Invalid argument'
+    const exec: Exec = {
+      ...rejecting.exec,
+      async *stream() {
+        await settle()
+        yield Buffer.from('')
+        throw new SourceError({ doing: 'run journalctl', happened: 'exit code 1' }, { output })
+      },
+    }
+    const { batches } = follow({ journal: createJournal({ exec, parse }), calls: [] }, { after: 's=7' })
+    await batches.next()
+    await expect(batches.next()).rejects.toMatchObject({ code: 'journal position unusable' })
+  })
+})
+
+describe('entries of another boot, later than now', () => {
+  const NOW = 1_000_000
+  const TEN_DAYS_AHEAD = 865_000_000
+  const hidden = (args: readonly string[]): Partial<Output> => {
+    const isAhead = args.includes(`--cursor=s=${TEN_DAYS_AHEAD}`)
+    if (args.includes('--boot')) return { stdout: isAhead ? '' : line(NOW - 10) }
+    return { stdout: line(TEN_DAYS_AHEAD) }
+  }
+  const followed = ({ calls }: ReturnType<typeof journalOf>) => calls.find(({ args }) => args.includes('--follow'))?.args
+
+  test('are not the newest: the current boot alone is followed', async () => {
+    const world = journalOf(hidden, [line(NOW - 10)])
+    const { heartbeats, error } = await heartbeatsOf(world, 14, { after: `s=${NOW - 10}` }, NOW)
+    expect([error, heartbeats]).toEqual(['', 15])
+    expect(followed(world)).not.toContain('--merge')
+  })
+  test('a position among them is unusable at once', async () => {
+    const { error, heartbeats } = await heartbeatsOf(journalOf(hidden), 0, { after: `s=${TEN_DAYS_AHEAD}` }, NOW)
+    expect(error).toContain(UNUSABLE)
+    expect(heartbeats).toBe(0)
+  })
+  test('that hide the entries of a running follower stall it', async () => {
+    let asked = 0
+    // The unit has not logged in this boot when the follower starts.
+    const end = (args: readonly string[]) => (args.includes('--boot') && (asked += 1) === 1 ? {} : hidden(args))
+    const world = journalOf(end, [line(TEN_DAYS_AHEAD)])
+    const { error } = await heartbeatsOf(world, 14, { after: `s=${TEN_DAYS_AHEAD}` }, NOW)
+    expect(error).toContain(STALLED)
+  })
+  test('before the unit has logged in this boot, all boots are followed', async () => {
+    const world = journalOf((args) => (args.includes('--boot') ? { stdout: '' } : { stdout: line(TEN_DAYS_AHEAD) }))
+    await heartbeatsOf(world, 1, { newest: 10 }, NOW)
+    expect(followed(world)).toContain('--merge')
   })
 })

@@ -75,8 +75,6 @@ export const createJournalFollower = (
 
   const connect = (): void => {
     isConnected = true
-    recorder.count('chain_agent_journal_restarts_total', 0, { service })
-    recorder.count('chain_agent_journal_gaps_total', 0, { service })
     consumer.initialize()
   }
 
@@ -141,7 +139,9 @@ export const createJournalFollower = (
   return async function* (context: Context): AsyncGenerator<FollowerReading> {
     const readMatch = (): Promise<readonly string[]> =>
       withDeadline(context, timing.timeout, ({ signal }) => consumer.match(signal))
-    if (current) recorder.count('chain_agent_journal_restarts_total', 1, { service })
+    recorder.count('chain_agent_journal_restarts_total', current ? 1 : 0, { service })
+    // Before the first batch: if the saved position is unusable, the gap is counted without one.
+    recorder.count('chain_agent_journal_gaps_total', 0, { service })
     try {
       while (!context.signal.aborted) {
         const match = await readMatch()

@@ -1,4 +1,4 @@
-import { hour, second } from '../../core/units.ts'
+import { second } from '../../core/units.ts'
 import {
   createLineJoiner,
   isCut,
@@ -15,7 +15,7 @@ import { type ClockStep, compareOrder } from '../../sources/journal-order.ts'
 import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
 import { type Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { createJournal, createNewestEntryReader } from '../../sources/journal.ts'
+import { createEndReader, createJournal, type FollowOptions } from '../../sources/journal.ts'
 
 /** The parts of a line that journald has split arrive within this time. */
 const MAX_LINE_MS = 2 * second
@@ -168,22 +168,37 @@ export async function* readJournal(parts: JournalDependencies, asked: JournalQue
     yield* readRange(parts, asked, { joiner, end: undefined })
     return
   }
-  const end = await createNewestEntryReader({ exec, parse })(match, signal)
+  const { entry: end } = await createEndReader({ exec, parse })(match, { clock, signal })
   if (end !== undefined) {
     yield* readRange(parts, asked, { joiner, end })
     // With --grep, journalctl may have left this part out.
     if (isCut(end) && !joiner.isWaiting) joiner.join(end)
   }
   const pattern = asked.grep === undefined ? undefined : compile(asked.grep)
-  // No need to check often whether journalctl still works: an operator is watching.
-  const following = { match, interval: hour, timeout: 10 * second }
+  const following = { match, interval: 5 * second, timeout: 10 * second }
   const start = end === undefined ? { newest: INITIAL_ENTRIES } : { after: end.cursor }
-  const batches = createJournal({ exec, parse }).follow({ ...following, start }, { clock, signal })
-  for await (const { entries } of batches) {
+  for await (const entries of followOn(parts, { ...following, start })) {
     const wanted = entries
       .flatMap((part) => joiner.join(part) ?? [])
       .filter(({ message }) => pattern?.test(message ?? '') ?? true)
     yield { entries: wanted, isPast: false, steps: [] }
+  }
+}
+
+/** Follows, and resumes where it stopped when journalctl goes silent. */
+async function* followOn({ exec, clock, signal }: JournalDependencies, following: FollowOptions): AsyncGenerator<Entries> {
+  let { start } = following
+  const journal = createJournal({ exec, parse })
+  while (!signal.aborted) {
+    try {
+      for await (const { entries } of journal.follow({ ...following, start }, { clock, signal })) {
+        const last = entries.at(-1)
+        if (last) start = { after: last.cursor }
+        yield entries
+      }
+    } catch (error) {
+      if (!(error instanceof SourceError) || error.code !== 'journalctl silent') throw error
+    }
   }
 }
 

@@ -17,7 +17,7 @@ export const journal: RuleFile = {
           for: '1m',
           advice: [
             'Compare with the journal itself: `journalctl -n 2`.',
-            'If it has new entries, restart the agent: `sudo systemctl restart chain-agent`.',
+            'If it has new entries, the log of the agent has the reason: `journalctl -u chain-agent -n 50`.',
             'If not, restart journald: `sudo systemctl restart systemd-journald`.',
           ],
           expr: (limit) => `(
