@@ -1,0 +1,135 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
+import { createExec, type Exec } from '../../src/sources/exec.ts'
+import { createJournal, type Journal, type JournalStart } from '../../src/sources/journal.ts'
+import { eventually } from '../support/eventually.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { createSandbox, probeSandbox, type Sandbox } from '../support/sandbox.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+const PROGRAM = fileURLToPath(new URL('../fixtures/bin/lines.mjs', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../support/systemd-sandbox.sh', import.meta.url))
+
+/** Lines a second → the name of the unit. */
+const RATES = [
+  [0.1, 'tenth'],
+  [3, 'three'],
+  [5000, 'thousands'],
+] as const
+
+describe('a real journalctl that goes silent', () => {
+  let sandbox: Sandbox
+  let exec: Exec
+  let journal: Journal<JournalEntry>
+  const stop = new AbortController()
+  const timing = { interval: 5000, timeout: 10_000 }
+
+  beforeAll(async () => {
+    sandbox = await createSandbox({
+      units: (directory) =>
+        Object.fromEntries(
+          RATES.map(([rate, name]) => [
+            `${name}.service`,
+            `[Service]\nExecStart=${process.execPath} ${PROGRAM} ${rate} ${join(directory, 'stop')}\n`,
+          ]),
+        ),
+      binds: [PROGRAM],
+    })
+    // The journalctl of the sandbox, under the name that is looked up on PATH.
+    const bin = join(sandbox.directory, 'bin')
+    const name = basename(sandbox.directory).replace('chain-sandbox-', '')
+    await mkdir(bin)
+    await writeFile(join(bin, 'journalctl'), `#!/bin/sh\nexec ${SCRIPT} exec -n ${name} -- journalctl "$@"\n`)
+    await chmod(join(bin, 'journalctl'), 0o755)
+    exec = createExec({ clock: systemClock, path: `${bin}:/usr/sbin:/usr/bin:/sbin:/bin` })
+    journal = createJournal({ exec, parse: parseJournalEntry })
+    await sandbox.systemctl('start', ...RATES.map(([, unit]) => unit))
+  })
+  afterAll(async () => {
+    stop.abort()
+    exec.killAll()
+    await sandbox.down()
+  })
+
+  /** Follows as the collectors do: after a failure again from the last entry on. */
+  const follow = (unit: string) => {
+    const lines: string[] = []
+    const failures: { readonly at: number; readonly code: string | undefined }[] = []
+    let gaps = 0
+    const reading = (async () => {
+      let start: JournalStart = { newest: 1000 }
+      while (!stop.signal.aborted) {
+        try {
+          const context = { clock: systemClock, signal: stop.signal }
+          for await (const { entries, gap } of journal.follow(
+            { match: [`_SYSTEMD_UNIT=${unit}.service`], start, ...timing },
+            context,
+          )) {
+            gaps += Number(gap)
+            for (const { message } of entries) lines.push(message ?? '')
+            const last = entries.at(-1)
+            if (last) start = { after: last.cursor }
+          }
+        } catch (error) {
+          failures.push({ at: Date.now(), code: error instanceof SourceError ? error.code : String(error) })
+        }
+      }
+    })()
+    return { unit, lines, failures, gaps: () => gaps, reading }
+  }
+
+  it('is restarted where it stopped, at 0.1, 3 and 5,000 lines a second', async () => {
+    const followers = RATES.map(([, unit]) => follow(unit))
+    await eventually(
+      () => followers.map(({ lines }) => lines.length),
+      (counts) => counts.every((count) => count >= 2),
+    )
+    const silentAt = Date.now()
+    for (const { unit } of followers) {
+      const pattern = `^journalctl --follow.*_SYSTEMD_UNIT=${unit}.service`
+      expect(await sandbox.exec('pkill', ['-STOP', '-f', pattern])).toMatchObject({ code: 0 })
+    }
+    await eventually(
+      () => followers.map(({ failures }) => failures.length),
+      (counts) => counts.every((count) => count >= 1),
+    )
+    await writeFile(join(sandbox.directory, 'stop'), '')
+    await eventually(
+      () => followers.map(({ lines }) => lines.at(-1)),
+      (last) => last.every((line) => line === 'end'),
+    )
+    for (const { unit, lines, failures, gaps } of followers) {
+      const numbers = lines.slice(0, -1).map(Number)
+      const first = numbers[0] ?? Number.NaN
+      const lost = (numbers.at(-1) ?? Number.NaN) - first + 1 - new Set(numbers).size
+      const doubled = numbers.length - new Set(numbers).size
+      const seconds = failures.map(({ at }) => ((at - silentAt) / 1000).toFixed(1)).join(', ')
+      console.log(`${unit}: restarted after ${seconds} s; ${numbers.length} lines, ${lost} lost, ${doubled} doubled`)
+      expect({ unit, lost, doubled, gaps: gaps(), codes: failures.map(({ code }) => code) }).toEqual({
+        unit,
+        lost: 0,
+        doubled: 0,
+        gaps: 0,
+        codes: ['journalctl silent'],
+      })
+    }
+  })
+
+  it('is not blamed for a position that is ahead: of another boot, and of a number that is not reached yet', async () => {
+    const { stdout } = await sandbox.exec('journalctl', ['-u', 'three', '-n', '1', '-o', 'json'])
+    const { cursor, at } = parseJournalEntry(stdout.trim())
+    const inAnHour = ((at + 3_600_000) * 1000).toString(16)
+    const otherBoot = `s=${'e'.repeat(32)};i=1;b=${'f'.repeat(32)};m=1;t=${inAnHour};x=1`
+    const numberAhead = cursor.replace(/;i=[0-9a-f]+;/, ';i=ffffffff;')
+    for (const after of [otherBoot, numberAhead]) {
+      const following = { match: ['-u', 'three'], start: { after }, interval: 500, timeout: 10_000 }
+      const batches = journal.follow(following, { clock: systemClock, signal: stop.signal })
+      await expect(batches.next()).rejects.toMatchObject({ code: 'journal position unusable' })
+    }
+  })
+})
