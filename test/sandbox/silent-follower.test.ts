@@ -44,7 +44,7 @@ describe('a real journalctl that goes silent', () => {
     const bin = join(sandbox.directory, 'bin')
     const name = basename(sandbox.directory).replace('chain-sandbox-', '')
     await mkdir(bin)
-    await writeFile(join(bin, 'journalctl'), `#!/bin/sh\nexec ${SCRIPT} exec -n ${name} -- journalctl "$@"\n`)
+    await writeFile(join(bin, 'journalctl'), `#!/bin/sh\nexec ${SCRIPT} exec -n ${name} -- /usr/bin/journalctl "$@"\n`)
     await chmod(join(bin, 'journalctl'), 0o755)
     exec = createExec({ clock: systemClock, path: `${bin}:/usr/sbin:/usr/bin:/sbin:/bin` })
     journal = createJournal({ exec, parse: parseJournalEntry })
@@ -91,7 +91,7 @@ describe('a real journalctl that goes silent', () => {
     )
     const silentAt = Date.now()
     for (const { unit } of followers) {
-      const pattern = `^journalctl --follow.*_SYSTEMD_UNIT=${unit}.service`
+      const pattern = `^/usr/bin/journalctl --follow.*_SYSTEMD_UNIT=${unit}.service`
       expect(await sandbox.exec('pkill', ['-STOP', '-f', pattern])).toMatchObject({ code: 0 })
     }
     await eventually(
