@@ -129,7 +129,7 @@ test('versions: what runs, and what is lacking for a fork', () => {
   const lines = shownIn(page)
   expect(lines).toMatch(/^ {2}consensus runs +0.16.0$/m)
   expect(lines).toMatch(/^ {2}program node +unknown \(Could not run chain-node: exit code 1; output: no\)$/m)
-  expect(lines).toMatch(/^ {2}restart pending +! yes: the running version differs from the installed one$/m)
+  expect(lines).toMatch(/^ {2}restart pending +! yes: a service does not run the installed version$/m)
   expect(lines).toMatch(
     /^ {2}fork aurora +x NOT ready: version; unknown: timeline, 2026-03-02T08:00:00Z \(in 20 h\), needs 0.17.0$/m,
   )
