@@ -36,7 +36,8 @@ export const parseJournalEntry = (line: string): JournalEntry => {
   return {
     cursor,
     at: Math.floor(Number(micros) / 1000),
-    ...(boot !== undefined && /^\d{1,16}$/.test(monotonic) && { boot, monotonic: Math.floor(Number(monotonic) / 1000) }),
+    ...(boot !== undefined &&
+      /^\d{1,16}$/.test(monotonic) && { boot, monotonic: Math.floor(Number(monotonic) / 1000) }),
     unit: fields['UNIT'] ?? fields['OBJECT_SYSTEMD_UNIT'] ?? fields['_SYSTEMD_UNIT'] ?? null,
     message: fields['MESSAGE'] ?? null,
     fields,

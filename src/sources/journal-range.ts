@@ -48,7 +48,7 @@ const MICROSECOND = 0.001
  * start of a range in each. It stops at the first entry outside the range: with `--until` or `--reverse` it does not
  * return the entries of a later or earlier file that are inside. To find these, this reader compares the first entry
  * after the range with the last one that is not after it, by the order in which they were written: two short runs of
- * journalctl, 20 ms each with a journal of 250 MB.
+ * journalctl, each 25 to 115 ms on a busy host with a journal of 214 MB, which takes 67 s to read completely.
  */
 export const createJournalRangeReader = <Entry extends RangeEntry>(
   parts: JournalDependencies<Entry>,
@@ -198,9 +198,7 @@ const SHORT_LOOK_MS = 75 * second
 /**
  * The journal as a snapshot: a follower receives the initial entries and then nothing more. For commands that run once.
  */
-export const createSnapshotJournal = <Entry extends RangeEntry>(
-  parts: JournalDependencies<Entry>,
-): Journal<Entry> => {
+export const createSnapshotJournal = <Entry extends RangeEntry>(parts: JournalDependencies<Entry>): Journal<Entry> => {
   const readRange = createJournalRangeReader(parts)
   const readEnd = createEndReader(parts)
   const read = async (range: JournalRange, context: Context) => {

@@ -18,9 +18,9 @@ const UNITS = {
   execution: '{prefix}-execution.service',
   cruft: '{prefix}-cruft.service',
 }
-const of = (service: string, message: string, at = T0, prefix = 'zephyr'): JournalEntry => ({
+const of = (service: string, message: string, at = T0): JournalEntry => ({
   ...entry(at, message, { _PID: service === 'bft' ? '40' : '41' }),
-  unit: `${prefix}-${service}.service`,
+  unit: `zephyr-${service}.service`,
 })
 const ASSERTION = "zephyr: a.cpp:1: f(): Assertion 'x' failed."
 
@@ -176,14 +176,19 @@ test('a read that hangs does not block the follower, and clears the previous val
 test('counts new entries after the clock of the host went back behind the start of the agent', async () => {
   const back = 2_400_000
   const { total, states } = await runFollower(
-    (dependencies) => logs({ ...dependencies, units: UNITS, readOldest: () => Promise.reject(new Error('none')) }),
+    (dependencies) =>
+      logs({
+        ...dependencies,
+        units: { ...UNITS, execution: 'zephyr-execution.service' },
+        readOldest: () => Promise.reject(new Error('none')),
+      }),
     {
       beginsAt: T0,
       steps: [
-        [of('execution', ASSERTION, T0 - 5000, 'chain')],
+        [of('execution', ASSERTION, T0 - 5000)],
         { seconds: 60 },
         { clockOffset: -back },
-        [of('execution', ASSERTION, T0 + 60_000 - back, 'chain')],
+        [of('execution', ASSERTION, T0 + 60_000 - back)],
       ],
     },
   )

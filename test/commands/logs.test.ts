@@ -187,7 +187,9 @@ describe('a node', () => {
 
 describe('after the clock of the host went back', () => {
   const readStepped = async (...argv: readonly string[]) =>
-    cli(['logs', '--prefix', 'chain', 'execution', ...argv], { overrides: { exec: fakeJournalctl(steppedFiles()).exec } })
+    cli(['logs', '--prefix', 'chain', 'execution', ...argv], {
+      overrides: { exec: fakeJournalctl(steppedFiles()).exec },
+    })
   const NOTE =
     'Note: the clock of this host went back 40 min: 2026-11-24T10:09:55Z was followed by 2026-11-24T09:30:00Z. ' +
     'Lines are in the order in which they were written.\n'
@@ -195,7 +197,9 @@ describe('after the clock of the host went back', () => {
   test('the lines of a range are printed, and the step', async () => {
     const { code, out, err } = await readStepped('--since', '2026-11-24 09:39', '--until', '2026-11-24 09:41')
     expect(out.trimEnd().split('\n')).toHaveLength(26)
-    expect(out).toContain("2026-11-24T09:40:00.001Z       runloop_monad.cpp:216: void f(): Assertion 'x.second' failed.")
+    expect(out).toContain(
+      "2026-11-24T09:40:00.001Z       runloop_monad.cpp:216: void f(): Assertion 'x.second' failed.",
+    )
     expect({ code, err }).toEqual({ code: 0, err: NOTE })
   })
 

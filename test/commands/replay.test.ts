@@ -247,7 +247,8 @@ describe('a recording during which the clock of the host was 40 minutes behind',
     .flat()
     .map(({ line }) => line)
   const BACK = 'the clock of this host went back 40 min: 2026-11-24T10:09:55Z was followed by 2026-11-24T09:30:00Z'
-  const FORWARD = 'the clock of this host went forward 40 min: 2026-11-24T09:49:55Z was followed by 2026-11-24T10:30:00Z'
+  const FORWARD =
+    'the clock of this host went forward 40 min: 2026-11-24T09:49:55Z was followed by 2026-11-24T10:30:00Z'
   const alertsOf = async (text: string) => {
     const { incidents, lines: read } = await replayed(['--file', '-'], text)
     return {
@@ -270,7 +271,9 @@ describe('a recording during which the clock of the host was 40 minutes behind',
     const { out } = await cli(['replay', '--file', '-'], { stdin: lines.join('\n') })
     expect(out).toMatch(/^3 incidents in 40 min \(2026-11-24T10:00:00Z to 2026-11-24T10:40:00Z\)/)
     // The increase of ten minutes ends ten minutes after the evaluation that found it.
-    expect(out).toMatch(/2026-11-24T09:40:15Z {2}10 min {7}critical {2}ChainAssertion.* Log line: .*Assertion 'x\.second'/)
+    expect(out).toMatch(
+      /2026-11-24T09:40:15Z {2}10 min {7}critical {2}ChainAssertion.* Log line: .*Assertion 'x\.second'/,
+    )
   })
 
   test('is limited by the times that the clock showed', async () => {

@@ -9,7 +9,7 @@ import { createJournalRangeReader, type JournalRange } from '../../src/sources/j
 import { debianPackage } from '../support/debian.ts'
 import { must, run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { asExport, type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
+import { type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
 
 /** It writes entries to a journal file with the times that they have. */
 const journalRemote = async () => {
@@ -44,7 +44,7 @@ describe('the files of a real journal whose clock went back', () => {
   }
   const writeFileOf = async (entries: readonly SteppedEntry[], name: string): Promise<void> => {
     const text = join(directory, `${name}.export`)
-    await writeFile(text, entries.map(asExport).join(''))
+    await writeFile(text, entries.map(({ exported }) => exported).join(''))
     const { program, env } = await journalRemote()
     await must(program, ['-o', join(directory, 'journal', `${name}.journal`), text], { env })
   }

@@ -7,7 +7,11 @@ const position = (at: number, more: Partial<OrderedPosition> = {}): OrderedPosit
 describe('the order of two entries', () => {
   test.each([
     ['monotonic time within a boot', { boot: 'a', monotonic: 5 }, { boot: 'a', monotonic: 6 }],
-    ['sequence numbers between boots', { boot: 'a', cursor: cursorOf('5', 9) }, { boot: 'b', cursor: cursorOf('5', 16) }],
+    [
+      'sequence numbers between boots',
+      { boot: 'a', cursor: cursorOf('5', 9) },
+      { boot: 'b', cursor: cursorOf('5', 16) },
+    ],
     ['sequence numbers of the same millisecond', { cursor: cursorOf('5', 9) }, { cursor: cursorOf('5', 10) }],
   ])('is by %s, against the clock', (_, earlier, later) => {
     const [a, b] = [position(1000, earlier), position(400, later)]
@@ -18,7 +22,9 @@ describe('the order of two entries', () => {
   test('is by the clock if nothing else is comparable', () => {
     expect(compareOrder(position(1000), position(400))).toBe(600)
     const other = { boot: 'b', monotonic: 1, cursor: cursorOf('6', 1) }
-    expect(compareOrder(position(1000, { boot: 'a', monotonic: 9, cursor: cursorOf('5', 9) }), position(400, other))).toBe(600)
+    expect(
+      compareOrder(position(1000, { boot: 'a', monotonic: 9, cursor: cursorOf('5', 9) }), position(400, other)),
+    ).toBe(600)
   })
 })
 
@@ -71,12 +77,16 @@ describe('the timeline', () => {
   test('has no step for a few seconds, which the offset shows', () => {
     const place = createTimeline()
     place({ at: 100_000, boot: 'a', monotonic: 0 })
-    expect(place({ at: 96_000, boot: 'a', monotonic: 5000 })).toEqual({ elapsed: 105_000, offset: -9000, step: undefined })
+    expect(place({ at: 96_000, boot: 'a', monotonic: 5000 })).toEqual({
+      elapsed: 105_000,
+      offset: -9000,
+      step: undefined,
+    })
   })
 
   test('describes a step with the times before and after it', () => {
-    expect(describeStep({ from: Date.UTC(2026, 10, 24, 10, 9, 55), to: Date.UTC(2026, 10, 24, 9, 30), by: -2_400_000 })).toBe(
-      'the clock of this host went back 40 min: 2026-11-24T10:09:55Z was followed by 2026-11-24T09:30:00Z',
-    )
+    expect(
+      describeStep({ from: Date.UTC(2026, 10, 24, 10, 9, 55), to: Date.UTC(2026, 10, 24, 9, 30), by: -2_400_000 }),
+    ).toBe('the clock of this host went back 40 min: 2026-11-24T10:09:55Z was followed by 2026-11-24T09:30:00Z')
   })
 })

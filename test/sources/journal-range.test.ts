@@ -99,14 +99,21 @@ describe('a journal whose clock never went back', () => {
   })
 
   test('has no entry in an empty range', async () => {
-    expect((await read({ since: at('08:00:00'), until: at('08:10:00') }, steady)).span).toEqual([0, undefined, undefined])
+    expect((await read({ since: at('08:00:00'), until: at('08:10:00') }, steady)).span).toEqual([
+      0,
+      undefined,
+      undefined,
+    ])
   })
 })
 
 // A clock that a host had for some seconds after its last boot must not make each range a read of everything.
 test('entries of a later boot with an earlier clock do not extend a range in which they are not', async () => {
   const [first = [], second = []] = steppedFiles()
-  const { span, steps, calls } = await read({ since: at('10:01:00'), until: at('10:02:00') }, [first, second.slice(0, 60)])
+  const { span, steps, calls } = await read({ since: at('10:01:00'), until: at('10:02:00') }, [
+    first,
+    second.slice(0, 60),
+  ])
   expect(span).toEqual([13, '10:01:00', '10:02:00'])
   expect(steps).toEqual([])
   expect(calls).toHaveLength(4)

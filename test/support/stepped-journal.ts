@@ -9,6 +9,8 @@ export interface SteppedEntry {
   readonly message: string
   /** As `journalctl -o json` prints it. */
   readonly line: string
+  /** As systemd-journal-remote reads it. */
+  readonly exported: string
 }
 
 const ASSERTION = "runloop_monad.cpp:216: void f(): Assertion 'x.second' failed."
@@ -35,7 +37,7 @@ const entryOf = ({ ms, message, number }: { ms: number; message: string; number:
   const at = clockAt(ms)
   const [realtime, monotonic] = [at * 1000, (UPTIME_MS + ms) * 1000]
   const cursor = `s=${'5'.repeat(32)};i=${hex(number)};b=${BOOT};m=${hex(monotonic)};t=${hex(realtime)};x=${hex(number)}`
-  const line = JSON.stringify({
+  const fields = {
     __CURSOR: cursor,
     __REALTIME_TIMESTAMP: `${realtime}`,
     __MONOTONIC_TIMESTAMP: `${monotonic}`,
@@ -45,16 +47,12 @@ const entryOf = ({ ms, message, number }: { ms: number; message: string; number:
     PRIORITY: '6',
     SYSLOG_IDENTIFIER: 'chain',
     MESSAGE: message,
-  })
-  return { at, cursor, message, line }
+  }
+  const lines = Object.entries(fields).map(([field, value]) => `${field}=${value}\n`)
+  const exported = `${lines.join('')}_MACHINE_ID=${'a'.repeat(32)}\n_HOSTNAME=host\n\n`
+  return { at, cursor, message, line: JSON.stringify(fields), exported }
 }
 
 const blockLine = (block: number, at: number): string =>
   `2026-11-24 10:00:00.000000000 [9] runloop_monad.cpp:1 LOG_INFO\t__exec_block,bl=${block},ts=${at},tx=1,` +
   'rt=0,rtp=0.00%,sr=1us,txe=1us,cmt=1us,tot=3us,tpse=1,tps=1,gas=1,gpse=1,gps=1'
-
-/** The same entry in the format that systemd-journal-remote reads. */
-export const asExport = ({ line }: SteppedEntry): string =>
-  `${Object.entries(JSON.parse(line) as Record<string, string>)
-    .map(([field, value]) => `${field}=${value}\n`)
-    .join('')}_MACHINE_ID=${'a'.repeat(32)}\n_HOSTNAME=host\n\n`

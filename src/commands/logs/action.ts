@@ -46,9 +46,9 @@ export const printLogs = async (
     let shown = 0
     const steps: ClockStep[] = []
     progress.show(`Reading the log of ${unit}`)
-    for await (const { lines, steps: found } of logs.read({ unit, since, until, newest, grep, follow })) {
+    for await (const { lines, steps: more } of logs.read({ unit, since, until, newest, grep, follow })) {
       progress.end()
-      steps.push(...found)
+      steps.push(...more)
       await print(lines)
       shown += lines.length
       if (shown === 0) progress.show(`Reading the log of ${unit}: nothing yet`)

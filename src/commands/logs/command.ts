@@ -26,7 +26,8 @@ export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => 
       `
 Redacts passwords, tokens, keys, values after such names, and long hexadecimal
 strings. Public keys, abbreviated ids, and hashes after a name that identifies
-them are kept. Times are UTC.
+them are kept. Times are UTC. Lines are in the order in which they were
+written; if the clock of the host was set, a note has the step.
 
 Examples:
   chain-agent logs bft -f

@@ -20,6 +20,8 @@ export const replayCommand = (io: Io, exit: (code: ExitCode) => void): Command =
       `
 Runs the collectors of the agent on past journal entries. Every 15 seconds of
 that time it evaluates the alert rules of the agent that need only the journal.
+Entries are evaluated in the order in which they were written; a step of the
+host's clock is a line of its own.
 Alerts that begin within five minutes of each other are one
 incident. A recording is the output of \`journalctl --all -o json\`:
 

@@ -137,11 +137,11 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
         readUntil: async (to) => {
           const { entries, ...clock } = await buffer.take(to)
           const [unreadable = 0] = buffer.takeUnreadable()
-          const batches = predicates.map((isOurs, at) => ({
+          const ofListeners = predicates.map((isOurs, at) => ({
             entries: entries.flat().filter(isOurs),
             unreadable: at === 0 ? unreadable : 0,
           }))
-          return { ...clock, batches }
+          return { ...clock, batches: ofListeners }
         },
         // The reader has all entries of the recording, so there is none between two of them.
         hasNoEntries: () => Promise.resolve(true),

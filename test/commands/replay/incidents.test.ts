@@ -100,7 +100,9 @@ describe('the firing log', () => {
     const log = createFiringLog(rules)
     for (const [index, value] of [0, 1].entries()) {
       const labels = { service: 'bft', pattern: 'panic' }
-      log.evaluate(index * 15_000, [{ name: 'chain_log_pattern_total', labels, value }], { lineOf: () => 'thread panicked' })
+      log.evaluate(index * 15_000, [{ name: 'chain_log_pattern_total', labels, value }], {
+        lineOf: () => 'thread panicked',
+      })
     }
     expect(log.firings()).toMatchObject([
       { alert: 'ChainAssertion', subject: 'bft panic', beganAt: 15_000, firedAt: 15_000, endedAt: null },
