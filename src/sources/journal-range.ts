@@ -74,7 +74,10 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(
       const output = ['-o', 'json', '--output-fields=PRIORITY']
       for await (const { entries } of run([...args, ...output, ...filters], signal)) yield* entries
     }
-    const first = async (args: readonly string[], isMatch = (_: Entry) => true): Promise<Entry | undefined> => {
+    const first = async (
+      args: readonly string[],
+      isMatch: (entry: Entry) => boolean = () => true,
+    ): Promise<Entry | undefined> => {
       for await (const entry of positions(args)) if (isMatch(entry)) return entry
       return undefined
     }
