@@ -32,7 +32,7 @@ const reasonOf = (value: unknown, depth = 0): string | undefined => {
 }
 
 /** Whether the value of a field `error` reports an error: not null, false, 0, or empty. */
-export const isReported = (error: unknown): boolean => Boolean(error) && !(Array.isArray(error) && error.length === 0)
+const isReported = (error: unknown): boolean => Boolean(error) && !(Array.isArray(error) && error.length === 0)
 
 /** The error in a parsed response; undefined if it has none, or has one of these keys and no field `error`. */
 export const errorOf = (value: unknown, answerKeys: readonly string[]): string | undefined => {
