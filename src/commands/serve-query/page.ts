@@ -36,9 +36,15 @@ const PHASES: Readonly<Record<(typeof INGEST_PHASES)[number], Phase>> = {
   tail: { word: 'FOLLOWING', sentence: 'new blocks of the node are indexed as they come.', tone: 'good', icon: 'OK' },
   waiting: {
     word: 'WAITING',
-    sentence: 'the node is behind or does not respond.',
+    sentence: 'the node is behind, does not respond, or returns incomplete blocks.',
     tone: 'notice',
     icon: 'WARNING',
+  },
+  incomplete: {
+    word: 'INCOMPLETE',
+    sentence: 'the node returns the next block without its logs. The blocks before it are served.',
+    tone: 'bad',
+    icon: 'CRITICAL',
   },
   stopped: {
     word: 'STOPPED',

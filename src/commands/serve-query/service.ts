@@ -83,6 +83,9 @@ export const createService = (dependencies: ServiceDependencies) => {
       notice: (text) => {
         log.info(text)
       },
+      warn: (text) => {
+        log.warn(text)
+      },
     })
     running = { store: opened, ingest, held: await opened.range() }
     api = createQueryApi({
@@ -162,6 +165,7 @@ export const createService = (dependencies: ServiceDependencies) => {
         nodeHeight: recentNodeHeight(running?.ingest.state() ?? null, clock.now()),
         height: held()?.last ?? null,
         readyLag: settings.readyLag,
+        trouble: running?.ingest.state().trouble ?? null,
       }),
     /** Rate limits restart if the access settings have changed. */
     apply: (next: ServiceSettings): void => {

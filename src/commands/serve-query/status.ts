@@ -15,17 +15,21 @@ interface ReadinessState {
   readonly nodeHeight: number | null
   readonly height: number | null
   readonly readyLag: number
+  /** Summary of the current problem of the ingest. */
+  readonly trouble: string | null
 }
 
 /** Conditions that the service waits for before it is ready; empty if it is ready. */
 export const waitingFor = (state: ReadinessState): readonly string[] => {
-  const { phase, nodeHeight, height, readyLag } = state
+  const { phase, nodeHeight, height, readyLag, trouble } = state
   if (phase === null) return ['the store']
+  if (phase === 'incomplete') return [`the logs of a block (${trouble})`]
   if (phase === 'stopped') return ['the operator: the ingest has stopped, and the log has the reason']
-  if (nodeHeight === null) return ['the finalized block of the node']
-  if (height === null) return ['the first block']
+  const because = phase === 'waiting' && trouble !== null ? ` (${trouble})` : ''
+  if (nodeHeight === null) return [`the finalized block of the node${because}`]
+  if (height === null) return [`the first block${because}`]
   const behind = nodeHeight - height
-  return behind > readyLag ? [`${behind} more blocks of the node`] : []
+  return behind > readyLag ? [`${behind} more blocks of the node${because}`] : []
 }
 
 /** State of the service at a scrape; unknown values are null. */
@@ -62,7 +66,8 @@ export const samplesOf = (service: ServiceState, now: number): readonly Sample[]
   ]
 }
 
-const countsOf = ({ blocks, logs, errors }: IngestState): readonly Sample[] => [
+const countsOf = ({ blocks, logs, errors, areFiltersIgnored }: IngestState): readonly Sample[] => [
+  sample('chain_query_service_header_filters_ignored', areFiltersIgnored),
   sample('chain_query_service_blocks_indexed_total', blocks),
   sample('chain_query_service_logs_indexed_total', logs),
   ...INGEST_FAILURES.map((kind) => sample('chain_query_service_ingest_errors_total', errors[kind], { kind })),

@@ -1,7 +1,7 @@
 import { counter, externalCounter, gauge, histogram, open } from '../../core/metric.ts'
 
 /** What the ingest is doing. */
-export const INGEST_PHASES = ['starting', 'backfill', 'tail', 'waiting', 'stopped'] as const
+export const INGEST_PHASES = ['starting', 'backfill', 'tail', 'waiting', 'incomplete', 'stopped'] as const
 /** Why a step of the ingest failed. */
 export const INGEST_FAILURES = [
   'unreachable',
@@ -31,7 +31,7 @@ export const queryService = {
       'Timestamp of the last block that the query service indexed.',
     ),
     chain_query_service_phase: gauge(
-      'Phase of the ingest of the query service as a state set; exactly one is 1; in `waiting`, the node is behind or does not respond.',
+      'Phase of the ingest of the query service as a state set; exactly one is 1; in `waiting`, the node is behind, does not respond, or returns incomplete blocks; in `incomplete`, it has returned the next block without its logs for more than ten minutes.',
       { phase: INGEST_PHASES },
     ),
     chain_query_service_blocks_indexed_total: externalCounter('Blocks that this process of the query service indexed.'),
@@ -39,6 +39,9 @@ export const queryService = {
     chain_query_service_ingest_errors_total: externalCounter('Steps of the ingest of the query service that failed.', {
       kind: INGEST_FAILURES,
     }),
+    chain_query_service_header_filters_ignored: gauge(
+      '1 if the filters (logsBloom) in the headers of the node are wrong and missing logs are detected by receipts only, 0 if not.',
+    ),
     chain_query_service_requests_total: counter(
       'Responses of the query service, by status code; 499: the client closed the connection before the response.',
       { path: QUERY_PATHS, code: open },

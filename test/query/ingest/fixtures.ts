@@ -32,6 +32,7 @@ export const watchedStore = (store: LogStore = memoryStore()): Watched => {
 interface Ran {
   readonly state: IngestState
   readonly notices: readonly string[]
+  readonly warnings: readonly string[]
   readonly waits: readonly number[]
   readonly error: unknown
 }
@@ -49,6 +50,7 @@ export const ingestUntil = async (
 ): Promise<Ran> => {
   const stop = new AbortController()
   const notices: string[] = []
+  const warnings: string[] = []
   const ingest = createIngest({
     rpcUrl: node.url,
     scope: ANY,
@@ -63,10 +65,11 @@ export const ingestUntil = async (
       },
     },
     notice: (line) => notices.push(line),
+    warn: (line) => warnings.push(line),
     ...options,
   })
   const error = await ingest.run(stop.signal).catch((thrown: unknown) => thrown)
-  return { state: ingest.state(), notices, waits: clock.waits, error }
+  return { state: ingest.state(), notices, warnings, waits: clock.waits, error }
 }
 
 /** A node with a chain computed from block numbers; closed after the test. */

@@ -25,6 +25,7 @@ const TOO_LARGE = [
   'batch size exceeded',
   'the batch is limited to 100 requests',
   'context deadline exceeded',
+  'block range is bigger than maxBlockRange',
 ]
 
 const OVERLOAD = [
@@ -35,6 +36,7 @@ const OVERLOAD = [
   'Your app has exceeded its compute units per second capacity',
   'project ID request rate exceeded: request limit reached',
   'server is busy',
+  'Please slow down',
 ]
 
 /** A node with a limit on the number of blocks per request. */
@@ -62,7 +64,8 @@ describe('classes of node errors', () => {
 
   it.each([
     [-32_601, 'Method not found', 'no'],
-    [-32_005, 'no', 'overload'],
+    [-32_005, 'no', 'limit'],
+    [429, 'no', 'overload'],
     [-32_602, 'invalid argument 0: hex string without 0x prefix', 'unknown tag'],
     [-39_001, 'finalized block not found', 'no'],
     [-32_603, 'Internal error', 'no'],
@@ -88,6 +91,44 @@ describe('the number of blocks in a request', () => {
     expect(asked.length).toBeLessThan(appended.length * 1.2)
   })
 
+  it.for([
+    ['block range is bigger than maxBlockRange', -32_000],
+    ['query is not narrow', -32_602],
+    ['window of 9 exhausted', -32_600],
+    ['no', -32_005],
+    ['nope', -32_603],
+  ] as const)('is halved, whatever the node returns: %s (%d)', async ([message, code], { startNode }) => {
+    const from = await startNode({ height: 100, faults: takes(10, message, code) })
+    const { appended, store } = watchedStore()
+    const { state, waits, notices } = await ingestUntil({ node: from, store }, has(100))
+    expect(appended.flat()).toHaveLength(101)
+    expect({ errors: state.errors, waits }).toEqual({ errors: NO_ERRORS, waits: [] })
+    // The text of the node, once.
+    expect(notices).toEqual([expect.stringMatching(new RegExp(`^requesting fewer blocks.*${message}$`))])
+  })
+
+  it('is halved once, then a rejection counts as an outage; a method that the node does not have is one at once', async ({
+    startNode,
+  }) => {
+    const from = await startNode({ height: 100 })
+    for (const [code, ranges] of [
+      [-32_603, ['0x7', '0x3']],
+      [-32_601, ['0x7']],
+    ] as const) {
+      const before = callsOf(from, 'eth_getLogs').length
+      from.faults = ({ method }) =>
+        method === 'eth_getLogs' ? { kind: 'error', code, message: 'unavailable here' } : undefined
+      const { store } = watchedStore()
+      const { state } = await ingestUntil({ node: from, store }, ({ errors }) => errors.refused === 1)
+      expect(state.trouble).toContain('the node returned an error: unavailable here')
+      const asked = callsOf(from, 'eth_getLogs').slice(before)
+      // Of the second range, the first block is requested by its hash, and then by its number.
+      expect(asked.map(({ params: [filter] }) => JSON.stringify(filter)).filter((text) => text.includes('toBlock'))).toEqual(
+        ranges.map((last) => `{"fromBlock":"0x0","toBlock":"${last === '0x3' ? '0x0' : last}"}`),
+      )
+    }
+  })
+
   it('falls back to receipts if one block is too large', async ({ startNode }) => {
     const from = await startNode({ height: 12 })
     const heavy = (params: readonly unknown[]): boolean => {
@@ -103,7 +144,10 @@ describe('the number of blocks in a request', () => {
         ? { kind: 'error', code: -32_000, message: 'response exceeds size limit' }
         : undefined
     const { state, notices } = await ingestWhole(from)
-    expect(notices).toEqual(['some blocks have too many logs for one response: reading their receipts instead'])
+    expect(notices).toEqual([
+      `requesting fewer blocks at a time, which the node accepts; before: could not call eth_getLogs at ${from.url}: the request is too large for the node: response exceeds size limit`,
+      'some blocks have too many logs for one response: reading their receipts instead',
+    ])
     expect(state.errors).toEqual(NO_ERRORS)
   })
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../core/clock.ts'
+import { summaryOf } from '../../../core/errors.ts'
 import { second } from '../../../core/units.ts'
 import type { Block, StoredLog } from '../../store/store.ts'
 import {
@@ -8,11 +9,17 @@ import {
   createReceiptReader,
   findFlaw,
   groupByBlock,
-  isBloomUsable,
   type LogPredicate,
-  logsCoverBloom,
 } from './completeness.ts'
-import { FatalIngestError, IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
+import {
+  FatalIngestError,
+  IngestError,
+  LimitExceededError,
+  NodeRejectedError,
+  NodeTimeoutError,
+  TooLargeError,
+} from './errors.ts'
+import { createHeaderFilters } from './header-filters.ts'
 import { type Headers, unlinked } from './headers.ts'
 import { type FullHeader, type LogGroup, parseLogs, parseResult } from './parse.ts'
 import { createBatchSizer, invalidResponse, type Rpc } from './rpc.ts'
@@ -39,14 +46,18 @@ interface LogFetcherOptions {
   readonly rpc: Rpc
   /** Called for each block whose logs were incomplete and are read from receipts. */
   readonly onRepaired: (error: IngestError) => void
+  /** Called when the filters in the headers are ignored from now on (true), and when they are used again (false). */
+  readonly onFiltersIgnored: (areIgnored: boolean) => void
   readonly notice: (line: string) => void
+  /** For what is not detected any more. */
+  readonly warn: (line: string) => void
+  readonly clock: Clock
 }
 
 interface BlockReaderOptions extends LogFetcherOptions {
   readonly headers: Headers
   readonly isInScope: LogPredicate | null
   readonly maxRange: number
-  readonly clock: Clock
 }
 
 /** Nodes send up to 25 MB; a third of it is as fast and uses less memory. */
@@ -64,7 +75,9 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
     most: maxRange,
     characters: RESPONSE_CHARACTERS,
   })
+  const noticeLimit = createNoticeOfLimit(options.notice)
   return async ({ from, to, after, final, signal }) => {
+    let rejection: Error | null = null
     for (;;) {
       const heads = await headers.take(from, Math.min(to, from + sizer.size() - 1), signal)
       expectFinal(final, heads.at(-1))
@@ -75,13 +88,34 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
         sizer.record(heads.length, size)
         const isSlow = clock.elapsed() - startedAt > SLOW
         if (isSlow && heads.length > FEW) sizer.reduce(heads.length)
-        return heads.map((head) => blockOf(head, logs.get(head.number) ?? [], isInScope))
+        if (rejection !== null) noticeLimit(rejection)
+        return heads.slice(0, logs.size).map((head) => blockOf(head, logs.get(head.number) ?? [], isInScope))
       } catch (error) {
-        const mayShrink = error instanceof TooLargeError || error instanceof NodeTimeoutError
-        if (mayShrink) sizer.reduce(heads.length)
-        if (!(error instanceof TooLargeError) || heads.length === 1) throw error
+        const isRejection = mayMeanTooLarge(error)
+        if (isRejection || error instanceof NodeTimeoutError) sizer.reduce(heads.length)
+        // Whatever the text of an error is, half of the range is tried once before it counts as an outage.
+        const mayRetry = error instanceof TooLargeError || rejection === null
+        if (!isRejection || heads.length === 1 || !mayRetry) throw error
+        rejection = error
       }
     }
+  }
+}
+
+const METHOD_NOT_FOUND = -32_601
+
+/** Providers have their own codes and texts for a range that is too large, and change them. */
+const mayMeanTooLarge = (error: unknown): error is IngestError =>
+  error instanceof TooLargeError ||
+  error instanceof LimitExceededError ||
+  (error instanceof NodeRejectedError && error.rpcCode !== METHOD_NOT_FOUND)
+
+/** Logs the text of the node once: the next ones may differ in their numbers only. */
+const createNoticeOfLimit = (notice: (line: string) => void): ((rejection: Error) => void) => {
+  let isLogged = false
+  return (rejection) => {
+    if (!isLogged) notice(`requesting fewer blocks at a time, which the node accepts; before: ${summaryOf(rejection)}`)
+    isLogged = true
   }
 }
 
@@ -126,11 +160,9 @@ interface IncompleteLogs {
 
 /** Up to this number, blocks are requested one by one by hash, so that the response cannot be of another fork. */
 const BY_HASH = 4
-/** After this number of filters that the receipts disprove, filters are ignored. */
-const FILTER_FAULTS = 3
 
 interface FetchedLogs {
-  /** All logs of each block, in order. */
+  /** All logs of each block, in order: of all requested blocks, or of those before the first incomplete one. */
   readonly logs: ReadonlyMap<number, readonly StoredLog[]>
   /** Characters that the node sent for them. */
   readonly size: number
@@ -138,16 +170,23 @@ interface FetchedLogs {
 
 /**
  * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks must be
- * requested.
+ * requested, and an IngestError('incomplete') if the first block lacks logs.
  */
-const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions) => {
+const createLogFetcher = ({ rpc, onRepaired, onFiltersIgnored, notice, warn, clock }: LogFetcherOptions) => {
   const readLogsFromReceipts = createReceiptReader(rpc)
   const isLastLog = createIsLastLog(rpc)
-  const noticeOnce = createNoticeOnce(notice)
-  let filterFaults = 0
+  const noticeOnce = createOnce(notice)
+  const warnOnce = createOnce(warn)
+  const filters = createHeaderFilters({ clock, onIgnored: onFiltersIgnored })
 
   const request = async (filter: Readonly<Record<string, string>>, signal: AbortSignal) => {
     const { result, size } = await rpc.one({ method: 'eth_getLogs', params: [filter] }, signal)
+    if (result === null) {
+      throw new IngestError('incomplete', {
+        doing: 'read the logs of a block',
+        happened: 'the node returned null instead of a list',
+      })
+    }
     return { groups: parseResult('logs', result, parseLogs), size }
   }
 
@@ -172,20 +211,20 @@ const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions) => {
    * receipts of the last transactions.
    */
   const findFlawAtEnd = async (head: FullHeader, { logs }: BlockLogs, signal: AbortSignal) => {
-    const trustsFilter = filterFaults < FILTER_FAULTS
-    if (trustsFilter && !logsCoverBloom(head.bloom, logs)) return MISSING_IN_FILTER
-    if (logs.length === 0 || (trustsFilter && isBloomUsable(head.bloom))) return null
+    const { bloom, transactions } = head
+    if (!filters.areCovered(bloom, logs)) return MISSING_IN_FILTER
+    const isShown = logs.length === 0 ? filters.isWithoutLogs(bloom) : filters.isUsable(bloom)
+    if (isShown || transactions.length === 0) return null
     const isEnd = await isLastLog(head, logs, signal)
     if (isEnd === null) {
-      noticeOnce(
-        'the node does not return receipts of single transactions: missing logs at the end of very large blocks cannot be detected',
+      warnOnce(
+        'the node does not return receipts of single transactions: missing logs at the end of blocks whose header has no usable filter cannot be detected',
       )
     }
     return isEnd === false ? 'its receipts have logs that are missing in the response' : null
   }
 
   const readFromReceipts = async ({ head, blockLogs, flaw }: IncompleteLogs, signal: AbortSignal) => {
-    onRepaired(incomplete(head, flaw))
     const complete = groupByBlock([head], await readLogsFromReceipts(head, signal))?.get(head.number)
     const remaining = complete === undefined ? 'the logs belong to another block' : findFlaw(head, complete)
     if (complete === undefined || remaining !== null) {
@@ -195,13 +234,15 @@ const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions) => {
     if (!blockLogs.isMixed && blockLogs.logs.some(({ logIndex }) => logIndex >= complete.logs.length)) {
       throw incomplete(head, 'its receipts have fewer logs')
     }
-    if (flaw === MISSING_IN_FILTER && complete.logs.length === blockLogs.logs.length) {
-      filterFaults += 1
-      if (filterFaults === FILTER_FAULTS) {
-        notice("the filters (logsBloom) in this node's headers are wrong: ignoring them")
-      }
-    }
+    // The same logs may be missing in both responses for a while.
+    if (!filters.areCovered(head.bloom, complete.logs)) throw incomplete(head, `${MISSING_IN_FILTER} and in its receipts`)
+    onRepaired(incomplete(head, flaw))
     return complete.logs
+  }
+
+  const readBlock = async (head: FullHeader, blockLogs: BlockLogs, signal: AbortSignal) => {
+    const flaw = findFlaw(head, blockLogs) ?? (await findFlawAtEnd(head, blockLogs, signal))
+    return flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal)
   }
 
   const readGroups = async (heads: readonly FullHeader[], signal: AbortSignal) => {
@@ -219,20 +260,28 @@ const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions) => {
     const { groups, size } = await readGroups(heads, signal)
     const all = groupByBlock(heads, groups)
     if (all === null) throw invalidResponse('understand logs', 'logs of the requested blocks', '')
-    const lastWithLogs = heads.findLast(({ number }) => all.get(number)?.logs.length !== 0)
+    for (const head of heads) {
+      const blockLogs = all.get(head.number) ?? NO_LOGS
+      if (findFlaw(head, blockLogs) === null) filters.observe(head, blockLogs.logs)
+    }
     const logs = new Map<number, readonly StoredLog[]>()
     for (const head of heads) {
-      const blockLogs = all.get(head.number) ?? { logs: [], isMixed: false }
-      // A truncated response lacks the end of a block and all later blocks.
-      const mustCheckEnd = blockLogs.logs.length === 0 || head === lastWithLogs || heads.length <= BY_HASH
-      const flaw = findFlaw(head, blockLogs) ?? (mustCheckEnd ? await findFlawAtEnd(head, blockLogs, signal) : null)
-      logs.set(head.number, flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal))
+      try {
+        logs.set(head.number, await readBlock(head, all.get(head.number) ?? NO_LOGS, signal))
+      } catch (error) {
+        const isIncomplete = error instanceof IngestError && error.kind === 'incomplete'
+        if (!isIncomplete || logs.size === 0) throw error
+        // The blocks before it are stored; it is requested again as the first.
+        break
+      }
     }
     return { logs, size }
   }
 }
 
-const MISSING_IN_FILTER = 'the filter in its header has logs that are missing in the response'
+const NO_LOGS: BlockLogs = { logs: [], isMixed: false }
+
+const MISSING_IN_FILTER = 'the filter (logsBloom) in its header has logs that are missing in the response'
 
 const incomplete = ({ number }: FullHeader, flaw: string): IngestError =>
   new IngestError('incomplete', {
@@ -242,10 +291,10 @@ const incomplete = ({ number }: FullHeader, flaw: string): IngestError =>
   })
 
 /** Logs each message once, since it holds for block after block. */
-const createNoticeOnce = (notice: (line: string) => void): ((line: string) => void) => {
+const createOnce = (log: (line: string) => void): ((line: string) => void) => {
   const logged = new Set<string>()
   return (line) => {
-    if (!logged.has(line)) notice(line)
+    if (!logged.has(line)) log(line)
     logged.add(line)
   }
 }

@@ -1,4 +1,3 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Block, Filter, StoredLog } from '../../store/store.ts'
 import { IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
 import { type FullHeader, list, type LogGroup, parseReceipt, parseResult, type Receipt } from './parse.ts'
@@ -17,7 +16,9 @@ export const findFlaw = (head: FullHeader, { logs, isMixed }: BlockLogs): string
   if (isMixed) return 'a log belongs to another block with that number'
   let transaction = -1
   for (const [index, log] of logs.entries()) {
-    if (log.logIndex !== index) return `log ${index} is missing or duplicated`
+    if (log.logIndex !== index) {
+      return isNumberedByTransaction(logs) ? NUMBERED_BY_TRANSACTION : `log ${index} is missing or duplicated`
+    }
     if (log.transactionIndex < transaction) return 'logs are not in transaction order'
     transaction = log.transactionIndex
     // Logs of the chain itself come after all transactions and belong to none of them.
@@ -27,6 +28,21 @@ export const findFlaw = (head: FullHeader, { logs, isMixed }: BlockLogs): string
     }
   }
   return null
+}
+
+const NUMBERED_BY_TRANSACTION =
+  'logIndex begins again at 0 in each transaction, so it is not the position of a log in its block, which JSON-RPC defines it to be'
+
+/** Whether each of at least two transactions numbers its own logs from 0 on. */
+const isNumberedByTransaction = (logs: readonly StoredLog[]): boolean => {
+  const counts = new Map<number, number>()
+  // Ordered by logIndex, so those of one transaction are as well.
+  for (const { transactionIndex, logIndex } of logs) {
+    const count = counts.get(transactionIndex) ?? 0
+    if (logIndex !== count) return false
+    counts.set(transactionIndex, count + 1)
+  }
+  return counts.size > 1
 }
 
 /** Logs by block number; null if a log belongs to none of these blocks. */
@@ -66,41 +82,6 @@ export const blockOf = (head: FullHeader, logs: readonly StoredLog[], isInScope:
   logs: isInScope === null ? logs : logs.filter(isInScope),
 })
 
-/** With more of its 2,048 bits set, a filter matches almost everything and is slow to check. */
-const MOST_BITS = 1400
-
-/** Whether the filter can show that a log is missing. */
-export const isBloomUsable = (bloom: string | null): boolean =>
-  bloom !== null && !/^0*$/.test(bloom) && bitsIn(Buffer.from(bloom, 'hex')) <= MOST_BITS
-
-/**
- * Whether these logs set every bit of the filter in the header. Each address and topic of a block sets three bits, so a
- * bit that no log sets belongs to a missing log. True if the filter cannot show it.
- */
-export const logsCoverBloom = (bloom: string | null, logs: readonly StoredLog[]): boolean => {
-  if (bloom === null || /^0*$/.test(bloom)) return true
-  if (logs.length === 0) return false
-  const filterBits = Buffer.from(bloom, 'hex')
-  if (bitsIn(filterBits) > MOST_BITS) return true
-  const logBits = Buffer.alloc(filterBits.length)
-  const values = new Set(logs.flatMap(({ address, topics }) => [address, ...topics]))
-  for (const value of values) {
-    const hash = keccak_256(Buffer.from(value.slice(2), 'hex'))
-    for (const at of [0, 2, 4]) {
-      const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047
-      const byte = logBits.length - 1 - (bit >> 3)
-      logBits[byte] = (logBits[byte] ?? 0) | (1 << (bit & 7))
-    }
-  }
-  return filterBits.every((byte, index) => (byte & ~(logBits[index] ?? 0)) === 0)
-}
-
-const bitsIn = (bytes: Buffer): number => {
-  let bits = 0
-  for (const byte of bytes) for (let rest = byte; rest !== 0; rest &= rest - 1) bits += 1
-  return bits
-}
-
 export type LogPredicate = (log: StoredLog) => boolean
 
 /** Whether the filter matches every log. */
@@ -136,6 +117,7 @@ const createSingleReceiptReader = (rpc: Rpc) => {
         const { replies, size } = await rpc.many(some.map(callFor), signal)
         for (const reply of replies) {
           if ('error' in reply) throw reply.error
+          if (reply.result === null) throw missingReceipts()
           receipts.push(parseResult('the receipt of a transaction', reply.result, parseReceipt))
         }
         sizer.record(some.length, size)
@@ -148,6 +130,12 @@ const createSingleReceiptReader = (rpc: Rpc) => {
     return receipts
   }
 }
+
+const missingReceipts = (): IngestError =>
+  new IngestError('incomplete', {
+    doing: 'read the receipts of a block',
+    happened: 'the node does not have the receipt of one of its transactions',
+  })
 
 /** Reads the logs of a block from its receipts. There is one receipt per transaction, so a missing one is detected. */
 export const createReceiptReader = (rpc: Rpc) => {
@@ -191,19 +179,19 @@ const RECEIPTS_AT_ONCE = 20
 
 /**
  * Whether the last of these logs is the last of its block: neither its transaction nor any later one has a log after
- * it. This is the only evidence if the filter in the header is full. Null if the node does not return receipts.
+ * it. Without logs: whether no transaction has any. This is the only evidence if the header has no usable filter. Null
+ * if the node does not return receipts.
  */
 export const createIsLastLog = (rpc: Rpc) => {
   const receiptsOf = createSingleReceiptReader(rpc)
   return async (head: FullHeader, logs: readonly StoredLog[], signal: AbortSignal): Promise<boolean | null> => {
     const last = logs.at(-1)
-    if (last === undefined) return null
     try {
-      for (let at = last.transactionIndex; at < head.transactions.length; at += RECEIPTS_AT_ONCE) {
+      for (let at = last?.transactionIndex ?? 0; at < head.transactions.length; at += RECEIPTS_AT_ONCE) {
         const receipts = await receiptsOf(head.transactions.slice(at, at + RECEIPTS_AT_ONCE), signal)
         const isEnd = receipts.every(({ blockHash, transactionHash, groups }, index) => {
           const lastIndex = groups.at(-1)?.logs.at(-1)?.logIndex
-          const expected = at + index === last.transactionIndex ? last.logIndex : undefined
+          const expected = at + index === last?.transactionIndex ? last.logIndex : undefined
           const isExpected = transactionHash === head.transactions[at + index]
           return isExpected && blockHash === head.hash && lastIndex === expected
         })
@@ -211,9 +199,7 @@ export const createIsLastLog = (rpc: Rpc) => {
       }
       return true
     } catch (error) {
-      const isUnsupported =
-        error instanceof NodeRejectedError || (error instanceof IngestError && error.kind === 'nonsense')
-      if (isUnsupported) return null
+      if (error instanceof NodeRejectedError) return null
       throw error
     }
   }

@@ -23,10 +23,18 @@ export class NodeRejectedError extends IngestError {
   override name = 'NodeRejectedError'
   /** The error message of the node. */
   readonly nodeMessage: string
-  constructor(account: Account, nodeMessage: string) {
+  /** The JSON-RPC error code; null if there is none. */
+  readonly rpcCode: number | null
+  constructor(account: Account, nodeMessage: string, rpcCode: number | null) {
     super('refused', account)
     this.nodeMessage = nodeMessage
+    this.rpcCode = rpcCode
   }
+}
+
+/** An error code that stands for an overload and for a request that is too large, with a text that names neither. */
+export class LimitExceededError extends IngestError {
+  override name = 'LimitExceededError'
 }
 
 /** A request or response was too large; a smaller request may succeed. */

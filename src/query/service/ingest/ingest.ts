@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/clock.ts'
-import { asError, ConfigError } from '../../../core/errors.ts'
+import { asError, ConfigError, summaryOf } from '../../../core/errors.ts'
+import { duration } from '../../../core/format.ts'
 import { minute, second } from '../../../core/units.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Filter, LogStore } from '../../store/store.ts'
@@ -35,6 +36,8 @@ export interface IngestOptions {
   readonly nodeShare?: number
   /** Receives log messages about fallbacks. */
   readonly notice?: (line: string) => void
+  /** Receives log messages about faults that are not detected any more. */
+  readonly warn?: (line: string) => void
 }
 
 export type Ingest = ReturnType<typeof createIngest>
@@ -43,6 +46,12 @@ const FIRST_WAIT = second
 const MAX_WAIT = minute
 /** Upper limit for Retry-After. */
 const MAX_RETRY_AFTER = 5 * minute
+
+/**
+ * A block that has been incomplete for this time, in milliseconds, is reported as such. A node that has been restarted or
+ * that imports blocks returns their logs within minutes.
+ */
+const INCOMPLETE_AFTER = 10 * minute
 
 /** In bytes. The largest response limit of a known node is 25 MB. */
 const MAX_ANSWER = 64 * 1024 * 1024
@@ -60,6 +69,11 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     ...options,
     rpc,
     onRepaired: tracker.recordFailure,
+    onFiltersIgnored: (areIgnored) => {
+      tracker.set({ areFiltersIgnored: areIgnored })
+      if (areIgnored) options.warn(FILTERS_IGNORED)
+      else options.notice('the filters (logsBloom) in the headers of this node match its logs: they are used again')
+    },
     headers,
     isInScope: createScopeFilter(options.scope),
   })
@@ -70,18 +84,36 @@ export const createIngest = (ingestOptions: IngestOptions) => {
   let failures = 0
   /** Blocks written by the last failure. */
   let blocksAtFailure = 0
+  /** Since when the block after the last one is incomplete. Other failures in between do not make it complete. */
+  let incompleteSince: number | null = null
+
+  /** Sets the phase after a failure. */
+  const enterWaiting = (error: Error): void => {
+    const isIncomplete = error instanceof IngestError && error.kind === 'incomplete'
+    if (isIncomplete) incompleteSince ??= clock.elapsed()
+    const isLong = incompleteSince !== null && clock.elapsed() - incompleteSince >= INCOMPLETE_AFTER
+    if (!isIncomplete || !isLong) {
+      tracker.set({ phase: 'waiting' })
+      return
+    }
+    const { indexed } = tracker.state()
+    const block = indexed === null ? 'the first block' : `block ${indexed + 1}`
+    const trouble = `stopped before ${block}, which the node has returned incomplete for more than ${duration(INCOMPLETE_AFTER)}: ${summaryOf(error)}; it is requested again every minute`
+    tracker.set({ phase: 'incomplete', trouble })
+  }
 
   /** Returns the delay before the next attempt, in milliseconds. Throws errors that a retry cannot fix. */
   const recover = async (error: Error): Promise<number> => {
     await writer.settle()
     const { blocks } = tracker.state()
+    if (blocks > blocksAtFailure) incompleteSince = null
     failures = blocks > blocksAtFailure ? 1 : failures + 1
     blocksAtFailure = blocks
     headers.clear()
     stepper.reset()
     tracker.recordFailure(error)
     if (!isTransient(error)) throw error
-    tracker.set({ phase: 'waiting' })
+    enterWaiting(error)
     const doubled = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** Math.min(failures - 1, 10))
     const retryAfter = error instanceof IngestError ? (error.wait ?? 0) : 0
     return Math.max(doubled, Math.min(retryAfter, MAX_RETRY_AFTER))
@@ -116,6 +148,9 @@ export const createIngest = (ingestOptions: IngestOptions) => {
   }
 }
 
+const FILTERS_IGNORED =
+  'the filters (logsBloom) in the headers of this node do not have the logs of their blocks: ignoring them; logs that the node leaves out of eth_getLogs and of the receipts are not detected any more'
+
 const isTransient = (error: Error): boolean =>
   error instanceof IngestError || (error instanceof StoreError && error.kind === 'unavailable')
 
@@ -139,6 +174,7 @@ const withDefaults = (options: IngestOptions): Required<IngestOptions> => {
     depth: 32,
     nodeShare: 0.5,
     notice: () => undefined,
+    warn: () => undefined,
     ...options,
   }
 }
@@ -211,11 +247,13 @@ const createStepper = ({ options, tracker, readChainHead, readBlocks, writer, no
         return await wait(problemOf(last, head.height), Math.max(left, pollEvery * MIN_PAUSE))
       }
       const isTail = head.height - from < TAIL
-      tracker.set({ phase: isTail ? 'tail' : 'backfill' })
+      const phase = isTail ? 'tail' : 'backfill'
+      // An incomplete block remains the status until it is complete.
+      if (tracker.state().phase !== 'incomplete') tracker.set({ phase })
       const final = head.hash === null ? null : { number: head.height, hash: head.hash }
       const blocks = await readBlocks({ from, to: head.height, after: last, final, signal })
       await writer.begin(blocks)
-      tracker.set({ trouble: null })
+      tracker.set({ phase, trouble: null })
       const newest = blocks.at(-1)
       after = newest === undefined ? last : { number: newest.number, hash: newest.hash }
       return { wait: isTail ? 0 : remainingRest(), isIdle: false }

@@ -1,7 +1,7 @@
 import { excerpt } from '../../../core/errors.ts'
 import { isObject, tryJson } from '../../../core/json.ts'
 import { redactUrl } from '../../../core/redact.ts'
-import { IngestError, NodeRejectedError, TooLargeError } from './errors.ts'
+import { IngestError, LimitExceededError, NodeRejectedError, TooLargeError } from './errors.ts'
 import type { RpcResponse, SendRequest } from './transport.ts'
 
 export interface Call {
@@ -133,12 +133,18 @@ const replyOf = (value: unknown, doing: string): Reply => {
 
 const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: string; code: number | null }) => {
   const kind = classifyRpcError(code, nodeMessage)
-  const evidence = nodeMessage
-  if (kind === 'overload') return new IngestError('overload', { doing, happened: 'the node is overloaded', evidence })
-  if (kind === 'too large')
-    return new TooLargeError('refused', { doing, happened: 'the request is too large', evidence })
   const message = excerpt(nodeMessage)
-  return new NodeRejectedError({ doing, happened: `the node returned an error: ${message}` }, message)
+  if (kind === 'overload') {
+    return new IngestError('overload', { doing, happened: `the node is overloaded: ${message}` })
+  }
+  if (kind === 'limit') {
+    return new LimitExceededError('overload', { doing, happened: `the node reports that a limit is exceeded: ${message}` })
+  }
+  if (kind === 'too large') {
+    return new TooLargeError('refused', { doing, happened: `the request is too large for the node: ${message}` })
+  }
+  const happened = `the node returned an error: ${message}`
+  return new NodeRejectedError({ doing, happened }, message, code)
 }
 
 export const invalidResponse = (doing: string, expected: string, evidence: string): IngestError =>
@@ -148,22 +154,23 @@ export const invalidResponse = (doing: string, expected: string, evidence: strin
  * Class of a JSON-RPC error. Error codes differ between versions and vendors (-32005 means both "slower" and "less"),
  * so the message decides, and the code only if the message is not conclusive.
  */
-type RpcErrorClass = 'overload' | 'too large' | 'unknown tag' | 'no'
+type RpcErrorClass = 'overload' | 'limit' | 'too large' | 'unknown tag' | 'no'
 
 export const classifyRpcError = (code: number | null, message: string): RpcErrorClass => {
   if (OVERLOAD.test(message)) return 'overload'
   if (TOO_LARGE.some((pattern) => pattern.test(message))) return 'too large'
-  if (code === LIMIT_EXCEEDED || code === 429) return 'overload'
+  if (code === 429) return 'overload'
+  if (code === LIMIT_EXCEEDED) return 'limit'
   return UNKNOWN_TAG.test(message) ? 'unknown tag' : 'no'
 }
 
 const LIMIT_EXCEEDED = -32_005
 
 const OVERLOAD =
-  /overload|try again later|too many (?:requests|connections)|rate.?limit|requests? (?:count|rate|limit)|limit of requests|requests? per|throttl|capacity|busy|compute units/i
+  /overload|slow down|try again later|too many (?:requests|connections)|rate.?limit|requests? (?:count|rate|limit)|limit of requests|requests? per|throttl|capacity|busy|compute units/i
 
 const THING = String.raw`(?:range|blocks?|results?|logs?|response|answer|body|payload|content|size|entit(?:y|ies)|query|batch|items)`
-const MUCH = String.raw`(?:too (?:large|big|wide|long|many|high)|exceed\w*|limit(?:ed|s)?|more than|greater than|larger than|max(?:imum)?|up to)`
+const MUCH = String.raw`(?:too (?:large|big|wide|long|many|high)|exceed\w*|limit(?:ed|s)?|(?:more|greater|larger|bigger|wider|longer) than|max(?:imum)?|up to)`
 
 const TOO_LARGE = [
   new RegExp(String.raw`\b${THING}\b.*\b${MUCH}\b`, 'is'),

@@ -11,7 +11,10 @@ export type IngestPhase = (typeof INGEST_PHASES)[number]
 
 /** State at a scrape; unknown values are null. */
 export interface IngestState {
-  /** Far behind, at the chain head, waiting for a node that is behind or unreachable, or stopped. */
+  /**
+   * Far behind, at the chain head, waiting for a node that is behind or unreachable, before a block whose logs the node
+   * does not return, or stopped.
+   */
   readonly phase: IngestPhase
   /** The finalized block that the node last reported, and when (milliseconds since the epoch). */
   readonly nodeHeight: number | null
@@ -25,6 +28,8 @@ export interface IngestState {
   readonly blocks: number
   readonly logs: number
   readonly errors: Readonly<Record<IngestErrorKind, number>>
+  /** The filters in the headers are wrong, and are not used to detect missing logs. */
+  readonly areFiltersIgnored: boolean
   /** Summary of the current problem; null if there is none. */
   readonly trouble: string | null
 }
@@ -43,6 +48,7 @@ export const createStateTracker = () => {
     blocks: 0,
     logs: 0,
     errors: { unreachable: 0, overload: 0, refused: 0, incomplete: 0, unlinked: 0, nonsense: 0, store: 0 },
+    areFiltersIgnored: false,
     trouble: null,
   }
   const set = (change: Partial<IngestState>): void => {
