@@ -24,6 +24,7 @@ const NOTHING: IngestState = {
   blocks: 0,
   logs: 0,
   errors: NO_ERRORS,
+  areFiltersIgnored: false,
   trouble: null,
 }
 
@@ -132,13 +133,21 @@ it.each([
   [{ phase: 'backfill', nodeHeight: 100 }, ['the first block']],
   [{ phase: 'backfill', nodeHeight: 100, height: 69 }, ['31 more blocks of the node']],
   [{ phase: 'tail', nodeHeight: 100, height: 70 }, []],
-  [{ phase: 'waiting', nodeHeight: 100, height: 101 }, []],
+  [{ phase: 'waiting', nodeHeight: 100, height: 101, trouble: 'could not read' }, []],
+  [
+    { phase: 'waiting', nodeHeight: 100, height: 69, trouble: 'could not read' },
+    ['31 more blocks of the node (could not read)'],
+  ],
+  [{ phase: 'waiting', nodeHeight: 100, trouble: 'could not read' }, ['the first block (could not read)']],
+  [{ phase: 'waiting', trouble: 'could not read' }, ['the finalized block of the node (could not read)']],
+  // Also within readyLag.
+  [{ phase: 'incomplete', nodeHeight: 100, height: 99, trouble: 'stopped' }, ['the logs of a block (stopped)']],
   [
     { phase: 'stopped', nodeHeight: 100, height: 100 },
     ['the operator: the ingest has stopped, and the log has the reason'],
   ],
 ] as const)('%j waits for %j', (standing, expected) => {
-  expect(waitingFor({ nodeHeight: null, height: null, readyLag: 30, ...standing })).toEqual(expected)
+  expect(waitingFor({ nodeHeight: null, height: null, readyLag: 30, trouble: null, ...standing })).toEqual(expected)
 })
 
 it('the height of the node is unknown after a minute', () => {
@@ -154,6 +163,7 @@ it('unknown values have no sample', () => {
   expect(names(none)).toEqual(['chain_query_service_phase'])
   expect(names({ ...none, state: NOTHING, limitBytes: 5 })).toEqual([
     'chain_query_service_phase',
+    'chain_query_service_header_filters_ignored',
     'chain_query_service_blocks_indexed_total',
     'chain_query_service_logs_indexed_total',
     'chain_query_service_ingest_errors_total',

@@ -1,177 +1,321 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { hex, type RpcFaults, type RpcLog, type RpcNode } from '../../support/rpc-node.ts'
-import { callsOf, changed, has, ingestUntil, it, NO_ERRORS, refused, result, to, watchedStore } from './fixtures.ts'
+import { hex, type RpcFault, type RpcFaults, type RpcLog } from '../../support/rpc-node.ts'
+import { changed, changedList, has, ingestUntil, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
 
 const MINUTE = 60_000
-const FULL = `0x${'f'.repeat(512)}`
-const EMPTY = `0x${'0'.repeat(512)}`
+const FULL = { logsBloom: `0x${'f'.repeat(512)}` }
+const EMPTY = { logsBloom: `0x${'0'.repeat(512)}` }
+/** A quarter of the bits: some that no log sets, and not all that a log sets. */
+const WRONG = { logsBloom: `0x${'1'.repeat(512)}` }
 
-/** What is left of the logs of a block. */
-type Cut = (logs: readonly RpcLog[], block: number) => readonly RpcLog[]
+/** What a response has of the logs of a block or a receipt. */
+type Cut = (logs: readonly RpcLog[]) => readonly RpcLog[]
 
-const LOGS: readonly string[] = ['eth_getLogs']
-const LOGS_AND_RECEIPTS: readonly string[] = [...LOGS, 'eth_getBlockReceipts', 'eth_getTransactionReceipt']
+const logsWith = (cut: Cut): RpcFault => changedList((logs) => cut(logs.filter(isLog)))
+const isLog = (log: unknown): log is RpcLog => typeof log === 'object' && log !== null && 'logIndex' in log
 
-/** Cuts the logs of every block in the responses to these methods. */
-const cutting =
-  (cut: Cut, methods: readonly string[]): RpcFaults =>
-  ({ method }) => {
-    if (!methods.includes(method)) return undefined
-    const byBlock = (logs: readonly RpcLog[]): readonly RpcLog[] => {
-      const blocks = Map.groupBy(logs, ({ blockNumber }) => Number(blockNumber))
-      return [...blocks].flatMap(([block, of]) => cut(of, block))
-    }
-    const withoutSome = (receipt: { readonly logs: readonly RpcLog[] }) => ({ ...receipt, logs: byBlock(receipt.logs) })
-    return {
-      kind: 'result',
-      change: (right: any) =>
-        method === 'eth_getLogs' ? byBlock(right) : Array.isArray(right) ? right.map(withoutSome) : withoutSome(right),
-    }
-  }
-
-const none: Cut = () => []
-const noneOf =
-  (block: number): Cut =>
-  (logs, of) =>
-    of === block ? [] : logs
-/** Without the logs of the second transaction, and of those after it. */
-const firstTransactionOf =
-  (block: number): Cut =>
-  (logs, of) =>
-    of === block ? logs.filter(({ transactionIndex }) => transactionIndex === '0x0') : logs
-const withHeaders =
-  (values: object, faults: RpcFaults = () => undefined): RpcFaults =>
-  (call) =>
-    call.method === 'eth_getBlockByNumber' && call.params[0] !== 'finalized' ? changed(values) : faults(call)
-
-/** Of 41 blocks, block 3 has three logs in two transactions, as blocks 7, 11, … */
-interface Way {
-  readonly faults: RpcFaults | ((node: RpcNode) => RpcFaults)
-  /** Number of failed steps; until then nothing incomplete is stored. */
-  readonly incomplete?: number
-  readonly unlinked?: number
-  readonly nonsense?: number
-  readonly unreachable?: number
-  readonly refused?: number
-  /** How long the node is like this. Forever by default. */
-  readonly lasts?: number
-  /** The last block that is stored while the node is like this; all by default. */
-  readonly stopsAt?: number | null
+const receiptWith = (cut: Cut | null, receipt: unknown): unknown => {
+  if (typeof receipt !== 'object' || receipt === null || !('logs' in receipt) || !Array.isArray(receipt.logs))
+    return receipt
+  return { ...receipt, logs: cut === null ? null : cut(receipt.logs.filter(isLog)) }
 }
 
-/** The first column of the table in docs/reference/query-service.md. */
+/** Cuts the logs in eth_getLogs. */
+const inLogs =
+  (cut: Cut): RpcFaults =>
+  ({ method }) =>
+    method === 'eth_getLogs' ? logsWith(cut) : undefined
+
+/** Cuts the logs in receipts; null: their logs are null. */
+const inReceipts =
+  (cut: Cut | null): RpcFaults =>
+  ({ method }) => {
+    if (!method.endsWith('Receipt') && !method.endsWith('Receipts')) return undefined
+    const change = (right: unknown): unknown =>
+      Array.isArray(right) ? right.map((receipt) => receiptWith(cut, receipt)) : receiptWith(cut, right)
+    return { kind: 'result', change }
+  }
+
+const inBoth =
+  (cut: Cut): RpcFaults =>
+  (call) =>
+    inLogs(cut)(call) ?? inReceipts(cut)(call)
+
+const noReceipts: RpcFaults = ({ method }) => (/Receipts?$/.test(method) ? result(null) : undefined)
+
+/** Changes the header of each block; undefined leaves it as it is. */
+const inHeaders =
+  (valuesOf: (block: number) => object | undefined): RpcFaults =>
+  ({ method, params }) => {
+    const values = method === 'eth_getBlockByNumber' && params[0] !== 'finalized' ? valuesOf(Number(params[0])) : undefined
+    return values && changed(values)
+  }
+
+const all =
+  (...faults: readonly RpcFaults[]): RpcFaults =>
+  (call) =>
+    faults.map((each) => each(call)).find((fault) => fault !== undefined)
+
+const without =
+  (isMissing: (log: RpcLog) => boolean): Cut =>
+  (logs) =>
+    logs.filter((log) => !isMissing(log))
+
+const isOf =
+  (...blocks: readonly number[]) =>
+  ({ blockNumber }: RpcLog): boolean =>
+    blocks.includes(Number(blockNumber))
+
+const isBehind =
+  (block: number) =>
+  ({ blockNumber }: RpcLog): boolean =>
+    Number(blockNumber) > block
+
+/** Blocks 3, 7, 11 … have three logs, the last of them in the second transaction. */
+const isSecondTransactionOf =
+  (block: number) =>
+  (log: RpcLog): boolean =>
+    isOf(block)(log) && log.transactionIndex === '0x1'
+
+const byTransaction: Cut = (logs) => {
+  const counts = new Map<string, number>()
+  return logs.map((log) => {
+    const index = counts.get(log.transactionHash) ?? 0
+    counts.set(log.transactionHash, index + 1)
+    return { ...log, logIndex: hex(index) }
+  })
+}
+
+interface Way {
+  readonly faults: RpcFaults
+  /** Failures, including those that other responses repair, if the number is certain. */
+  readonly errors?: Partial<typeof NO_ERRORS>
+  /** How long the node responds like this, in seconds; always by default. */
+  readonly lasts?: number
+  /** The last block that is stored meanwhile, null: none; all of them by default. */
+  readonly stops?: { readonly at: number | null; readonly because: string }
+}
+
+/** The rows of the table in docs/reference/query-service.md. The node has blocks 0 to 40 with 0, 1, 2, 3, 0, 1 … logs. */
 const WAYS: Readonly<Record<string, Way>> = {
   '`eth_getLogs` leaves out a log within a block': {
-    faults: cutting((logs, block) => (block === 7 ? logs.toSpliced(1, 1) : logs), LOGS),
-    incomplete: 1,
+    faults: inLogs(without((log) => isOf(7)(log) && log.logIndex === '0x1')),
+    errors: { incomplete: 1 },
   },
-  '`eth_getLogs` leaves out logs at the end of a block, also in the middle of a range': {
-    faults: cutting(firstTransactionOf(3), LOGS),
-    incomplete: 1,
+  '`eth_getLogs` leaves out the last logs of a block, also in the middle of a range': {
+    faults: inLogs(without(isSecondTransactionOf(3))),
+    errors: { incomplete: 1 },
   },
-  '`eth_getLogs` has a limit on the number of logs and returns no error': {
-    // The rest of each response: of blocks 0 to 7, blocks 6 (its last log) and 7.
-    faults: ({ method, nth }) =>
-      method === 'eth_getLogs' && nth === 0 ? { kind: 'result', change: (all: any) => all.slice(0, 8) } : undefined,
-    incomplete: 2,
+  '`eth_getLogs` has a limit on the number of logs, and returns no error': {
+    // Of the 12 logs in blocks 0 to 7, those of blocks 6 and 7 are beyond it.
+    faults: (call) => (call.nth === 0 ? inLogs((logs) => logs.slice(0, 7))(call) : undefined),
+    errors: { incomplete: 2 },
   },
-  '`eth_getLogs` returns an empty list, because its index is not ready or the block hash is unknown to it': {
-    faults: cutting(none, LOGS),
-    lasts: 1,
-    incomplete: 6,
+  '`eth_getLogs` returns an empty list: its index is not ready, or the hash of the block is unknown': {
+    faults: inLogs(() => []),
+    // Each block with logs.
+    errors: { incomplete: 30 },
   },
   '`eth_getLogs` returns null': {
     faults: ({ method }) => (method === 'eth_getLogs' ? result(null) : undefined),
-    lasts: 4000,
-    incomplete: 3,
-    stopsAt: null,
+    lasts: 4,
+    errors: { incomplete: 3 },
+    stops: { at: null, because: 'null instead of a list' },
   },
-  'a block has no logs, in `eth_getLogs` and in its receipts, for a while': {
-    faults: cutting(noneOf(7), LOGS_AND_RECEIPTS),
-    lasts: 8000,
-    incomplete: 4,
-    stopsAt: 6,
+  'a block has no logs for a while, neither in `eth_getLogs` nor in its receipts': {
+    faults: inBoth(without(isOf(7))),
+    lasts: 8,
+    errors: { incomplete: 5 },
+    stops: { at: 6, because: 'logsBloom' },
   },
-  'a block has a part of its logs in both, for a while': {
-    faults: cutting(firstTransactionOf(3), LOGS_AND_RECEIPTS),
-    lasts: 8000,
-    incomplete: 4,
-    stopsAt: 2,
+  'a block has a part of its logs for a while, in both': {
+    faults: inBoth(without(isSecondTransactionOf(3))),
+    lasts: 8,
+    errors: { incomplete: 5 },
+    stops: { at: 2, because: 'logsBloom' },
   },
-  'the node has pruned logs and receipts, and still has the headers': {
-    faults: cutting((logs, block) => (block < 10 ? [] : logs), LOGS_AND_RECEIPTS),
-    stopsAt: 0,
+  'the node has the header of a block, and has pruned its logs and receipts': {
+    faults: all(inLogs(without(isOf(1, 2, 3))), noReceipts),
+    stops: { at: 0, because: 'the node does not have the receipt of one of its transactions' },
   },
   'the node has pruned the block, or does not have it yet': {
-    faults: ({ params }) => (Number(params[0]) === 5 ? result(null) : undefined),
-    stopsAt: 4,
+    faults: ({ params }) => (params[0] === '0x0' ? result(null) : undefined),
+    stops: { at: null, because: '--from-block' },
   },
-  'the node restarts: no connection, then blocks without logs, for a while': {
-    faults: (call) =>
-      call.nth === 0 && call.method === 'eth_getLogs' ? { kind: 'cut' } : cutting(none, LOGS_AND_RECEIPTS)(call),
-    lasts: 8000,
-    unreachable: 1,
-    incomplete: 3,
-    stopsAt: 0,
+  'the node restarts: no connection, and then blocks without logs for a while': {
+    faults: (call) => (call.method === 'eth_getLogs' && call.nth === 0 ? { kind: 'cut' } : inBoth(() => [])(call)),
+    lasts: 8,
+    errors: { unreachable: 1, incomplete: 4 },
+    stops: { at: 0, because: 'logsBloom' },
   },
-  'a balancer in front of nodes of different height: the lower one cuts the range at its own height': {
-    faults: (call) => {
-      if (call.method === 'eth_getBlockReceipts' && Number(call.params[0]) > 5) return result(null)
-      if (call.method === 'eth_getTransactionReceipt') return result(null)
-      return cutting((logs, block) => (block > 5 ? [] : logs), LOGS)(call)
-    },
-    lasts: 4000,
-    incomplete: 3,
-    stopsAt: 5,
-  },
-  'a balancer in front of nodes of different forks: logs of another block with that number': {
-    faults: cutting(
-      (logs, block) => (block === 3 ? logs.map((log) => ({ ...log, blockHash: `0x${'ab'.repeat(32)}` })) : logs),
-      LOGS,
+  'nodes of different height behind one address: a lower one ends the range at its own height': {
+    faults: all(inLogs(without(isBehind(5))), (call) =>
+      Number(call.params[0]) > 5 || call.method === 'eth_getTransactionReceipt' ? noReceipts(call) : undefined,
     ),
-    incomplete: 1,
+    lasts: 4,
+    errors: { incomplete: 4 },
+    stops: { at: 5, because: 'the node does not have the receipt of one of its transactions' },
   },
-  'receipts are missing, or are null': {
-    faults: withHeaders({ logsBloom: FULL }, ({ method }) =>
-      method === 'eth_getTransactionReceipt' || method === 'eth_getBlockReceipts' ? result(null) : undefined,
+  'nodes of different forks behind one address: logs of another block with that number': {
+    faults: inLogs((logs) => logs.map((log) => (isOf(3)(log) ? { ...log, blockHash: `0x${'ab'.repeat(32)}` } : log))),
+    errors: { incomplete: 1 },
+  },
+  'a receipt is missing, or null': {
+    faults: all(
+      noReceipts,
+      inHeaders((block) => (block % 4 === 0 ? undefined : FULL)),
     ),
-    lasts: 4000,
-    incomplete: 3,
-    stopsAt: null,
+    lasts: 4,
+    errors: { incomplete: 4 },
+    stops: { at: 0, because: 'the node does not have the receipt of one of its transactions' },
   },
   'the logs of a receipt are null': {
-    faults: (call) =>
-      call.method === 'eth_getBlockReceipts'
-        ? { kind: 'result', change: (all: any) => all.map((one: object) => ({ ...one, logs: null })) }
-        : cutting(noneOf(3), LOGS)(call),
-    lasts: 4000,
-    nonsense: 3,
-    stopsAt: 2,
+    faults: all(inLogs(without(isOf(3))), inReceipts(null)),
+    lasts: 4,
+    errors: { nonsense: 4 },
+    stops: { at: 2, because: 'expected logs as a list' },
   },
-  'a header has no filter, or a full one (over 1,400 of 2,048 bits)': {
-    faults: ({ method, params }) => {
-      if (method !== 'eth_getBlockByNumber' || params[0] === 'finalized') return cutting(noneOf(3), LOGS)(callOf(method, params))
-      return changed({ logsBloom: Number(params[0]) % 2 === 0 ? FULL : null })
-    },
-    // Blocks 0, 4, 8, … have no logs, which a full filter contradicts until the receipts are read.
-    incomplete: 1,
-    stopsAt: null,
+  'the header has no filter, or one with more than 1,400 of its 2,048 bits set': {
+    faults: all(
+      inLogs(without((log) => isOf(1)(log) || isSecondTransactionOf(7)(log))),
+      inHeaders((block) => (block === 7 ? FULL : { logsBloom: null })),
+    ),
+    errors: { incomplete: 2 },
   },
   'the filters of all headers are empty': {
-    faults: withHeaders({ logsBloom: EMPTY }, cutting(noneOf(7), LOGS)),
-    incomplete: 1,
+    faults: all(
+      inLogs(without(isOf(9))),
+      inHeaders(() => EMPTY),
+    ),
+    errors: { incomplete: 1 },
   },
   '`logIndex` begins again in each transaction': {
-    faults: cutting((logs) => {
-      const seen = new Map<string, number>()
-      return logs.map((log) => {
-        const index = seen.get(log.transactionHash) ?? 0
-        seen.set(log.transactionHash, index + 1)
-        return { ...log, logIndex: hex(index) }
-      })
-    }, LOGS_AND_RECEIPTS),
-    stopsAt: 2,
+    faults: inBoth(byTransaction),
+    stops: { at: 2, because: 'logIndex begins again at 0 in each transaction' },
   },
 }
+
+describe('a node that returns less than it has', () => {
+  it.for(Object.entries(WAYS))('%s', async ([, { faults, errors, lasts, stops }], { startNode }) => {
+    const node = await startNode({ height: 40 })
+    const clock = jumpingClock()
+    const isOver = (): boolean => lasts !== undefined && clock.elapsed() >= lasts * 1000
+    node.faults = (call) => (isOver() ? undefined : faults(call))
+    const { appended, store } = watchedStore()
+    const meanwhile = { at: new Set<number | null>(), troubles: new Set<string>() }
+    const isForever = stops !== undefined && lasts === undefined
+    const { state, error } = await ingestUntil({ node, store, clock }, (seen) => {
+      if (seen.trouble !== null && !isOver()) {
+        meanwhile.at.add(seen.indexed)
+        meanwhile.troubles.add(seen.trouble)
+      }
+      return isForever ? seen.phase === 'incomplete' : has(40)(seen)
+    })
+    expect(error).toBeUndefined()
+    const last = isForever ? stops.at : 40
+    expect(appended.flat()).toEqual(to(last ?? -1).map(node.chain.block))
+    if (errors !== undefined) expect(state.errors).toEqual({ ...NO_ERRORS, ...errors })
+    if (stops === undefined) return
+    expect(meanwhile.at).toContain(stops.at)
+    expect(Math.max(...[...meanwhile.at].map((block) => block ?? -1))).toBe(stops.at ?? -1)
+    expect([...meanwhile.troubles]).toContainEqual(expect.stringContaining(stops.because))
+    if (isForever) expect(state.trouble).toMatch(/^stopped before (?:block \d+|the first block), .* for more than 10 min: /)
+  })
+
+  it('is described in the reference, each way in a row', async () => {
+    const page = await readFile('docs/reference/query-service.md', 'utf8')
+    const [, table = ''] = page.split('## When the node returns less than it has\n')
+    const [section = ''] = table.split('\n## ')
+    const rows = section.split('\n').filter((line) => line.startsWith('|'))
+    // The first two are the heading and the line below it.
+    expect(rows.slice(2).map((row) => row.split('|')[1]?.trim())).toEqual(Object.keys(WAYS))
+  })
+})
+
+describe('an incomplete block', () => {
+  it('is requested again each minute, and its blocks are indexed when the node has its logs', async ({ startNode }) => {
+    const node = await startNode({ height: 40 })
+    const clock = jumpingClock()
+    const hour = 60 * MINUTE
+    node.faults = (call) => (clock.elapsed() < hour ? inBoth(without(isOf(7)))(call) : undefined)
+    const { appended, store } = watchedStore()
+    const phases: string[] = []
+    const { state, waits, warnings } = await ingestUntil({ node, store, clock }, (seen) => {
+      if (phases.at(-1) !== seen.phase) phases.push(seen.phase)
+      return has(40)(seen)
+    })
+    expect(appended.flat()).toEqual(to(40).map(node.chain.block))
+    // Waiting for the first ten minutes.
+    expect(phases).toEqual(['waiting', 'incomplete', 'tail'])
+    expect(new Set(waits.slice(6))).toEqual(new Set([MINUTE]))
+    expect({ warnings, trouble: state.trouble, areFiltersIgnored: state.areFiltersIgnored }).toEqual({
+      warnings: [],
+      trouble: null,
+      areFiltersIgnored: false,
+    })
+  })
+})
+
+describe('the filters of headers are called wrong', () => {
+  const IGNORED = expect.stringMatching(/^the filters \(logsBloom\).* not detected any more$/)
+
+  it('by blocks with logs that their filters do not have, after half an hour, until a filter is right', async ({
+    startNode,
+  }) => {
+    const node = await startNode({ height: 40 })
+    const clock = jumpingClock()
+    node.faults = inHeaders((block) => (block <= 40 ? WRONG : undefined))
+    const { appended, store } = watchedStore()
+    let ignoredAt: number | null = null
+    const { state, warnings, notices } = await ingestUntil({ node, store, clock }, (seen) => {
+      if (seen.areFiltersIgnored) ignoredAt ??= clock.elapsed()
+      if (has(40)(seen)) node.chain.setHeight(44)
+      return has(44)(seen)
+    })
+    expect(ignoredAt).toBeGreaterThanOrEqual(30 * MINUTE)
+    expect(ignoredAt).toBeLessThan(33 * MINUTE)
+    expect(appended.flat()).toEqual(to(44).map(node.chain.block))
+    expect(warnings).toEqual([IGNORED])
+    // Block 41 has logs and its own filter.
+    expect(notices).toEqual([
+      'the filters (logsBloom) in the headers of this node match its logs: they are used again',
+    ])
+    expect(state.areFiltersIgnored).toBe(false)
+  })
+
+  it('and then logs that only eth_getLogs lacks are detected by the receipts', async ({ startNode }) => {
+    const node = await startNode({ height: 40 })
+    node.faults = all(
+      inHeaders(() => WRONG),
+      inLogs(without((log) => isOf(21)(log) || isSecondTransactionOf(23)(log))),
+    )
+    const { appended, store } = watchedStore()
+    const { state } = await ingestUntil({ node, store }, has(40))
+    expect(state.areFiltersIgnored).toBe(true)
+    expect(appended.flat()).toEqual(to(40).map(node.chain.block))
+  })
+
+  it.for<[string, RpcFaults]>([
+    ['absent logs', inBoth(() => [])],
+    ['a part of the logs', inBoth(without(({ logIndex }) => logIndex !== '0x0'))],
+    ['two blocks', all(inHeaders((block) => (block === 1 || block === 2 ? WRONG : undefined)))],
+    [
+      'many blocks, next to one that is right',
+      inHeaders((block) => (block === 2 ? undefined : WRONG)),
+    ],
+  ])('never by %s', async ([, faults], { startNode }) => {
+    const node = await startNode({ height: 7, faults })
+    const { store } = watchedStore()
+    const clock = jumpingClock()
+    const { state, warnings } = await ingestUntil({ node, store, clock }, () => clock.elapsed() > 80 * MINUTE)
+    expect({ warnings, phase: state.phase, areFiltersIgnored: state.areFiltersIgnored }).toEqual({
+      warnings: [],
+      // Stopped by the test.
+      phase: 'stopped',
+      areFiltersIgnored: false,
+    })
+    expect(state.trouble).toContain('incomplete for more than 10 min')
+  })
+})

@@ -44,8 +44,8 @@ export type ReadBlocks = (wanted: BlockRequest) => Promise<readonly Block[]>
 
 interface LogFetcherOptions {
   readonly rpc: Rpc
-  /** Called for each block whose logs were incomplete and are read from receipts. */
-  readonly onRepaired: (error: IngestError) => void
+  /** Called for each fault that does not fail the whole request: other responses repair it, or blocks before it are read. */
+  readonly onFault: (error: IngestError) => void
   /** Called when the filters in the headers are ignored from now on (true), and when they are used again (false). */
   readonly onFiltersIgnored: (areIgnored: boolean) => void
   readonly notice: (line: string) => void
@@ -172,7 +172,7 @@ interface FetchedLogs {
  * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks must be
  * requested, and an IngestError('incomplete') if the first block lacks logs.
  */
-const createLogFetcher = ({ rpc, onRepaired, onFiltersIgnored, notice, warn, clock }: LogFetcherOptions) => {
+const createLogFetcher = ({ rpc, onFault, onFiltersIgnored, notice, warn, clock }: LogFetcherOptions) => {
   const readLogsFromReceipts = createReceiptReader(rpc)
   const isLastLog = createIsLastLog(rpc)
   const noticeOnce = createOnce(notice)
@@ -236,7 +236,7 @@ const createLogFetcher = ({ rpc, onRepaired, onFiltersIgnored, notice, warn, clo
     }
     // The same logs may be missing in both responses for a while.
     if (!filters.areCovered(head.bloom, complete.logs)) throw incomplete(head, `${MISSING_IN_FILTER} and in its receipts`)
-    onRepaired(incomplete(head, flaw))
+    onFault(incomplete(head, flaw))
     return complete.logs
   }
 
@@ -269,8 +269,9 @@ const createLogFetcher = ({ rpc, onRepaired, onFiltersIgnored, notice, warn, clo
       try {
         logs.set(head.number, await readBlock(head, all.get(head.number) ?? NO_LOGS, signal))
       } catch (error) {
-        const isIncomplete = error instanceof IngestError && error.kind === 'incomplete'
-        if (!isIncomplete || logs.size === 0) throw error
+        const isOfBlock = error instanceof IngestError && !(error instanceof TooLargeError)
+        if (!isOfBlock || logs.size === 0) throw error
+        onFault(error)
         // The blocks before it are stored; it is requested again as the first.
         break
       }

@@ -68,7 +68,7 @@ export const createIngest = (ingestOptions: IngestOptions) => {
   const readBlocks = createBlockReader({
     ...options,
     rpc,
-    onRepaired: tracker.recordFailure,
+    onFault: tracker.recordFailure,
     onFiltersIgnored: (areIgnored) => {
       tracker.set({ areFiltersIgnored: areIgnored })
       if (areIgnored) options.warn(FILTERS_IGNORED)
