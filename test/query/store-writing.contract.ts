@@ -98,6 +98,99 @@ export const writingContract = (bench: StoreBench): void => {
     expect(await store().range()).toMatchObject({ first: 27, last: 29 })
   })
 
+  const readAll = async (from: number) => {
+    const { blocks, columns } = await store().read({ ...WHOLE, from, fields: ['log_index', 'data'] }, never())
+    return { blocks, indexes: columns.get('log_index'), data: columns.get('data') }
+  }
+  const rowsOf = (chain: readonly Block[]) => {
+    const rows = chain.flatMap(({ number, logs }) => logs.map((log) => ({ number, log })))
+    return {
+      blocks: rows.map(({ number }) => number),
+      indexes: rows.map(({ log }) => log.logIndex),
+      data: rows.map(({ log }) => log.data),
+    }
+  }
+
+  it('replaces the logs of stored blocks, in order, also after a reopen and before more blocks', async () => {
+    const right = randomChain({ seed: 61, from: 20, blocks: 60 })
+    // Stored without some of their logs.
+    const bare = (block: Block): Block => ({ ...block, logs: block.logs.slice(0, block.number % 3) })
+    const stored = right.slice(0, 50).map((block) => (block.number % 5 < 2 ? bare(block) : block))
+    await store().append(stored)
+    const current = [...stored]
+    // Two ranges with one between them, one that overlaps both, the first block, and the last.
+    for (const [from, to] of [
+      [3, 6],
+      [10, 11],
+      [5, 30],
+      [0, 1],
+      [48, 50],
+    ] as const) {
+      const fresh = right.slice(from, to)
+      await store().replace(fresh)
+      current.splice(from, to - from, ...fresh)
+      expect(await readAll(20)).toEqual(rowsOf(current))
+      expect(await readAll(26)).toEqual(rowsOf(current.slice(6)))
+      expect(await store().size()).toMatchObject({ logs: rowsOf(current).blocks.length, blocks: 50 })
+      expect(await store().range()).toEqual({ first: 20, last: 69, lastHash: right[49]?.hash })
+    }
+    if (durable) await bench.reopen(IDENTITY)
+    expect(await readAll(20)).toEqual(rowsOf(current))
+    expect((await store().heads([23, 69])).map(({ kept }) => kept)).toEqual(
+      [right[3], right[49]].map((block) => block?.logs.length),
+    )
+    await store().append(right.slice(50))
+    await store().replace(right.slice(30, 32))
+    await store().append([])
+    await store().replace(right.slice(32, 50))
+    expect(await readAll(20)).toEqual(rowsOf(right))
+    if (durable) await bench.reopen(IDENTITY)
+    expect(await readAll(20)).toEqual(rowsOf(right))
+    await store().prune(25)
+    expect(await readAll(25)).toEqual(rowsOf(right.slice(5)))
+    if (durable) await bench.reopen(IDENTITY)
+    expect(await readAll(25)).toEqual(rowsOf(right.slice(5)))
+  })
+
+  it('replaces nothing unless all of the blocks are in the store and consecutive', async () => {
+    const chain = randomChain({ seed: 62, from: 50, blocks: 12 })
+    await store().replace([])
+    expect(await kindOf(store().replace(chain.slice(0, 1)))).toBe('conflict')
+    await store().append(chain.slice(0, 6))
+    const alien = randomChain({ seed: 63, from: 52, blocks: 1 })
+    for (const [what, blocks] of [
+      ['beyond the last', chain.slice(4, 8)],
+      ['another chain', [...chain.slice(1, 2), ...alien]],
+      ['a gap', [...chain.slice(1, 2), ...chain.slice(3, 4)]],
+      ['before the first', randomChain({ seed: 62, from: 48, blocks: 3 })],
+    ] as const) {
+      const emptied = blocks.map((block) => ({ ...block, logs: [] }))
+      expect(await kindOf(store().replace(emptied)), what).toBe('conflict')
+      expect(await readAll(50)).toEqual(rowsOf(chain.slice(0, 6)))
+    }
+    await store().append(chain.slice(6))
+    expect(await readAll(50)).toEqual(rowsOf(chain))
+  })
+
+  it('shows all replaced blocks as they were or as they are now', async () => {
+    const chain = randomChain({ seed: 64, from: 0, blocks: 40, logs: 6 })
+    const bare = chain.map((block) => ({ ...block, logs: [] }))
+    await store().append(bare)
+    let isWriting = true
+    const write = async (): Promise<void> => {
+      for (let round = 0; round < 6; round += 1) await store().replace(round % 2 === 0 ? chain : bare)
+      isWriting = false
+    }
+    const look = async (): Promise<readonly number[]> => {
+      const counts: number[] = []
+      while (isWriting || counts.length === 0) counts.push((await readAll(0)).blocks.length)
+      return counts
+    }
+    const [, ...looks] = await Promise.all([write(), look(), look()])
+    const whole = rowsOf(chain).blocks.length
+    expect(looks.flat().filter((count) => count !== 0 && count !== whole)).toEqual([])
+  })
+
   it('shows only complete blocks to readers during writes and pruning', async () => {
     const chain = randomChain({ seed: 51, from: 0, blocks: 160, logs: 6 })
     await store().append(chain.slice(0, 5))

@@ -1,3 +1,4 @@
+import { expectStored } from '../../src/query/store/checks.ts'
 import { StoreError } from '../../src/query/store/errors.ts'
 import type { Block, Filter, LogStore, Selection, StoredLog, StoreRange } from '../../src/query/store/store.ts'
 import type { LogField } from '../../src/query/log-fields.ts'
@@ -46,6 +47,10 @@ export const memoryStore = (chainId = 143): LogStore => {
       }
       blocks = next
     }),
+    replace: promised((fresh) => {
+      expectStored(blocks, fresh)
+      blocks = blocks.map((block) => fresh.find(({ number }) => number === block.number) ?? block)
+    }),
     read: promised((selection, signal) => {
       if (signal.aborted) throw new StoreError('aborted', { doing: 'read logs', happened: 'the caller went' })
       const held = range()
@@ -54,7 +59,17 @@ export const memoryStore = (chainId = 143): LogStore => {
         throw new StoreError('pruned', { doing: 'read logs', happened: `the first block is ${held.first}` }, held.first)
       return { ...pageOf(blocks, selection), range: held }
     }),
-    heads: promised((numbers) => blocks.filter(({ number }) => numbers.includes(number))),
+    heads: promised((numbers) =>
+      blocks
+        .filter(({ number }) => numbers.includes(number))
+        .map(({ number, hash, parentHash, timestamp, logs }) => ({
+          number,
+          hash,
+          parentHash,
+          timestamp,
+          kept: logs.length,
+        })),
+    ),
     prune: promised((firstKept) => {
       blocks = blocks.filter((block, index) => block.number >= firstKept || index === blocks.length - 1)
     }),

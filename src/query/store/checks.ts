@@ -47,6 +47,20 @@ export const expectContinuation = (range: StoreRange | null, blocks: readonly Bl
   }
 }
 
+/** Throws StoreError('conflict') unless these are consecutive blocks of the store. */
+export const expectStored = (stored: readonly BlockHeader[], blocks: readonly BlockHeader[]): void => {
+  const hashes = new Map(stored.map(({ number, hash }) => [number, hash]))
+  for (const [index, { number, hash }] of blocks.entries()) {
+    const isNext = number === (blocks[0]?.number ?? 0) + index
+    if (isNext && hashes.get(number) === hash) continue
+    throw new StoreError('conflict', {
+      doing: `replace block ${number} in the store`,
+      happened: isNext ? 'the store does not have this block' : 'the blocks are not consecutive',
+      evidence: `its hash is ${hash}`,
+    })
+  }
+}
+
 const conflict = ({ number, parentHash }: BlockHeader, happened: string): StoreError =>
   new StoreError('conflict', {
     doing: `add block ${number} to the store`,

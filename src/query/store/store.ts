@@ -19,6 +19,12 @@ export interface BlockHeader {
   readonly timestamp: number
 }
 
+/** The header of a stored block. */
+export interface StoredHeader extends BlockHeader {
+  /** Number of its logs in the store. */
+  readonly kept: number
+}
+
 /** A final block. */
 export interface Block extends BlockHeader {
   /** Number of logs in the block, including those that are not kept. */
@@ -113,12 +119,18 @@ export interface LogStore {
    */
   append(blocks: readonly Block[]): Promise<void>
   /**
+   * Replaces the logs of these stored blocks. Atomic, and durable when it resolves: a read returns all of them as they
+   * were, or all as they are now. They are consecutive, and their hashes are those in the store, otherwise it throws
+   * StoreError('conflict') and changes nothing.
+   */
+  replace(blocks: readonly Block[]): Promise<void>
+  /**
    * Throws StoreError('pruned') if `from` is before the first stored block, and 'empty' if the store is empty. A `from`
    * after the last block returns no rows and next = from.
    */
   read(selection: Selection, signal: AbortSignal): Promise<LogPage>
   /** The headers of those blocks that are stored, ordered by number. */
-  heads(numbers: readonly number[]): Promise<readonly BlockHeader[]>
+  heads(numbers: readonly number[]): Promise<readonly StoredHeader[]>
   /** Deletes all blocks before `firstKept`, but never the last block. */
   prune(firstKept: number): Promise<void>
   size(): Promise<StoreSize>

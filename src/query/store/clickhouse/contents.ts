@@ -4,7 +4,7 @@ import { LEDGER, logsTable, STATE } from './open.ts'
 import { dataBytes } from './row-binary.ts'
 import type { Servers } from './servers.ts'
 
-/** Consecutive blocks of one epoch, written by one writer between two failures. */
+/** Consecutive blocks of one epoch, written by one writer between two failures. Segments are ordered by block. */
 export interface Segment {
   readonly epoch: number
   readonly first: number
@@ -22,7 +22,7 @@ export const committedRows = (
 ): string => {
   const epochs = segments
     .filter(({ first, last }) => first <= to && last >= from)
-    .map(({ epoch, last }) => `(epoch = ${epoch} AND ${column} <= ${last})`)
+    .map(({ epoch, first, last }) => `(epoch = ${epoch} AND ${column} >= ${first} AND ${column} <= ${last})`)
   const any = epochs.length === 0 ? '0' : `(${epochs.join(' OR ')})`
   return `${column} >= ${from} AND ${column} <= ${to} AND ${any}`
 }
@@ -42,7 +42,9 @@ export const loadContents = async (servers: Servers): Promise<StoreContents | nu
   const rows = await servers.query(
     `SELECT epoch, min(number), max(number), count() FROM ${LEDGER} WHERE number >= ${floor} GROUP BY epoch ORDER BY epoch`,
   )
-  const segments = segmentsOf(servers, rows)
+  const replacements = await readReplacements(servers)
+  const appended = rows.filter(([epoch]) => !replacements.some((each) => each.epoch === Number(epoch)))
+  const segments = replacements.reduce(withReplacement, segmentsOf(servers, appended))
   const [oldest, newest] = [segments[0], segments.at(-1)]
   if (oldest === undefined || newest === undefined) return null
   const { first, last } = { first: oldest.first, last: newest.last }
@@ -114,6 +116,42 @@ const segmentsOf = (servers: Servers, rows: readonly (readonly string[])[]): rea
   }
   return segments
 }
+
+/** Key of the row in the state table for an epoch that replaces blocks. Its largest value applies. */
+const REPLACEMENT = 'replacement:'
+
+/**
+ * The row that makes replaced blocks visible; without a last block, the row that announces the epoch, so that its blocks
+ * in the ledger never count as appended.
+ */
+export const replacementRow = ({ epoch, first, last }: Omit<Segment, 'last'> & { readonly last: number | null }): string =>
+  `${REPLACEMENT}${epoch}\t${last === null ? 0 : last + 1}\t${first}\n`
+
+/** Ordered by epoch, so that the latest replacement of a block applies. */
+const readReplacements = async (servers: Servers): Promise<readonly Segment[]> => {
+  const rows = await servers.query(
+    `SELECT key, max(value), argMax(text, value) FROM ${STATE} WHERE startsWith(key, '${REPLACEMENT}') GROUP BY key`,
+  )
+  return rows
+    .map(([key = '', value, first]) => ({
+      epoch: Number(key.slice(REPLACEMENT.length)),
+      first: Number(first),
+      last: Number(value) - 1,
+    }))
+    .toSorted((one, other) => one.epoch - other.epoch)
+}
+
+/** The segments with these blocks taken from another epoch. Blocks that are no longer stored are left out. */
+const withReplacement = (segments: readonly Segment[], { epoch, first, last }: Segment): readonly Segment[] =>
+  segments.flatMap((segment) => {
+    const [from, to] = [Math.max(first, segment.first), Math.min(last, segment.last)]
+    if (from > to) return [segment]
+    return [
+      { ...segment, last: from - 1 },
+      { epoch, first: from, last: to },
+      { ...segment, first: to + 1 },
+    ].filter((part) => part.first <= part.last)
+  })
 
 const broken = ({ location }: Servers, happened: string): StoreError =>
   new StoreError('broken', {

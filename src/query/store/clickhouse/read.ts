@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../errors.ts'
-import type { BlockHeader, Column, Filter, LogPage, Selection } from '../store.ts'
+import type { Column, Filter, LogPage, Selection, StoredHeader } from '../store.ts'
 import { type Amount, committedRows, largest, type StoreContents } from './contents.ts'
 import { LEDGER, logsTable } from './open.ts'
 import { createRowDecoder, type RowDecoder } from './row-binary.ts'
@@ -145,16 +145,16 @@ interface HeaderSource {
 export const headsOf = async (
   { servers, contents }: HeaderSource,
   numbers: readonly number[],
-): Promise<readonly BlockHeader[]> => {
+): Promise<readonly StoredHeader[]> => {
   const wanted = [...new Set(numbers)]
     .filter((number) => number >= contents.first && number <= contents.last)
     .toSorted((one, other) => one - other)
-  const heads: BlockHeader[] = []
+  const heads: StoredHeader[] = []
   for (let at = 0; at < wanted.length; at += NUMBERS_AT_ONCE) {
     const some = wanted.slice(at, at + NUMBERS_AT_ONCE)
     const span = { from: some[0] ?? 0, to: some.at(-1) ?? 0 }
     const rows = await servers.query(
-      `SELECT number, hex(hash), hex(parent), timestamp FROM ${LEDGER} WHERE ${committedRows('number', contents.segments, span)} AND number IN (${some.join(', ')}) ORDER BY number`,
+      `SELECT number, hex(hash), hex(parent), timestamp, kept FROM ${LEDGER} WHERE ${committedRows('number', contents.segments, span)} AND number IN (${some.join(', ')}) ORDER BY number`,
     )
     heads.push(...rows.map(headOf))
   }
@@ -208,10 +208,11 @@ export const hexLiteral = (hex: string, bytes: number): string => {
   return `'${hex.slice(2).replaceAll(/../g, '\\x$&')}'`
 }
 
-/** Parses a row of the ledger: number, hash, parent, timestamp. */
-const headOf = ([number = '', hash = '', parent = '', timestamp = '']: readonly string[]): BlockHeader => ({
+/** Parses a row of the ledger: number, hash, parent, timestamp, kept. */
+const headOf = ([number = '', hash = '', parent = '', timestamp = '', kept = '']: readonly string[]): StoredHeader => ({
   number: Number(number),
   hash: `0x${hash.toLowerCase()}`,
   parentHash: `0x${parent.toLowerCase()}`,
   timestamp: Number(timestamp),
+  kept: Number(kept),
 })

@@ -1,7 +1,15 @@
-import { expectContinuation } from '../checks.ts'
+import { expectContinuation, expectStored } from '../checks.ts'
 import { StoreError } from '../errors.ts'
 import type { Block, LogStore, StoreRange } from '../store.ts'
-import { createDensity, loadContents, readLargest, type Segment, type StoreContents, verifyNewest } from './contents.ts'
+import {
+  createDensity,
+  loadContents,
+  readLargest,
+  replacementRow,
+  type Segment,
+  type StoreContents,
+  verifyNewest,
+} from './contents.ts'
 import { type ClickHouseOptions, LEDGER, LOCAL_LOGS, logsTable, openServers, STATE } from './open.ts'
 import { headsOf, readLogs } from './read.ts'
 import { LEDGER_COLUMNS, ledgerRows, LOG_COLUMNS, logRows } from './row-binary.ts'
@@ -17,6 +25,8 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
   if (contents !== null) await verifyNewest(servers, contents)
   /** The epoch of this writer; null: the next write must claim one and read the contents. */
   let epoch: number | null = null
+  /** Blocks that this writer has replaced, in one epoch of their own; null if the next ones need another. */
+  let replaced: Segment | null = null
   /** False after a failed insert, whose outcome is unknown. */
   let isCertain = true
   let last: Promise<unknown> = Promise.resolve()
@@ -37,6 +47,7 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     expectContinuation(rangeOf(before), blocks)
     if (blocks.length === 0) return
     try {
+      replaced = null
       epoch ??= await claimEpoch(servers)
       await writeBlocks(servers, blocks, epoch)
       const density = before?.density ?? createDensity(new Map())
@@ -46,6 +57,25 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
       isCertain = false
       throw error
     }
+  }
+  const replace = async (blocks: readonly Block[]): Promise<void> => {
+    const [first, last] = [blocks[0]?.number, blocks.at(-1)?.number]
+    if (first === undefined || last === undefined) return
+    const before = await currentContents()
+    const numbers = blocks.map(({ number }) => number)
+    expectStored(before === null ? [] : await headsOf({ servers, contents: before }, numbers), blocks)
+    // Consecutive ranges share an epoch, so that the number of segments stays small.
+    const continued = replaced !== null && replaced.last + 1 === first ? replaced : null
+    // An append of this writer needs another epoch after that.
+    epoch = null
+    replaced = null
+    isCertain = false
+    const next = { epoch: continued?.epoch ?? (await claimEpoch(servers)), first: continued?.first ?? first }
+    if (continued === null) await writeState(servers, replacementRow({ ...next, last: null }))
+    await writeBlocks(servers, blocks, next.epoch)
+    await writeState(servers, replacementRow({ ...next, last }))
+    await currentContents()
+    replaced = { ...next, last }
   }
   const prune = async (firstKept: number): Promise<void> => {
     const before = await currentContents()
@@ -62,6 +92,7 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     chainId: settings.chainId,
     range: async () => rangeOf(isCertain ? contents : await inTurn(currentContents)),
     append: async (blocks) => inTurn(async () => add(blocks)),
+    replace: async (blocks) => inTurn(async () => replace(blocks)),
     read: async (selection, signal) => {
       if (contents === null)
         throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
@@ -104,7 +135,7 @@ const bytesOnDisk = async (servers: Servers): Promise<number> => {
  */
 const claimEpoch = async (servers: Servers): Promise<number> => {
   const epoch = (await readLargest(servers, 'epoch')) + 1 + Math.floor(Math.random() * 1_000_000)
-  await servers.insertEverywhere(`INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`, `epoch\t${epoch}\t\n`)
+  await writeState(servers, `epoch\t${epoch}\t\n`)
   return epoch
 }
 
@@ -154,7 +185,11 @@ interface Added {
 
 /** Blocks before the floor are no longer visible to reads. */
 const raiseFloor = async (servers: Servers, floor: number): Promise<void> =>
-  servers.insertEverywhere(`INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`, `floor\t${floor}\t\n`)
+  writeState(servers, `floor\t${floor}\t\n`)
+
+/** One insert of one row is atomic. */
+const writeState = async (servers: Servers, row: string): Promise<void> =>
+  servers.insertEverywhere(`INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`, row)
 
 /** Drops the partitions that are completely before the floor; the rest is dropped with a later floor. */
 const dropBelow = async (

@@ -97,7 +97,9 @@ const missingStore = (): StoreError =>
     advice: 'it is created once the node reports its chain id',
   })
 
+/** A program that knows only the first format would return the logs of replaced blocks out of order. */
 const FORMAT = 1
+const FORMAT_WITH_REPLACED = 2
 
 const TABLES = `
   CREATE TABLE identity (format UINTEGER, chain_id BIGINT, scope VARCHAR);
@@ -108,9 +110,16 @@ const TABLES = `
     topic_count UTINYINT, topic0 BLOB, topic1 BLOB, topic2 BLOB, topic3 BLOB, data BLOB
   );`
 
+/**
+ * Ranges of blocks that were replaced: their logs are after those of later blocks, so that a read must sort them. The
+ * ranges do not overlap.
+ */
+const REPLACED = 'CREATE TABLE IF NOT EXISTS replaced (first BIGINT, last BIGINT)'
+
 /** Creates the tables of an empty store. */
 const createTables = async (connection: DuckDBConnection, { chainId, scope }: StoreIdentity): Promise<void> => {
   await connection.run(TABLES)
+  await connection.run(REPLACED)
   await connection.run('INSERT INTO identity VALUES ($1, $2, $3)', [FORMAT, BigInt(chainId), scopeText(scope)])
   await connection.run('CHECKPOINT')
 }
@@ -119,6 +128,8 @@ const createTables = async (connection: DuckDBConnection, { chainId, scope }: St
 export const checkIdentity = async (connection: DuckDBConnection, wanted: WantedIdentity): Promise<number> => {
   const made = await readIdentity(connection)
   expectIdentity(wanted, made)
+  // A store of an earlier version has no such table.
+  await connection.run(REPLACED)
   return made.chainId
 }
 
@@ -127,7 +138,7 @@ const readIdentity = async (connection: DuckDBConnection): Promise<StoredIdentit
   if (tables.length === 0) throw inconsistent('its identity is missing')
   const [row] = await queryRows(connection, 'SELECT format, chain_id, scope FROM identity')
   const [format, chainId, scope] = row ?? []
-  if (format !== FORMAT)
+  if (format !== FORMAT && format !== FORMAT_WITH_REPLACED)
     throw new StoreError('identity', {
       doing: 'open the store',
       happened: 'it was created by an incompatible version of this program',
@@ -183,6 +194,37 @@ export const writeContents = async (connection: DuckDBConnection, contents: Stor
   const values = [integerLiteral(first), integerLiteral(last), blobLiteral(lastHash), integerLiteral(logs)]
   await connection.run('DELETE FROM held')
   await connection.run(`INSERT INTO held VALUES (${values.join(', ')})`)
+}
+
+export interface BlockSpan {
+  readonly first: number
+  readonly last: number
+}
+
+/** Ordered, as seen by the transaction of this connection. */
+export const readReplaced = async (connection: DuckDBConnection): Promise<readonly BlockSpan[]> => {
+  const rows = await queryRows(connection, 'SELECT first, last FROM replaced ORDER BY first')
+  return rows.map(([first, last]) => ({ first: Number(first), last: Number(last) }))
+}
+
+/** Adds a range to those that were replaced, and drops those before the first block. */
+export const addReplaced = async (
+  connection: DuckDBConnection,
+  { first, last }: BlockSpan,
+  firstStored: number,
+): Promise<void> => {
+  const before = await readReplaced(connection)
+  // Adjacent ranges become one, so that their number stays small.
+  const touching = before.filter((span) => span.first <= last + 1 && span.last >= first - 1)
+  const others = before.filter((span) => !touching.includes(span) && span.last >= firstStored)
+  const merged = {
+    first: Math.min(first, ...touching.map((span) => span.first)),
+    last: Math.max(last, ...touching.map((span) => span.last)),
+  }
+  const rows = [...others, merged].map((span) => `(${integerLiteral(span.first)}, ${integerLiteral(span.last)})`)
+  await connection.run('DELETE FROM replaced')
+  await connection.run(`INSERT INTO replaced VALUES ${rows.join(', ')}`)
+  await connection.run(`UPDATE identity SET format = ${FORMAT_WITH_REPLACED}`)
 }
 
 const inconsistent = (happened: string): StoreError =>

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../core/clock.ts'
 import { StoreError } from '../errors.ts'
-import type { BlockHeader, Filter, LogPage, Selection, StoreRange } from '../store.ts'
-import { readContents, type StoreContents } from './database.ts'
+import type { Filter, LogPage, Selection, StoredHeader, StoreRange } from '../store.ts'
+import { type BlockSpan, readContents, readReplaced, type StoreContents } from './database.ts'
 import { blobLiteral, type DuckDb, integerLiteral, queryRows } from './engine.ts'
 import { createLayout, createPage, type Page } from './page.ts'
 
@@ -46,7 +46,8 @@ export const readLogs = async (reader: Reader, selection: Selection): Promise<Lo
           contents,
           effort,
           maxMs: selection.maxMs,
-          sqlOf: (start, end) => `SELECT ${layout.sql.join(', ')} ${logs(start, end)}`,
+          replaced: await readReplaced(reader.connection),
+          sqlOf: (span, isSorted) => `SELECT ${layout.sql.join(', ')} ${logs(span, isSorted)}`,
         })
   if (fields.includes('block_hash')) await addHashes(reader.connection, page)
   return { count: page.blocks.length, blocks: page.blocks, columns: page.columns, next, range }
@@ -59,7 +60,9 @@ interface Slices {
   /** Cost per row, as a multiple of the cheapest condition. */
   readonly effort: number
   readonly maxMs: number
-  readonly sqlOf: (from: number, to: number) => string
+  /** Ranges whose rows are not in order. */
+  readonly replaced: readonly BlockSpan[]
+  readonly sqlOf: (span: BlockSpan, isSorted: boolean) => string
 }
 
 /**
@@ -69,7 +72,7 @@ interface Slices {
 const readSlices = async (
   reader: Reader,
   page: Page,
-  { from, to, contents, effort, maxMs, sqlOf }: Slices,
+  { from, to, contents, effort, maxMs, replaced, sqlOf }: Slices,
 ): Promise<number> => {
   const { clock } = reader
   const startedAt = clock.elapsed()
@@ -78,17 +81,25 @@ const readSlices = async (
   let size = Math.max(1, Math.floor(FIRST_SLICE / perBlock / effort))
   let start = from
   while (start <= to) {
-    const end = Math.min(to, start + size - 1)
+    // A slice is within one of the replaced ranges, or between them.
+    const next = replaced.find(({ last }) => last >= start)
+    const isSorted = next !== undefined && next.first <= start
+    const bound = next === undefined ? to : Math.min(to, isSorted ? next.last : next.first - 1)
+    const wanted = Math.ceil(isSorted ? size / SORT_EFFORT : size)
+    const end = Math.min(bound, start + wanted - 1)
     const sliceStartedAt = clock.elapsed()
     const isComplete = await readSlice(reader, page, {
-      sql: sqlOf(start, end),
+      sql: sqlOf({ first: start, last: end }, isSorted),
       isSmall: start > from && (page.blocks.length / (start - from)) * (end - start + 1) < FEW_ROWS,
       isLate,
     })
     const lastRow = page.blocks.at(-1)
     if (!isComplete || page.isFull()) return lastRow === undefined ? end + 1 : lastRow + 1
+    // A slice that ends at a bound says nothing about a longer one.
+    const isShort = end - start + 1 < wanted
     start = end + 1
     if (isLate()) return start
+    if (isShort) continue
     const took = clock.elapsed() - sliceStartedAt
     size = Math.ceil(size * Math.min(8, Math.max(1, SLICE_TIME / Math.max(1, took))))
   }
@@ -141,33 +152,34 @@ const BATCH = 10_000
 export const readHeads = async (
   connection: DuckDBConnection,
   numbers: readonly number[],
-): Promise<readonly BlockHeader[]> => {
+): Promise<readonly StoredHeader[]> => {
   const wanted = [...new Set(numbers)]
     .filter((number) => Number.isSafeInteger(number))
     .toSorted((one, other) => one - other)
-  const heads: BlockHeader[] = []
+  const heads: StoredHeader[] = []
   for (let at = 0; at < wanted.length; at += BATCH)
     heads.push(...(await readBatch(connection, wanted.slice(at, at + BATCH))))
   return heads
 }
 
-const readBatch = async (connection: DuckDBConnection, wanted: readonly number[]): Promise<readonly BlockHeader[]> => {
+const readBatch = async (connection: DuckDBConnection, wanted: readonly number[]): Promise<readonly StoredHeader[]> => {
   const [first = 0, last = first] = [wanted[0], wanted.at(-1)]
   // For numbers that are close together, reading all of them costs less than looking up each.
   const close = last - first < 4 * wanted.length
   const rows = await queryRows(
     connection,
-    `SELECT number, hash, parent_hash, timestamp FROM blocks
+    `SELECT number, hash, parent_hash, timestamp, kept FROM blocks
       WHERE number BETWEEN ${first} AND ${last}${close ? '' : ` AND number IN (${wanted.join(', ')})`}
       ORDER BY number`,
   )
   const set = new Set(wanted)
   return rows
-    .map(([number, hash, parentHash, timestamp]) => ({
+    .map(([number, hash, parentHash, timestamp, kept]) => ({
       number: Number(number),
       hash: String(hash),
       parentHash: String(parentHash),
       timestamp: Number(timestamp),
+      kept: Number(kept),
     }))
     .filter(({ number }) => set.has(number))
 }
@@ -186,7 +198,7 @@ const SORT_EFFORT = 10
 
 interface LogQuery {
   /** `FROM logs WHERE …`, ordered: the logs of these blocks that match one of the filters. */
-  readonly logs: (from: number, to: number) => string
+  readonly logs: (span: BlockSpan, isSorted: boolean) => string
   /** Cost per row, as a multiple of the cheapest condition. */
   readonly effort: number
 }
@@ -197,11 +209,11 @@ const createLogQuery = (filters: readonly Filter[]): LogQuery => {
   const usesMasks = isManyTables(possible)
   const { joins, condition } = usesMasks ? createMaskCondition(possible) : createComparison(possible)
   // The engine joins a long list as a table, which loses the order of rows.
-  const isSorted = hasTable(possible)
+  const isUnordered = hasTable(possible)
   return {
-    logs: (from, to) =>
-      `FROM logs ${joins} WHERE block BETWEEN ${integerLiteral(from)} AND ${integerLiteral(to)} AND ${condition}${isSorted ? ' ORDER BY block, log_index' : ''}`,
-    effort: (usesMasks ? 1 : Math.max(1, possible.length)) * (isSorted ? SORT_EFFORT : 1),
+    logs: ({ first, last }, isSorted) =>
+      `FROM logs ${joins} WHERE block BETWEEN ${integerLiteral(first)} AND ${integerLiteral(last)} AND ${condition}${isSorted || isUnordered ? ' ORDER BY block, log_index' : ''}`,
+    effort: (usesMasks ? 1 : Math.max(1, possible.length)) * (isUnordered ? SORT_EFFORT : 1),
   }
 }
 

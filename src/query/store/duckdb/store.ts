@@ -17,7 +17,7 @@ import {
   translateErrors,
 } from './engine.ts'
 import { readHeads, readLogs } from './read.ts'
-import { appendBlocks, pruneBatch } from './write.ts'
+import { appendBlocks, pruneBatch, replaceBlocks } from './write.ts'
 
 const MEBIBYTE = 2 ** 20
 
@@ -72,6 +72,13 @@ const storeIn = async (engine: Engine, { identity, clock }: DuckDbStoreOptions):
         return appendBlocks(engine.duckdb, writer.connection, { contents: before, blocks })
       })
     },
+    replace: async ([first, ...others]) => {
+      if (first === undefined) return
+      await writer.change(`replace block ${first.number} in the store`, async (before) => {
+        if (before === null) throw emptyStore()
+        return replaceBlocks(engine.duckdb, writer.connection, { contents: before, blocks: [first, ...others] })
+      })
+    },
     read: (selection, signal) =>
       readers.read(
         'read logs',
@@ -103,6 +110,9 @@ const readStore = async (connection: DuckDBConnection, identity: WantedIdentity)
   await expectConsistent(connection, contents)
   return { chainId, contents }
 }
+
+const emptyStore = (): StoreError =>
+  new StoreError('conflict', { doing: 'replace blocks in the store', happened: 'it has no blocks yet' })
 
 const rangeOf = (contents: StoreContents | null): StoreRange | null =>
   contents === null ? null : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
@@ -162,6 +172,7 @@ const createReopeningStore = (first: LogStore, { open, clock }: ReopeningStoreOp
     chainId: first.chainId,
     range: () => use((store) => store.range()),
     append: (blocks) => use((store) => store.append(blocks)),
+    replace: (blocks) => use((store) => store.replace(blocks)),
     read: (selection, signal) => use((store) => store.read(selection, signal)),
     heads: (numbers) => use((store) => store.heads(numbers)),
     prune: (firstKept) => use((store) => store.prune(firstKept)),

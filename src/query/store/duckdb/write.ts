@@ -1,8 +1,10 @@
 import type { DuckDBBlobValue, DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api'
+import { expectStored } from '../checks.ts'
 import { StoreError } from '../errors.ts'
 import type { Block, StoredLog } from '../store.ts'
 import { type DuckDb, integerLiteral, queryRows } from './engine.ts'
-import { type StoreContents, writeContents } from './database.ts'
+import { addReplaced, type StoreContents, writeContents } from './database.ts'
+import { readHeads } from './read.ts'
 
 /** Rows per chunk: the vector size of DuckDB. */
 const CHUNK = 2048
@@ -46,6 +48,29 @@ export const appendBlocks = async (
     lastHash: last.hash,
     logs: (contents?.logs ?? 0) + logs,
   }
+  await writeContents(connection, now)
+  return now
+}
+
+/** Replaces stored blocks and their logs within the open transaction. Returns the new contents. */
+export const replaceBlocks = async (
+  duckdb: DuckDb,
+  connection: DuckDBConnection,
+  { contents, blocks }: { readonly contents: StoreContents; readonly blocks: readonly [Block, ...Block[]] },
+): Promise<StoreContents> => {
+  const heads = await readHeads(
+    connection,
+    blocks.map(({ number }) => number),
+  )
+  expectStored(heads, blocks)
+  const [first, last] = [blocks[0].number, blocks[0].number + blocks.length - 1]
+  const span = `BETWEEN ${integerLiteral(first)} AND ${integerLiteral(last)}`
+  await connection.run(`DELETE FROM logs WHERE block ${span}`)
+  await connection.run(`DELETE FROM blocks WHERE number ${span}`)
+  const logs = await appendLogs(duckdb, connection, blocks)
+  await appendHeads(duckdb, connection, blocks)
+  await addReplaced(connection, { first, last }, contents.first)
+  const now = { ...contents, logs: contents.logs - heads.reduce((sum, { kept }) => sum + kept, 0) + logs }
   await writeContents(connection, now)
   return now
 }
