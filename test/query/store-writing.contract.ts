@@ -123,7 +123,7 @@ export const writingContract = (bench: StoreBench): void => {
       [3, 6],
       [10, 11],
       [5, 30],
-      [0, 1],
+      [0, 3],
       [48, 50],
     ] as const) {
       const fresh = right.slice(from, to)

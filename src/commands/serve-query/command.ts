@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { type ConfigOptions, fileAndSettingOptions, flagsOf, webConfigOption } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
 import type { Inputs } from '../../config/load.ts'
+import { type BlockRange, readBlockRange } from './block-range.ts'
 import { readAddress } from '../query/service.ts'
 import { readTopic, type Topics } from '../query/topics.ts'
 
@@ -32,11 +33,21 @@ serveQuery apiKeysFile (and the keys in the file), rateLimit and readyLag. The
 log names all other keys that changed: they need a restart. If the configuration
 is invalid, the service logs the error and keeps the previous one.
 
+--reread FROM-TO reads blocks that are in the store from the node again, verifies
+and replaces them, prints the number of blocks and of logs before and after, and
+exits. Use it for blocks that were stored without some of their logs, with the
+same store and limits as the service, while the service is stopped. If it is
+interrupted, each block is as before or as read; run it again.
+
+Exit codes: 0 stopped by a signal, or all blocks were read again; 1 failure; 2
+usage error; 130 --reread was interrupted.
+
 Examples:
   chain-agent serve-query --store ./logs --contract 0x1111111111111111111111111111111111111111
   chain-agent serve-query --store ./logs --topic 'Transfer(address,address,uint256)' --retention-bytes 500GB
   chain-agent serve-query --store ./logs --retention-blocks 1000000 --rpc-url http://localhost:8080 --from-block 40000000
   chain-agent serve-query --store clickhouse://agent@localhost:8123/logs --store-password-file /etc/chain-agent/clickhouse --unbounded
+  chain-agent serve-query --config /etc/chain-agent/query-service.yaml --reread 40000000-40000999
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
     )
     .action(async (options: ServeQueryFlags) => {
@@ -47,6 +58,12 @@ Examples:
       ])
       const read = () => loadFor(io, options.config, serveQueryInputs(options)).config
       const config = read()
+      if (options.reread !== undefined) {
+        const { reread } = await import('./reread.ts')
+        await reread(io, exit, { config, range: options.reread, json: options.json === true })
+        return
+      }
+      if (options.json) throw new UsageError('--json is for --reread: the service prints no result')
       await serveQuery({
         config,
         clock: io.clock,
@@ -73,6 +90,8 @@ export interface ServeQueryFlags extends Omit<ConfigOptions, 'listen' | 'prefix'
   readonly apiKeysFile?: string
   readonly rateLimit?: string
   readonly readyLag?: string
+  readonly reread?: BlockRange
+  readonly json?: true
 }
 
 const NONE: readonly string[] = []
@@ -118,7 +137,9 @@ export const serveQueryOptions = (command: Command): Command =>
       )
       .option('--api-keys-file <file>', 'file with API keys, one per line; without it no key is required')
       .option('--rate-limit <number>', 'requests per minute for each key or client address')
-      .option('--ready-lag <blocks>', 'largest distance behind the node at which /-/ready is ready (default: 30)'),
+      .option('--ready-lag <blocks>', 'largest distance behind the node at which /-/ready is ready (default: 30)')
+      .option('--reread <from-to>', 'read these blocks of the store from the node again, replace them, and exit', readBlockRange)
+      .option('--json', 'print the result of --reread as JSON'),
   )
 
 /** The command line options as configuration inputs. */
