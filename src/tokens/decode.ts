@@ -1,7 +1,7 @@
 import { repeatedPosition } from '../query/client/errors.ts'
 import type { Page, RawLog } from '../query/client/types.ts'
 import type { EventName } from './signatures.ts'
-import { invalidPage, type StatCounter } from './types.ts'
+import { invalidPage, StatCounter } from './types.ts'
 
 /** A log that cannot be decoded: it is counted and not applied. */
 const malformed = (_log: TokenLog, stats: StatCounter): readonly never[] => {
@@ -10,7 +10,7 @@ const malformed = (_log: TokenLog, stats: StatCounter): readonly never[] => {
 }
 
 /** A transfer of an amount from one holder to another. */
-interface AmountTransfer {
+export interface AmountTransfer {
   readonly from: string
   readonly to: string
   /** 0 for ERC-20. */
@@ -101,6 +101,8 @@ export interface OwnerTransfer {
   readonly to: string | null
   readonly first: bigint
   readonly last: bigint
+  /** The id is in the data, where ERC-20 has the amount; the log is counted as `wrongStandard`. */
+  readonly isUnindexed?: true
 }
 
 interface DecodeContext {
@@ -128,7 +130,8 @@ const decodeErc721Transfer: OwnerDecoder = (log, stats) => {
   const { topics, data } = log
   if (topics.length === 2) {
     stats.add('wrongStandard')
-    return []
+    const isId = sizeOf(data) === 32 && topics.every((topic) => topic.startsWith(PADDING))
+    return isId ? [{ ...ownerTransferOf([...topics, data], new StatCounter()), isUnindexed: true }] : []
   }
   const isIndexed = topics.length === 3
   const isOld = topics.length === 0 && sizeOf(data) === 96

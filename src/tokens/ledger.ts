@@ -8,6 +8,7 @@ import {
   type Ledger,
   type LedgerOptions,
   type LedgerResult,
+  OVERFLOW,
   StandardError,
   StatCounter,
   STATS,
@@ -62,11 +63,13 @@ class TokenLedger implements Ledger {
     const stats = new StatCounter()
     stats.addAll(this.#stats)
     const { own, others } = this.#counts()
+    const { supply, unindexedIds, outOfRange } = this.#state
+    for (const stat of ['applied', 'unindexed'] as const) stats.add(stat, unindexedIds)
+    stats.add('wrongStandard', -unindexedIds)
     const rows = this.#state.rows()
     const intervals = this.#state.intervals()
-    const isExplained = this.#isConsistent() && rows.every(({ balance }) => balance >= 0n)
+    const isExplained = this.#isConsistent()
     const isKnown = fullHistory && isExplained
-    const { supply } = this.#state
     // Incomplete ERC-721 is exempt: a transfer of an unknown token adds a row but no supply, and a mint may be of an existing token.
     if (standard !== 'erc721' || isKnown) checkTotal(totalOf(rows, intervals), supply)
     stats.add('overflow', rows.filter(({ balance }) => balance >= OVERFLOW || balance <= -OVERFLOW).length)
@@ -75,7 +78,9 @@ class TokenLedger implements Ledger {
       intervals,
       partial: !fullHistory,
       nonConserving: fullHistory && !isExplained,
+      outOfRange: fullHistory ? outOfRange : null,
       hybrid: own > 0 && others > 0,
+      ambiguous: this.isAmbiguous(),
       supply: isKnown && standard !== 'erc1155' ? supply : null,
       stats: stats.toRecord(),
     }
@@ -83,7 +88,13 @@ class TokenLedger implements Ledger {
 
   isExplained(): boolean {
     this.#counts()
-    return this.#options.fullHistory && this.#isConsistent() && !this.#state.hasNegative()
+    return this.#options.fullHistory && this.#isConsistent()
+  }
+
+  isAmbiguous(): boolean {
+    const { unindexedIds, mayBeIds } = this.#state
+    const { others } = this.#counts()
+    return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0)
   }
 
   balanceOf(address: string, id: bigint | null): bigint {
@@ -113,13 +124,16 @@ class TokenLedger implements Ledger {
   /** The number of logs of this standard and of others. Throws StandardError if all are of another one. */
   #counts(): { readonly own: number; readonly others: number } {
     const { standard } = this.#options
-    const [own, others] = [this.#stats.of('applied'), this.#stats.of('wrongStandard')]
+    const { unindexedIds } = this.#state
+    const own = this.#stats.of('applied') + unindexedIds
+    const others = this.#stats.of('wrongStandard') - unindexedIds
     if (own > 0 || others === 0) return { own, others }
     throw new StandardError(standard, standard === 'erc20' ? 'erc721' : 'erc20', others)
   }
 
   #isConsistent(): boolean {
-    return this.#stats.of('inconsistent') === 0 && this.#stats.of('unknownBuyer') === 0
+    const { outOfRange } = this.#state
+    return outOfRange === null && this.#stats.of('inconsistent') === 0 && this.#stats.of('unknownBuyer') === 0
   }
 
   #emptyState(): TokenState {
@@ -135,9 +149,6 @@ class TokenLedger implements Ledger {
     return `${standard} ${this.#contract}, ${history}, profile ${profile ?? 'none'}, with ${STATS.join()}`
   }
 }
-
-/** The first balance that 256 bits cannot hold. */
-const OVERFLOW = 2n ** 256n
 
 const totalOf = (rows: readonly BalanceRow[], intervals: readonly Interval[]): bigint => {
   let total = 0n

@@ -29,6 +29,13 @@ export class OwnerState implements TokenState {
   readonly #fullHistory: boolean
   readonly #punks: boolean
   #supply = 0n
+  /**
+   * The number of logs with the id in the data that were applied. Null after a log with an indexed id, or after one that
+   * contradicts: then such logs are of ERC-20, and none of them is applied.
+   */
+  #unindexedIds: number | null = 0
+  readonly outOfRange = null
+  readonly mayBeIds = false
 
   constructor({ contract, events, fullHistory, fast }: StateOptions) {
     this.#fullHistory = fullHistory
@@ -41,12 +48,22 @@ export class OwnerState implements TokenState {
     return this.#supply
   }
 
+  get unindexedIds(): number {
+    return this.#unindexedIds ?? 0
+  }
+
   prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs {
     const transfers = logs.flatMap((log, at) =>
       ownerTransfersOf(log, { stats, before: logs[at - 1], punks: this.#punks }),
     )
     return (stateStats) => {
-      for (const transfer of transfers) this.#apply(transfer, stateStats)
+      for (const transfer of transfers) {
+        if (transfer.isUnindexed) this.#applyUnindexed(transfer)
+        else {
+          this.#rejectUnindexed()
+          if (!this.#apply(transfer)) stateStats.add('inconsistent')
+        }
+      }
     }
   }
 
@@ -56,6 +73,7 @@ export class OwnerState implements TokenState {
     stats.add('logs', fast.logs)
     stats.add('applied', fast.logs)
     return (stateStats) => {
+      if (fast.logs > 0) this.#rejectUnindexed()
       const { minted, burned, inconsistent } = fast.apply()
       this.#supply += BigInt(minted - burned)
       stateStats.add('inconsistent', inconsistent)
@@ -84,12 +102,9 @@ export class OwnerState implements TokenState {
     return owned.reduce((sum, { from, to }) => sum + to - from + 1n, BigInt(this.#owners.countOf(address)))
   }
 
-  hasNegative(): boolean {
-    return false
-  }
-
   write(to: SnapshotWriter): void {
     to.big(this.#supply)
+    to.big(BigInt(this.#unindexedIds ?? -1))
     to.big(BigInt(this.#ranges.size))
     for (const { from, to: last, owner } of this.#ranges.list()) {
       to.big(from)
@@ -104,6 +119,8 @@ export class OwnerState implements TokenState {
 
   read(from: SnapshotReader): void {
     this.#supply = from.big()
+    const unindexed = Number(from.big())
+    this.#unindexedIds = unindexed === -1 ? null : unindexed
     for (let left = from.big(); left > 0n; left -= 1n) {
       this.#ranges.assign({ from: from.big(), to: from.big(), owner: from.address() })
     }
@@ -115,10 +132,24 @@ export class OwnerState implements TokenState {
     return [...this.#owners.entries()].filter(([, owner]) => owner !== ZERO_ADDRESS)
   }
 
-  #apply({ from, to, first, last }: OwnerTransfer, stats: StatCounter): void {
+  #applyUnindexed(transfer: OwnerTransfer): void {
+    if (this.#unindexedIds === null) return
+    if (this.#apply(transfer)) this.#unindexedIds += 1
+    else this.#rejectUnindexed()
+  }
+
+  #rejectUnindexed(): void {
+    if (this.#unindexedIds === null) return
+    this.#unindexedIds = null
+    this.#owners.clear()
+    this.#supply = 0n
+  }
+
+  /** Returns whether the sender was the known owner. */
+  #apply({ from, to, first, last }: OwnerTransfer): boolean {
     const count = last - first + 1n
     const before = ownersWithin(this.#owners, first, last)
-    if (!this.#owns(from, { from: first, to: last }, before)) stats.add('inconsistent')
+    const isOwner = this.#owns(from, { from: first, to: last }, before)
     if (from === ZERO_ADDRESS) this.#supply += count
     if (to === ZERO_ADDRESS) this.#supply -= count
     // Without a buyer the token has no known owner.
@@ -128,6 +159,7 @@ export class OwnerState implements TokenState {
       for (const [id] of before) this.#owners.delete(id)
       this.#ranges.assign({ from: first, to: last, owner })
     }
+    return isOwner
   }
 
   /** Whether `owner` owns all of the range. With the full history, an id that was never minted has no owner. */
@@ -163,6 +195,10 @@ class MapOwners implements Owners {
 
   delete(id: bigint): void {
     this.#owners.delete(id)
+  }
+
+  clear(): void {
+    this.#owners.clear()
   }
 
   countOf(owner: string): number {

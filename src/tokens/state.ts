@@ -2,7 +2,7 @@ import { ParseError } from '../core/errors.ts'
 import type { Page } from '../query/client/types.ts'
 import type { TokenLog } from './decode.ts'
 import { addressAt, Limbs, putAddress } from './fast/packed-words.ts'
-import type { BalanceRow, Interval, StatCounter } from './types.ts'
+import type { BalanceRow, Interval, OutOfRange, StatCounter } from './types.ts'
 
 /** Applies the logs of one page to the state and counts what only the state reveals, such as `inconsistent`. */
 export type ApplyLogs = (stats: StatCounter) => void
@@ -18,8 +18,12 @@ export interface TokenState {
   intervals(): readonly Interval[]
   /** The balance of an id; with null the balance of ERC-20, or the number of tokens of ERC-721. */
   balanceOf(address: string, id: bigint | null): bigint
-  /** Does not create the rows. */
-  hasNegative(): boolean
+  /** The first balance that no contract can have had at the end of a block; null for ERC-721, and if there was none. */
+  readonly outOfRange: OutOfRange | null
+  /** ERC-721: the number of logs with the id in the data that were applied; 0 if the contract logs ids otherwise. */
+  readonly unindexedIds: number
+  /** ERC-20: whether the amounts may be the ids of an ERC-721 that does not index the id. */
+  readonly mayBeIds: boolean
   /** Minted less burned: amounts of ERC-20 and ERC-1155, tokens of ERC-721. */
   readonly supply: bigint
   write(to: SnapshotWriter): void
@@ -29,9 +33,9 @@ export interface TokenState {
 
 /** Balances by address and id. A balance of 0 is the same as none. */
 export interface Balances {
-  add(address: string, id: bigint, amount: bigint): void
+  /** Returns the new balance. */
+  add(address: string, id: bigint, amount: bigint): bigint
   get(address: string, id: bigint): bigint
-  hasNegative(): boolean
   entries(): Iterable<BalanceEntry>
   write(to: SnapshotWriter): void
 }
@@ -45,6 +49,7 @@ export interface Owners {
   get(id: bigint): string | undefined
   set(id: bigint, owner: string): void
   delete(id: bigint): void
+  clear(): void
   /** The number of tokens of an owner. */
   countOf(owner: string): number
   entries(): Iterable<OwnerEntry>

@@ -22,6 +22,14 @@ export interface Interval {
   readonly owner: string
 }
 
+/** The first balance that 256 bits cannot hold. */
+export const OVERFLOW = 2n ** 256n
+
+/** A balance at the end of a block that no contract can have: below 0, or of more than 256 bits. */
+export interface OutOfRange extends BalanceRow {
+  readonly block: number
+}
+
 export interface LedgerResult {
   /** ERC-20 by descending balance, then address; ERC-721 by id; ERC-1155 by id, descending balance, address. Includes negative balances. */
   readonly rows: readonly BalanceRow[]
@@ -31,8 +39,12 @@ export interface LedgerResult {
   readonly partial: boolean
   /** The history is complete, and its events do not explain the balances. */
   readonly nonConserving: boolean
-  /** The contract emits events of ERC-20 and of ERC-721; these are the balances of the requested standard. */
+  /** The first such balance; null for ERC-721, for a partial history, and if there was none. */
+  readonly outOfRange: OutOfRange | null
+  /** The events that were read are of ERC-20 and of ERC-721; these are the balances of the requested standard. */
   readonly hybrid: boolean
+  /** The logs may be of ERC-20 or of ERC-721: an id that is not indexed looks like an amount. */
+  readonly ambiguous: boolean
   /** Minted less burned: amounts of ERC-20, tokens of ERC-721; null if unknown. */
   readonly supply: bigint | null
   readonly stats: Readonly<Record<Stat, number>>
@@ -46,8 +58,10 @@ export interface Ledger {
   applyPage(page: Page): void
   /** Throws StandardError if all logs are of another standard. */
   result(): LedgerResult
-  /** Whether the events explain the balances. Cheaper than `result`, like `balanceOf`. */
+  /** Whether the events explain the balances. Cheaper than `result`, like `isAmbiguous` and `balanceOf`. */
   isExplained(): boolean
+  /** As in the result. */
+  isAmbiguous(): boolean
   /** The balance of an address in lower case; with a null id of ERC-721 the number of its tokens. */
   balanceOf(address: string, id: bigint | null): bigint
   /** The complete state, for `restore`. */
@@ -69,8 +83,8 @@ export interface LedgerOptions {
 /**
  * What a ledger counts; no unusual log is ignored without being counted. Logs that were applied: `oversizeData`,
  * `unindexed`, `dirtyTopic` (an address with more than 20 bytes), `inconsistent` (the sender was not the known
- * owner), `unknownBuyer`. Logs that were not applied: `duplicate`, `removed`, `unrequested`, `wrongStandard`,
- * `malformed`. `overflow` counts balances of more than 256 bits.
+ * owner), `unknownBuyer`, `paired` (a deposit or withdrawal and its Transfer, applied once). Logs that were not applied:
+ * `duplicate`, `removed`, `unrequested`, `wrongStandard`, `malformed`. `overflow` counts balances of more than 256 bits.
  */
 const NO_LOGS = {
   pages: 0,
@@ -87,6 +101,7 @@ const NO_LOGS = {
   dirtyTopic: 0,
   inconsistent: 0,
   unknownBuyer: 0,
+  paired: 0,
   overflow: 0,
 }
 
@@ -114,18 +129,22 @@ export class StatCounter {
   }
 }
 
-const NAMES: Readonly<Record<Standard, string>> = { erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' }
-
-/** All logs of the contract are of another standard than the requested one. */
+/** All logs that were read are of another standard than the requested one. */
 export class StandardError extends Error {
   override name = 'StandardError'
   readonly requested: Standard
   readonly found: Standard
   constructor(requested: Standard, found: Standard, logs: number) {
-    const profile = requested === 'erc721' ? ' (or, if these are the CryptoPunks, with the profile punks)' : ''
+    const [what, advice] =
+      requested === 'erc721'
+        ? [
+            'ERC-20, or of an ERC-721 that does not index the id and does not log all transfers',
+            ' (or, if these are the CryptoPunks, with the profile punks)',
+          ]
+        : ['ERC-721, not of ERC-20', '; if the contract also has amounts, they are in an event of another name']
     super(
-      `Could not compute the balances: all ${logs} events of this contract are of ${NAMES[found]}, not of ${NAMES[requested]}\n` +
-        `  what to do: use the standard ${found}${profile}`,
+      `Could not compute the balances: all Transfer events that were read (${logs}) are of ${what}\n` +
+        `  what to do: use the standard ${found}${advice}`,
     )
     this.requested = requested
     this.found = found

@@ -44,7 +44,7 @@ const resultOf = (ledger: Ledger): LedgerResult | string => {
 const NOT_ODD = ['pages', 'fastPages', 'logs', 'applied', 'overflow']
 
 /** The result in the format of the oracle. */
-const asOracle = (standard: Standard, result: LedgerResult): Omit<OracleResult, 'supply'> => {
+const asOracle = (standard: Standard, result: LedgerResult): Pick<OracleResult, 'held' | 'odd' | 'applied'> => {
   const held = new Map<string, bigint | string>()
   for (const { address, id, balance } of result.rows) {
     if (standard === 'erc721') held.set(String(id), address)
@@ -76,15 +76,20 @@ const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): 
     return fast
   }
   expect(withoutPaths(fast)).toEqual(withoutPaths(generic))
-  const { supply, ...rest } = told
+  const { supply, outOfRange, mayBeIds, ...rest } = told
   expect(asOracle(options.standard, fast)).toEqual(rest)
   if (fast.supply !== null) expect(fast.supply).toBe(supply)
+  const { block, address, id, balance } = fast.outOfRange ?? {}
+  expect(block).toBe(options.fullHistory ? outOfRange?.block : undefined)
+  expect(balance).toBe(block === undefined ? undefined : outOfRange?.held.get(`${address} ${id ?? ''}`))
+  expect(fast.ambiguous).toBe(mayBeIds || (told.odd['unindexed'] ?? 0) > 0)
   return fast
 }
 
 /** balanceOf and isExplained agree with the result. */
 const expectLookUps = (ledger: Ledger, result: LedgerResult, { standard }: OracleOptions): void => {
   expect(ledger.isExplained()).toBe(!result.partial && !result.nonConserving)
+  expect(ledger.isAmbiguous()).toBe(result.ambiguous)
   const counts = new Map<string, bigint>([[person(12_345), 0n]])
   const count = (owner: string, more: bigint): void => {
     counts.set(owner, (counts.get(owner) ?? 0n) + more)

@@ -20,6 +20,10 @@ export interface OracleResult {
   readonly odd: Readonly<Record<string, number>>
   readonly applied: number
   readonly supply: bigint
+  /** The first block at whose end a balance was below 0 or above 2^256 - 1, and these balances. */
+  readonly outOfRange: { readonly block: number; readonly held: ReadonlyMap<string, bigint> } | null
+  /** ERC-20 with its full history: whether two or more amounts were each minted once and moved by their owner. */
+  readonly mayBeIds: boolean
 }
 
 interface State {
@@ -27,24 +31,97 @@ interface State {
   readonly sums: Map<string, bigint>
   readonly owners: Map<bigint, string>
   readonly odd: Record<string, number>
+  /** Sender, recipient and amount of each transfer. */
+  readonly moves: (readonly [from: string, to: string, amount: bigint])[]
   applied: number
   supply: bigint
 }
 
 export const askOracle = (options: OracleOptions, pages: readonly OraclePage[]): OracleResult => {
-  const state: State = { options, sums: new Map(), owners: new Map(), odd: {}, applied: 0, supply: 0n }
-  for (const page of pages) for (const log of settle(page.logs, state)) apply(log, state)
+  const state: State = { options, sums: new Map(), owners: new Map(), odd: {}, moves: [], applied: 0, supply: 0n }
+  const all = pages.flatMap((page) => settle(page.logs, state))
+  let outOfRange: OracleResult['outOfRange'] = null
+  for (const [at, log] of withoutPairs(all, state).entries()) {
+    apply(log, state)
+    if (outOfRange === null && all[at + 1]?.block !== log.block) outOfRange = outOfRangeOf(log.block, state)
+  }
+  if (options.standard === 'erc721' && state.applied === 0) readUnindexed(all, state)
+  const isPlain = options.standard === 'erc20' && (options.profile ?? null) === null && options.fullHistory
+  const mayBeIds = isPlain && (state.odd['wrongStandard'] ?? 0) === 0 && (ownersOf(state.moves, true)?.size ?? 0) > 1
   const held = new Map<string, bigint | string>()
   for (const [key, sum] of state.sums) if (sum !== 0n) held.set(key, sum)
   for (const [id, owner] of state.owners) if (owner !== ZERO) held.set(String(id), owner)
-  return { held, odd: state.odd, applied: state.applied, supply: state.supply }
+  return { held, odd: state.odd, applied: state.applied, supply: state.supply, outOfRange, mayBeIds }
 }
 
-const note = (state: State, what: string): void => {
-  state.odd[what] = (state.odd[what] ?? 0) + 1
+const outOfRangeOf = (block: number, { sums }: State): OracleResult['outOfRange'] => {
+  const held = new Map([...sums].filter(([, sum]) => sum < 0n || sum >= 2n ** 256n))
+  return held.size > 0 ? { block, held } : null
+}
+
+/** The owner of each id; null if an id was minted twice, or moved by another than its owner. */
+const ownersOf = (moves: State['moves'], fullHistory: boolean): ReadonlyMap<bigint, string> | null => {
+  const owners = new Map<bigint, string>()
+  for (const [from, to, id] of moves) {
+    if ((owners.get(id) ?? (fullHistory ? ZERO : from)) !== from) return null
+    owners.set(id, to)
+  }
+  return owners
+}
+
+/** Without an indexed id in any log, the amounts of ERC-20 are read as ids, if they do not contradict. */
+const readUnindexed = (logs: readonly Settled[], state: State): void => {
+  const moves = logs
+    .filter(({ topics, data }) => topics.length === 2 && data.length === 32 && !topics.some(isDirty))
+    .map(({ topics, data }) => [...topics.map(addressOf), bigOf(data)] as unknown as State['moves'][number])
+  const owners = ownersOf(moves, state.options.fullHistory)
+  if (owners === null || moves.length === 0) return
+  for (const [id, owner] of owners) state.owners.set(id, owner)
+  state.supply = BigInt(moves.filter(([from]) => from === ZERO).length - moves.filter(([, to]) => to === ZERO).length)
+  state.applied = moves.length
+  note(state, 'unindexed', moves.length)
+  note(state, 'wrongStandard', -moves.length)
+}
+
+/** The logs; of a deposit or withdrawal that repeats a Transfer of its block the place stays, without an event. */
+const withoutPairs = (logs: readonly Settled[], state: State): readonly Settled[] => {
+  const used = new Set<Settled>()
+  const valueOf = ({ data }: Settled): bigint => bigOf(wordOf(data, 0))
+  let isPaired = true
+  return logs.map((log) => {
+    const [holder] = log.topics
+    const isDeposit = log.topic0 === TOPIC.deposit
+    if (log.topic0 === TOPIC.transfer || log.topics.length !== 1 || log.data.length < 32 || !holder) return log
+    const parties = isDeposit ? [ZERO, addressOf(holder)] : [addressOf(holder), ZERO]
+    const other = logs.find(
+      (one) =>
+        !used.has(one) && one.block === log.block && one.topic0 === TOPIC.transfer && moveOf(one) === `${parties.join()},${valueOf(log)}`,
+    )
+    if (isDeposit && valueOf(log) > 0n) isPaired = other !== undefined
+    if (other === undefined || !isPaired) return log
+    used.add(other)
+    begin(state, [holder, holder])
+    note(state, 'paired')
+    if (log.data.length > 32) note(state, 'oversizeData')
+    return { ...log, topic0: 'paired' }
+  })
+}
+
+/** Sender, recipient and amount of a Transfer of ERC-20. */
+const moveOf = (log: Settled): string => {
+  const state: State = { options: { standard: 'erc20', fullHistory: true }, sums: new Map(), owners: new Map(), odd: {}, moves: [], applied: 0, supply: 0n }
+  apply(log, state)
+  return state.moves.join(' ')
+}
+
+const note = (state: State, what: string, times = 1): void => {
+  const count = (state.odd[what] ?? 0) + times
+  if (count === 0) delete state.odd[what]
+  else state.odd[what] = count
 }
 
 interface Settled {
+  readonly block: number
   readonly topic0: string
   readonly topics: readonly (readonly number[])[]
   readonly data: readonly number[]
@@ -72,6 +149,7 @@ const settle = (logs: readonly WireLog[], state: State): readonly Settled[] => {
   return [...places.entries()]
     .toSorted(([a], [b]) => at(a) - at(b))
     .map(([, log]) => ({
+      block: Number(log.block_number),
       topic0: (log.topic0 ?? '').toLowerCase(),
       topics: [log.topic1, log.topic2, log.topic3].flatMap((topic) =>
         topic === null || topic === undefined || topic === '' ? [] : [bytesOf(topic)],
@@ -107,6 +185,7 @@ const wordOf = (data: readonly number[], at: number): readonly number[] => data.
 const ZERO_ADDRESS: readonly number[] = Array.from({ length: 32 }, () => 0)
 
 const apply = (log: Settled, state: State): void => {
+  if (log.topic0 === 'paired') return
   const applyOne = { erc20: applyErc20, erc721: applyErc721, erc1155: applyErc1155 }
   const odd = applyOne[state.options.standard](log, state)
   if (odd !== null) note(state, odd)
@@ -123,6 +202,7 @@ const begin = (state: State, [from, to]: Parties): readonly [string, string] => 
 const move = (state: State, who: readonly [string, string], [id, amount]: readonly [string, bigint]) => {
   const [from, to] = who.map((address) => `${address} ${id}`)
   if (from === undefined || to === undefined) return
+  state.moves.push([...who, amount])
   if (who[0] === ZERO) state.supply += amount
   else state.sums.set(from, (state.sums.get(from) ?? 0n) - amount)
   if (who[1] === ZERO) state.supply -= amount

@@ -15,21 +15,13 @@ export interface AppliedTransfers {
   readonly inconsistent: number
 }
 
-/** Owners in a packed table, filled from the bytes of pages. */
-export class PackedOwners implements Owners, LogConsumer, FastPath<AppliedTransfers> {
-  readonly #events: readonly EventName[]
+/** Owners of ids in a packed table. */
+export class OwnerTable implements Owners {
   readonly #fullHistory: boolean
-  readonly #ids = new IdTable()
+  #ids = new IdTable()
   #owners = new Int32Array(16 * OWNER_WORDS)
-  readonly #rows = new Rows()
-  readonly #hex = new HexReader()
-  readonly #scanner: PageScanner
-  logs = 0
 
-  /** `events` by topic0. */
-  constructor(contract: string, events: ReadonlyMap<string, EventName>, fullHistory: boolean) {
-    this.#events = [...events.values()]
-    this.#scanner = new PageScanner(contract, [...events.keys()], this)
+  constructor(fullHistory: boolean) {
     this.#fullHistory = fullHistory
   }
 
@@ -71,6 +63,60 @@ export class PackedOwners implements Owners, LogConsumer, FastPath<AppliedTransf
     }
   }
 
+  clear(): void {
+    this.#ids = new IdTable()
+    this.#owners = new Int32Array(16 * OWNER_WORDS)
+  }
+
+  /**
+   * Applies the transfer of a row; its id is the number at `id`. Returns whether the sender was the known owner. With
+   * the full history, an id without an owner can only be minted.
+   */
+  move(words: Int32Array, row: number, id: number): boolean {
+    const owner = this.#offsetOf(this.#ids.numberAt(words, id))
+    const isOwner =
+      this.#owners[owner + KNOWN] === 1
+        ? this.#hasAddress(owner, words, row + FROM)
+        : !this.#fullHistory || isZero(words, row + FROM, 5)
+    for (let word = 0; word < 5; word += 1) this.#owners[owner + word] = words[row + TO + word] ?? 0
+    this.#owners[owner + KNOWN] = 1
+    return isOwner
+  }
+
+  /** Whether the owner has the address at this offset. */
+  #hasAddress(owner: number, words: Int32Array, at: number): boolean {
+    for (let word = 0; word < 5; word += 1) {
+      if (this.#owners[owner + word] !== words[at + word]) return false
+    }
+    return true
+  }
+
+  /** The offset of the owner of the id with this number; grows the table. */
+  #offsetOf(number: number): number {
+    if ((number + 1) * OWNER_WORDS > this.#owners.length) {
+      const grown = new Int32Array(2 * this.#owners.length)
+      grown.set(this.#owners)
+      this.#owners = grown
+    }
+    return number * OWNER_WORDS
+  }
+}
+
+/** Owners that are filled from the bytes of pages. */
+export class PackedOwners extends OwnerTable implements LogConsumer, FastPath<AppliedTransfers> {
+  readonly #events: readonly EventName[]
+  readonly #rows = new Rows()
+  readonly #hex = new HexReader()
+  readonly #scanner: PageScanner
+  logs = 0
+
+  /** `events` by topic0. */
+  constructor(contract: string, events: ReadonlyMap<string, EventName>, fullHistory: boolean) {
+    super(fullHistory)
+    this.#events = [...events.values()]
+    this.#scanner = new PageScanner(contract, [...events.keys()], this)
+  }
+
   scan(page: Page): boolean {
     return this.#scanner.scan(page)
   }
@@ -98,38 +144,10 @@ export class PackedOwners implements Owners, LogConsumer, FastPath<AppliedTransf
     const { words, end, step } = this.#rows
     let [minted, burned, inconsistent] = [0, 0, 0]
     for (let at = 0; at < end; at += step) {
-      const owner = this.#offsetOf(this.#ids.numberAt(words, at + ID))
       if (isZero(words, at + FROM, 5)) minted += 1
       if (isZero(words, at + TO, 5)) burned += 1
-      if (!this.#isSenderOwner(owner, at)) inconsistent += 1
-      for (let word = 0; word < 5; word += 1) this.#owners[owner + word] = words[at + TO + word] ?? 0
-      this.#owners[owner + KNOWN] = 1
+      if (!this.move(words, at, at + ID)) inconsistent += 1
     }
     return { minted, burned, inconsistent }
-  }
-
-  /** Whether the sender is the known owner. With the full history, an id without an owner can only be minted. */
-  #isSenderOwner(owner: number, at: number): boolean {
-    const { words } = this.#rows
-    if (this.#owners[owner + KNOWN] !== 1) return !this.#fullHistory || isZero(words, at + FROM, 5)
-    return this.#hasAddress(owner, words, at + FROM)
-  }
-
-  /** Whether the owner has the address at this offset. */
-  #hasAddress(owner: number, words: Int32Array, at: number): boolean {
-    for (let word = 0; word < 5; word += 1) {
-      if (this.#owners[owner + word] !== words[at + word]) return false
-    }
-    return true
-  }
-
-  /** The offset of the owner of the id with this number; grows the table. */
-  #offsetOf(number: number): number {
-    if ((number + 1) * OWNER_WORDS > this.#owners.length) {
-      const grown = new Int32Array(2 * this.#owners.length)
-      grown.set(this.#owners)
-      this.#owners = grown
-    }
-    return number * OWNER_WORDS
   }
 }

@@ -86,7 +86,9 @@ export const ID = 18
 export const KEY = 26
 export const FROM_HASH = 27
 export const TO_HASH = 28
-const ROW_WORDS = 29
+/** The block, counted from the first of the page. Not set for owners. */
+export const BLOCK = 29
+const ROW_WORDS = 30
 
 /** The transfers of one page in packed form. All logs are read before any row is applied. */
 export class Rows {
