@@ -134,7 +134,11 @@ const createFeed = (
     const held = holders.map(({ address, id }) => current.ledger.balanceOf(address, id))
     return {
       through,
-      result: { isExplained: current.ledger.isExplained(), held },
+      result: {
+        isExplained: current.ledger.isExplained(),
+        isAmbiguous: current.ledger.isAmbiguous(),
+        held,
+      },
       hasMoved,
       refusal: null,
     }
@@ -167,7 +171,9 @@ const describeFailure = ({ kind, summary, evidence }: QueryError): string => {
 }
 
 const wrongStandard = ({ requested, found }: StandardError): string =>
-  `its events are of ${found}, not of ${requested}: set standard: ${found} in tokens.watch`
+  requested === 'erc721'
+    ? 'its Transfer events have no indexed id and are not those of a complete ERC-721: if it is an ERC-20, set standard: erc20 in tokens.watch'
+    : `its Transfer events are of ${found}, not of ${requested}: set standard: ${found} in tokens.watch`
 
 /** Few, because the next reading is a minute later. */
 const RETRIES = 2

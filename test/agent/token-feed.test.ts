@@ -55,7 +55,7 @@ describe('a token whose pages take longer than its share of the time', () => {
     expect(through.at(-1)).toBe(100)
     expect(through.length).toBeGreaterThan(2)
     const { result } = await advance({ soft: 20, hard: 20_000 }, signal)
-    expect(result).toEqual({ isExplained: true, held: [280n] })
+    expect(result).toEqual({ isExplained: true, isAmbiguous: false, held: [280n] })
   })
   it('that take longer than the hard limit: reports it and requests fewer blocks', async () => {
     await serve(({ path, from, to }) => (path === '/query' && (to ?? 0) - from > 30 ? { kind: 'hang' } : undefined))

@@ -47,6 +47,8 @@ export interface Balances {
 interface TokenResult {
   /** Whether the events explain the balances. */
   readonly isExplained: boolean
+  /** Whether the events may be of another standard than the configured one. */
+  readonly isAmbiguous: boolean
   /** Balances in the order of the configured holders. */
   readonly held: readonly bigint[]
 }
@@ -164,7 +166,7 @@ const readingOf = (token: WatchedToken, { through, result, hasMoved, refusal }: 
     standard,
     decimals,
     throughBlock: through,
-    state: refusal ?? stateOf(result),
+    state: refusal ?? stateOf(token, result),
     goesOn: refusal === null && result === null && hasMoved,
     holders: token.holders.map(({ name: holder, address, id }, at) => ({
       name: holder,
@@ -175,9 +177,15 @@ const readingOf = (token: WatchedToken, { through, result, hasMoved, refusal }: 
   }
 }
 
-const stateOf = (result: Balances['result']): string => {
+const stateOf = ({ standard, profile }: WatchedToken, result: Balances['result']): string => {
   if (result === null) return READING
-  return result.isExplained ? 'known' : 'its events do not explain its balances'
+  if (!result.isExplained) {
+    const hint = standard === 'erc20' && profile === null ? ' (a wrapped native token needs profile: weth)' : ''
+    return `its events do not explain its balances${hint}`
+  }
+  return result.isAmbiguous
+    ? `known, if it is a token of ${standard}: its events do not distinguish ERC-20 from ERC-721`
+    : 'known'
 }
 
 /** The nearest float: Number parses a decimal with one rounding, dividing floats rounds twice. */

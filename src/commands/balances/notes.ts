@@ -5,7 +5,7 @@ import type { BalancesReport } from './output.ts'
 /** Limitations of the balances, one sentence each. */
 export const notesOf = ({ token, rebuilt, verified, unverified }: BalancesReport): readonly string[] => {
   const { ledger, complete, through, target, error, unguarded } = rebuilt
-  const { partial, nonConserving, hybrid, stats } = ledger
+  const { partial, nonConserving, hybrid, ambiguous, stats } = ledger
   return [
     ...(complete
       ? []
@@ -17,15 +17,23 @@ export const notesOf = ({ token, rebuilt, verified, unverified }: BalancesReport
       : []),
     ...(nonConserving
       ? [
-          `Not conserving: ${inconsistencyOf(token, ledger)}. The contract changes balances without events; compare with --verify.`,
+          `Not conserving: ${inconsistencyOf(ledger)}. The contract changes balances ${causeOf(token)}; compare with --verify.`,
         ]
       : []),
     ...(hybrid
-      ? ['Hybrid: the contract emits events of two standards; these are the balances of the requested one.']
+      ? ['Hybrid: the events that were read are of two standards; these are the balances of the requested one.']
       : []),
     ...(unguarded === true ? [UNGUARDED] : []),
-    ...(complete && stats.logs === 0 ? ['No event was found. Check the contract address and the standard.'] : []),
+    ...(complete && stats.logs === 0
+      ? [`No transfer event of ${token.standard} was found. Check the contract address and the standard.`]
+      : []),
+    ...(stats.paired > 0
+      ? [
+          `Counted once: ${stats.paired} deposits and withdrawals, each of which is also logged as a Transfer. If the token logs all of them so, use no profile.`,
+        ]
+      : []),
     ...countNotesOf(stats),
+    ...(ambiguous ? [token.standard === 'erc20' && stats.unindexed === 0 ? MAY_BE_IDS : AMBIGUOUS] : []),
     ...(complete && !verified && unverified !== null ? [unverifiedNoteOf(unverified)] : []),
     ...(verified ? verificationNotesOf(verified) : []),
     ...(verified?.different ?? [])
@@ -53,8 +61,15 @@ const MAX_DIFFERENCES = 20
 
 type Ledger = BalancesReport['rebuilt']['ledger']
 
-const inconsistencyOf = ({ standard }: BalancesReport['token'], { stats }: Ledger): string => {
-  if (standard !== 'erc721') return 'by its events a balance is negative'
+const MAY_BE_IDS =
+  'Ambiguous: each amount was minted once and moved as a whole by its owner, as an id is. If the contract is an ERC-721 that does not index the id, these balances are sums of ids: use --standard erc721.'
+const AMBIGUOUS = 'Ambiguous: the logs do not distinguish ERC-20 from ERC-721. Check which standard the contract has.'
+
+const inconsistencyOf = ({ stats, outOfRange }: Ledger): string => {
+  if (outOfRange !== null) {
+    const { address, id, balance, block } = outOfRange
+    return `by its events ${address} had ${balance}${id === null ? '' : ` of id ${id}`} at the end of block ${block}, which no contract can store`
+  }
   const parts = [
     ...(stats.inconsistent > 0 ? ['a sender did not own the token'] : []),
     ...(stats.unknownBuyer > 0 ? ['the buyer of a token is unknown'] : []),
@@ -62,18 +77,18 @@ const inconsistencyOf = ({ standard }: BalancesReport['token'], { stats }: Ledge
   return `by its events ${parts.join(', and ')}`
 }
 
+const causeOf = ({ standard, profile }: BalancesReport['token']): string =>
+  standard === 'erc20' && profile === null
+    ? 'without an event, or in events that were not read (a wrapped native token logs Deposit and Withdrawal: use --profile weth)'
+    : 'without an event, or in events that were not read'
+
 /** The logs that were not applied, and the unusual ones. Only JSON has the other counts. */
 const countNotesOf = (stats: Ledger['stats']): readonly string[] => {
   const skipped = counted(stats, ['duplicate', 'removed', 'wrongStandard', 'malformed', 'unrequested'])
   const applied = counted(stats, ['unindexed', 'dirtyTopic', 'overflow'])
-  const isAmbiguous = stats.unindexed > 0
   return [
     ...(skipped === '' ? [] : [`Not applied: ${skipped}. The transfers of these logs are not included.`]),
-    ...(applied === ''
-      ? []
-      : [
-          `Unusual: ${applied}.${isAmbiguous ? ' The logs do not distinguish ERC-20 from ERC-721: check which standard the contract has.' : ''}`,
-        ]),
+    ...(applied === '' ? [] : [`Unusual: ${applied}.`]),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { type Io, writeAll } from '../../cli/io.ts'
 import { pairs, wrap, createStyle, type Style } from '../../cli/terminal/style.ts'
+import type { OutOfRange } from '../../tokens/types.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
 import { openOutput, partialPathOf } from '../query/output.ts'
 import { csvLine } from '../query/rows.ts'
@@ -52,7 +53,7 @@ function* csvOf(report: BalancesReport): Generator<string> {
 function* jsonOf(report: BalancesReport): Generator<string> {
   const { token, rebuilt, decimals, checksum, verified } = report
   const { ledger, complete, through, target, unguarded } = rebuilt
-  const { partial, nonConserving, hybrid, supply, stats } = ledger
+  const { partial, nonConserving, outOfRange, hybrid, ambiguous, supply, stats } = ledger
   const show = checksum ? toChecksumAddress : (address: string) => address
   const head = {
     complete,
@@ -60,7 +61,9 @@ function* jsonOf(report: BalancesReport): Generator<string> {
     target,
     partial,
     nonConserving,
+    ...(outOfRange && { outOfRange: outOfRangeAsJson(outOfRange, show) }),
     hybrid,
+    ambiguous,
     unguarded,
     unverified: complete ? report.unverified !== null : null,
     standard: token.standard,
@@ -96,6 +99,13 @@ function* jsonOf(report: BalancesReport): Generator<string> {
 /** Without the numbers of pages, which differ after a resume. */
 const resultStatsOf = (stats: BalancesReport['rebuilt']['ledger']['stats']) =>
   Object.fromEntries(Object.entries(stats).filter(([name]) => name !== 'pages' && name !== 'fastPages'))
+
+const outOfRangeAsJson = ({ block, address, id, balance }: OutOfRange, show: (address: string) => string) => ({
+  block,
+  address: show(address),
+  ...(id !== null && { id: id.toString() }),
+  balance: balance.toString(),
+})
 
 const verifiedAsJson = ({ different, ...rest }: Verification) => ({
   ...rest,

@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
+import { ParseError } from '../../core/errors.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { BlockHash, Page, Progress, QueryClient } from '../../query/client/types.ts'
-import { type LedgerResult, type Profile, type Standard, StandardError } from '../../tokens/types.ts'
+import { type Ledger, type LedgerResult, type Profile, type Standard, StandardError } from '../../tokens/types.ts'
 import { createLedger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
 import {
@@ -10,6 +11,7 @@ import {
   identityOf,
   openCheckpoint,
   unfinishedRun,
+  unusable,
 } from '../../query/client/checkpoint.ts'
 
 export interface TokenContract {
@@ -71,7 +73,7 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
   const target = found?.mark.target ?? Math.min(options.toBlock ?? height, height)
   const create = () => createLedger({ standard, contract, profile, fullHistory })
   let ledger = create()
-  if (found) ledger.restore(found.payload)
+  if (found) restoreLedger(ledger, found.payload, options.checkpoint?.file ?? '')
   let next = found?.mark.next ?? fromBlock ?? 0
   let last = found?.mark.last ?? null
   const schedule = createCheckpointSchedule({
@@ -143,4 +145,14 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
   }
   await schedule.flush()
   return signal.aborted ? undefined : finish(true, null)
+}
+
+/** The checkpoint is undamaged and of the same options. */
+const restoreLedger = (ledger: Ledger, payload: Uint8Array, file: string): void => {
+  try {
+    ledger.restore(payload)
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+    throw unusable(file, 'another version of this program wrote it')
+  }
 }

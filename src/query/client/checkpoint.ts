@@ -82,7 +82,7 @@ export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointF
   remove: () => removeFile(file),
 })
 
-const unusable = (file: string, happened: string): SourceError =>
+export const unusable = (file: string, happened: string): SourceError =>
   new SourceError({
     doing: `resume from ${file}`,
     happened,
