@@ -160,7 +160,6 @@ const PAIRINGS: readonly Pairing[] = [null, false, true]
 
 const isOutOfRange = (balance: bigint): boolean => balance < 0n || balance >= OVERFLOW
 
-
 const idOf = ({ id }: BalanceRow): number => Number(id)
 
 const balanceOf = ({ balance }: BalanceRow): number => -Number(balance)

@@ -24,6 +24,9 @@ const serve = async (options: QueryServerOptions): Promise<void> => {
   server = await startQueryServer(options)
 }
 
+/** The published hash of Deposit(address,uint256). */
+const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
+
 const WATCH = {
   name: 'gold',
   contract: TOKEN,
@@ -98,7 +101,34 @@ describe('balances of configured holders', () => {
     await serve({ logs: [transfer({ block: 1 }, { from: BOB, to: ADA, value: 5n })], height: 300 })
     const { samples, states } = await pollOnce()
     expect(samples).toEqual(['chain_token_through_block gold 100'])
+    expect(states).toEqual({
+      'balances of gold': 'its events do not explain its balances (a wrapped native token needs profile: weth)',
+    })
+  })
+  it('are absent if a balance was below 0 at the end of a block, also after later transfers made up for it', async () => {
+    const logs = [
+      transfer({ block: 1 }, { from: BOB, to: ADA, value: 5n }),
+      transfer({ block: 2 }, { from: ADA, to: BOB, value: 5n }),
+      transfer({ block: 3 }, { from: ZERO, to: ADA, value: 7n }),
+    ]
+    await serve({ logs, height: 300 })
+    const { samples, states } = await pollOnce({ ...WATCH, profile: 'weth' })
+    expect(samples).toEqual(['chain_token_through_block gold 100'])
     expect(states).toEqual({ 'balances of gold': 'its events do not explain its balances' })
+  })
+  it('of a wrapped token that logs a deposit and its Transfer count both once', async () => {
+    const mint = transfer({ block: 1, index: 1 }, { from: ZERO, to: ADA, value: 50n })
+    const topics = [DEPOSIT, mint.topics[2] ?? null, null, null]
+    await serve({ logs: [{ ...mint, index: 0, topics }, mint], height: 300 })
+    const { samples } = await pollOnce({ ...WATCH, profile: 'weth' })
+    expect(samples).toContain('chain_token_balance gold ada 5')
+  })
+  it('have a state that reports amounts that may be ids', async () => {
+    const logs = [7n, 8n].map((value, index) => transfer({ block: 1, index }, { from: ZERO, to: ADA, value }))
+    await serve({ logs, height: 300 })
+    expect((await pollOnce()).states['balances of gold']).toContain('do not distinguish ERC-20 from ERC-721')
+    const { samples } = await pollOnce({ ...WATCH, standard: 'erc721', decimals: 0 })
+    expect(samples).toContain('chain_token_balance gold ada 2')
   })
   it('of an ERC-721: the number of tokens, or whether one id is held', async () => {
     const logs = [7n, 8n].map((value, index) => move({ block: 1, index }, { from: ZERO, to: ADA, value }))
@@ -126,7 +156,7 @@ describe('balances of configured holders', () => {
     })
     const { samples, states } = await pollOnce()
     expect(samples).toEqual([])
-    expect(states['balances of gold']).toContain('its events are of erc721, not of erc20')
+    expect(states['balances of gold']).toContain('its Transfer events are of erc721, not of erc20')
   })
 })
 

@@ -130,3 +130,32 @@ test('rows are sorted within each id', () => {
     [10n, ANN, 5n],
   ])
 })
+
+test('edge case 15: a balance of an id below 0 at the end of a block is marked, also if it is not at the end', () => {
+  const result = resultOf(
+    { standard: 'erc1155' },
+    pageOf([
+      ...placed([single(ZERO, ANN, [6, 640])], 9),
+      ...placed(
+        [
+          batch(ANN, BOB, [
+            [6, 1],
+            [5, 640],
+          ]),
+        ],
+        10,
+      ),
+      ...placed([single(ZERO, ANN, [5, 700])], 11),
+    ]),
+  )
+  expect(holdingsOf(result)).toEqual([
+    [5n, BOB, 640n],
+    [5n, ANN, 60n],
+    [6n, ANN, 639n],
+    [6n, BOB, 1n],
+  ])
+  expect(result.nonConserving).toBe(true)
+  expect(result.outOfRange).toEqual({ block: 10, address: ANN, id: 5n, balance: -640n })
+  const within = resultOfLogs(single(ANN, BOB, [5, 640]), single(ZERO, ANN, [5, 640]))
+  expect(within).toMatchObject({ nonConserving: false, outOfRange: null })
+})

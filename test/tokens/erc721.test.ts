@@ -128,6 +128,54 @@ test('edge case 27: CryptoKitties, without indexed arguments', () => {
   expect(oddities(result)).toEqual({ unindexed: 1 })
 })
 
+test('edge case 27: ids in the data, next to indexed addresses, as in ERC-20', () => {
+  const result = resultOfLogs(
+    transfer(ZERO, ANN, 7),
+    transfer(ZERO, ANN, 8),
+    transfer(ZERO, ANN, 9),
+    transfer(ANN, BOB, 9),
+    transfer(ANN, ZERO, 8),
+  )
+  expect(ownersOf(result)).toEqual([
+    [7n, ANN],
+    [9n, BOB],
+  ])
+  expect(oddities(result)).toEqual({ unindexed: 5 })
+  expect(result).toMatchObject({
+    ambiguous: true,
+    hybrid: false,
+    nonConserving: false,
+    supply: 2n,
+    stats: { applied: 5 },
+  })
+})
+
+test('edge case 27: amounts that contradict each other as ids are of ERC-20', () => {
+  for (const logs of [
+    [transfer(ZERO, ANN, 100), transfer(ZERO, BOB, 100)],
+    [transfer(ZERO, ANN, 100), transfer(ANN, BOB, 30)],
+    [transfer(ZERO, ANN, 100), transfer(BOB, ANN, 100), transfer(ANN, EVE, 100)],
+  ]) {
+    expect(() => resultOfLogs(...logs)).toThrow(
+      new RegExp(String.raw`read \(${logs.length}\) are of ERC-20, or of an ERC-721 that does not index the id`),
+    )
+  }
+})
+
+test('edge case 24: after a log with an indexed id, none of the amounts is an id', () => {
+  for (const second of [handover(ZERO, BOB, 1), consecutive(ZERO, BOB, [1n, 1n])]) {
+    const result = resultOf(
+      { standard: 'erc721' },
+      pageOf(placed([transfer(ZERO, ANN, 7)], 1), { from: 0, next: 5 }),
+      pageOf(placed([second], 5), { from: 5, next: 10 }),
+      pageOf(placed([transfer(ZERO, ANN, 8)], 10), { from: 10, next: 20 }),
+    )
+    expect(ownersOf(result)).toEqual([[1n, BOB]])
+    expect(oddities(result)).toEqual({ wrongStandard: 2 })
+    expect(result).toMatchObject({ hybrid: true, ambiguous: false, nonConserving: false, supply: 1n })
+  }
+})
+
 const assign = (to: string, punk: number): WireLog => logOf(TOPIC.assign, [to], word(punk))
 const bought = (seller: string, buyer: string, punk: number): WireLog =>
   logOf(TOPIC.punkBought, [punk, seller, buyer], word(1000))

@@ -122,6 +122,36 @@ export const historyOf = (standard: Standard): fc.Arbitrary<readonly OraclePage[
   )
 }
 
+const few = fc.constantFrom(ZERO, ...[1, 2].map(person))
+const small = fc.bigInt(7n, 9n)
+
+const NARROW: Readonly<Record<Standard, fc.Arbitrary<WireLog>>> = {
+  erc20: fc.oneof(
+    { weight: 3, arbitrary: fc.tuple(few, few, small).map((given) => transfer(...given)) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(fc.constantFrom(TOPIC.deposit, TOPIC.withdrawal), few, small)
+        .map(([topic, who, much]) => logOf(topic, [who], word(much))),
+    },
+  ),
+  erc721: fc.oneof(
+    { weight: 9, arbitrary: fc.tuple(few, few, small).map((given) => transfer(...given)) },
+    { weight: 1, arbitrary: fc.tuple(few, few, small).map((given) => handover(...given)) },
+  ),
+  erc1155: fc.tuple(few, few, fc.tuple(fc.constant(7n), small)).map((given) => single(...given)),
+}
+
+/** Few logs of few holders and amounts, three logs per block and two blocks per page. */
+export const narrowHistoryOf = (standard: Standard): fc.Arbitrary<readonly OraclePage[]> =>
+  fc.array(NARROW[standard], { minLength: 1, maxLength: 9 }).map((logs) =>
+    [0, 6].map((first, at) => ({
+      from: PAGE * at,
+      next: PAGE * (at + 1),
+      logs: placed(logs.slice(first, first + 6)).map((log) => moved(log, PAGE * at)),
+    })),
+  )
+
 /** Assigns positions in the blocks of a page, three logs per block. */
 const moved = (log: WireLog, from: number): WireLog => {
   const block = from + Math.floor(Number(log.log_index) / 3)

@@ -95,7 +95,10 @@ const withoutPairs = (logs: readonly Settled[], state: State): readonly Settled[
     const parties = isDeposit ? [ZERO, addressOf(holder)] : [addressOf(holder), ZERO]
     const other = logs.find(
       (one) =>
-        !used.has(one) && one.block === log.block && one.topic0 === TOPIC.transfer && moveOf(one) === `${parties.join()},${valueOf(log)}`,
+        !used.has(one) &&
+        one.block === log.block &&
+        one.topic0 === TOPIC.transfer &&
+        moveOf(one) === `${parties.join()},${valueOf(log)}`,
     )
     if (isDeposit && valueOf(log) > 0n) isPaired = other !== undefined
     if (other === undefined || !isPaired) return log
@@ -109,7 +112,15 @@ const withoutPairs = (logs: readonly Settled[], state: State): readonly Settled[
 
 /** Sender, recipient and amount of a Transfer of ERC-20. */
 const moveOf = (log: Settled): string => {
-  const state: State = { options: { standard: 'erc20', fullHistory: true }, sums: new Map(), owners: new Map(), odd: {}, moves: [], applied: 0, supply: 0n }
+  const state: State = {
+    options: { standard: 'erc20', fullHistory: true },
+    sums: new Map(),
+    owners: new Map(),
+    odd: {},
+    moves: [],
+    applied: 0,
+    supply: 0n,
+  }
   apply(log, state)
   return state.moves.join(' ')
 }

@@ -2,7 +2,22 @@ import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
 import { createLedger } from '../../src/tokens/ledger.ts'
 import type { LedgerOptions } from '../../src/tokens/types.ts'
-import { balancesOf, CONTRACT, pageOf, person, placed, transfer, withoutPaths, ZERO } from './pages.ts'
+import {
+  balancesOf,
+  CONTRACT,
+  handover,
+  logOf,
+  pageOf,
+  person,
+  placed,
+  resultOf,
+  TOPIC,
+  transfer,
+  type WireLog,
+  withoutPaths,
+  word,
+  ZERO,
+} from './pages.ts'
 
 const [ANN, BOB] = [person(1), person(2)]
 const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }
@@ -33,6 +48,38 @@ describe('snapshots', () => {
     const second = createLedger(ERC20)
     second.restore(pooled)
     expect(second.result()).toEqual(first.result())
+  })
+
+  test.each<readonly [string, LedgerOptions, readonly WireLog[], readonly WireLog[]]>([
+    ['a balance below 0 that is made up for', ERC20, [transfer(ANN, BOB, 4)], [transfer(BOB, ANN, 4)]],
+    ['amounts that may be ids', ERC20, [MINT, transfer(ZERO, ANN, 11)], [transfer(ANN, BOB, 11)]],
+    ['amounts that are not ids', ERC20, [MINT, MINT], [transfer(ZERO, ANN, 11)]],
+    [
+      'deposits with a Transfer',
+      { ...ERC20, profile: 'weth' },
+      [logOf(TOPIC.deposit, [ANN], word(10)), MINT],
+      [transfer(ANN, ZERO, 3), logOf(TOPIC.withdrawal, [ANN], word(3))],
+    ],
+    [
+      'deposits without one',
+      { ...ERC20, profile: 'weth' },
+      [logOf(TOPIC.deposit, [ANN], word(10))],
+      [transfer(ANN, ZERO, 3), logOf(TOPIC.withdrawal, [ANN], word(3))],
+    ],
+    ['ids in the data', { ...ERC20, standard: 'erc721' }, [MINT], [transfer(ANN, BOB, 10)]],
+    ['ids in the data before indexed ones', { ...ERC20, standard: 'erc721' }, [MINT], [handover(ZERO, BOB, 1)]],
+    ['amounts of a hybrid', { ...ERC20, standard: 'erc721' }, [handover(ZERO, BOB, 1)], [transfer(ZERO, ANN, 10)]],
+  ])('edge case 15: a snapshot keeps what was found: %s', (_title, options, before, after) => {
+    const logs = [pageOf(placed(before, 5), { from: 0, next: 10 }), pageOf(placed(after, 15), { from: 10, next: 20 })]
+    const expected = resultOf(options, ...logs)
+    for (const path of ['fast', 'generic'] as const) {
+      const first = createLedger({ ...options, path })
+      first.applyPage(logs[0] ?? pageOf([]))
+      const second = createLedger({ ...options, path })
+      second.restore(first.snapshot())
+      second.applyPage(logs[1] ?? pageOf([]))
+      expect(withoutPaths(second.result())).toEqual(withoutPaths(expected))
+    }
   })
 
   test('a snapshot that is damaged or of another ledger is rejected and changes nothing', () => {

@@ -75,6 +75,38 @@ describe('balances', () => {
     expect({ code: wrong.code, out: wrong.out }).toEqual({ code: 2, out: '' })
     expect(wrong.err).toContain('use the standard erc721')
   })
+  it('marks a balance that was below 0 in between, in JSON and, for CSV, on standard error', async () => {
+    const logs = [
+      transfer({ block: 1 }, { from: BOB, to: ADA, value: 10n }),
+      transfer({ block: 2 }, { from: ADA, to: BOB, value: 10n }),
+    ]
+    const server = await serve({ logs })
+    const json = await cli(argv(server, '--format', 'json'))
+    expect(json.code).toBe(0)
+    expect(JSON.parse(json.out)).toMatchObject({
+      nonConserving: true,
+      outOfRange: { block: 1, address: BOB, balance: '-10' },
+      supply: null,
+      balances: [],
+    })
+    const csv = await cli(argv(server, '--format', 'csv'))
+    expect({ code: csv.code, out: csv.out }).toEqual({ code: 0, out: 'address,balance\n' })
+    const note = csv.err.replaceAll(/\s+/g, ' ')
+    expect(note).toContain(`Not conserving: by its events ${BOB} had -10 at the end of block 1`)
+    expect(note).toContain('use --profile weth')
+    expect((await cli(argv(server, '--profile', 'weth'))).err).not.toContain('--profile')
+  })
+  it('marks amounts that may be ids, and reads them as ERC-721', async () => {
+    const logs = [7n, 8n].map((value, index) => transfer({ block: 1, index }, { from: ZERO, to: ADA, value }))
+    const server = await serve({ logs })
+    const amounts = await cli(argv(server, '--format', 'json'))
+    expect(JSON.parse(amounts.out)).toMatchObject({ ambiguous: true, balances: [{ balance: '15' }] })
+    expect(amounts.err.replaceAll(/\s+/g, ' ')).toContain('these balances are sums of ids: use --standard erc721')
+    const words = `balances --url ${server.url} --standard erc721 --token ${TOKEN} --format csv`
+    const tokens = await cli(words.split(' '))
+    expect(tokens).toMatchObject({ code: 0, out: `address,id,balance\n${ADA},7,1\n${ADA},8,1\n` })
+    expect(tokens.err).toContain('Ambiguous: the logs do not distinguish ERC-20 from ERC-721.')
+  })
   it('marks a partial history and keeps negative balances', async () => {
     const logs = [...history(2), transfer({ block: 3 }, { from: BOB, to: ADA, value: 5n })]
     const { code, out, err } = await cli(argv(await serve({ logs }), '--from-block', '3', '--format', 'json'))

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { SourceError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../../src/query/client/errors.ts'
+import { identityOf, openCheckpoint } from '../../../src/query/client/checkpoint.ts'
 import type { QueryClient } from '../../../src/query/client/types.ts'
 import { rebuildBalances } from '../../../src/commands/balances/rebuild.ts'
 import { verifyBalances } from '../../../src/commands/balances/verify.ts'
+import { createLedger } from '../../../src/tokens/ledger.ts'
 import { CONTRACT, pageOf, person, placed, transfer, ZERO } from '../../tokens/pages.ts'
 
 const signal = new AbortController().signal
@@ -51,6 +53,40 @@ it('a checkpoint that cannot be written does not hide the error of the query', a
     onProgress: () => undefined,
   })
   await expect(rebuilding).rejects.toBe(first)
+})
+
+it('a checkpoint of another version, whose ledger does not have everything, is not resumed', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-version-'))
+  const file = join(directory, 'place')
+  const run = {
+    standard: 'erc20',
+    contract: CONTRACT,
+    profile: null,
+    fromBlock: null,
+    fullHistory: true,
+    toBlock: null,
+  } as const
+  const url = 'http://127.0.0.1:1'
+  // The state of another ledger: its title differs, as after a change of what is counted.
+  const other = createLedger({ standard: 'erc1155', contract: CONTRACT, fullHistory: true })
+  const mark = { target: 100, next: 10, last: null, logs: 0, offset: 0 }
+  await openCheckpoint(file, identityOf({ service: url, ...run })).write(mark, other.snapshot())
+  const client: QueryClient = {
+    redact: (text) => text,
+    height: () => Promise.resolve(1000),
+    run: () => Promise.reject(new Error('not reached')),
+  }
+  const rebuilding = rebuildBalances({
+    ...run,
+    client,
+    url,
+    clock: clockOf(),
+    signal,
+    checkpoint: { file, resume: true },
+    onProgress: () => undefined,
+  })
+  await expect(rebuilding).rejects.toThrow(/another version of this program wrote it/)
+  await rm(directory, { recursive: true })
 })
 
 it('a node that does not respond is requested three times', async () => {
