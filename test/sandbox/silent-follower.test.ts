@@ -1,19 +1,18 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
-import { createExec, type Exec } from '../../src/sources/exec.ts'
-import { createJournal, type Journal, type JournalStart } from '../../src/sources/journal.ts'
+import { parseJournalEntry } from '../../src/parsers/journal.ts'
+import type { JournalStart } from '../../src/sources/journal.ts'
 import { eventually } from '../support/eventually.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { createSandbox, probeSandbox, type Sandbox } from '../support/sandbox.ts'
+import { createSandboxedJournal } from '../support/sandboxed-journal.ts'
 
 const describe = await requireRealPart('sandbox', probeSandbox)
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/lines.mjs', import.meta.url))
-const SCRIPT = fileURLToPath(new URL('../support/systemd-sandbox.sh', import.meta.url))
 
 /** Lines a second → the name of the unit. */
 const RATES = [
@@ -24,8 +23,7 @@ const RATES = [
 
 describe('a real journalctl that goes silent', () => {
   let sandbox: Sandbox
-  let exec: Exec
-  let journal: Journal<JournalEntry>
+  let followed: Awaited<ReturnType<typeof createSandboxedJournal>>
   const stop = new AbortController()
   const timing = { interval: 5000, timeout: 10_000 }
 
@@ -40,19 +38,12 @@ describe('a real journalctl that goes silent', () => {
         ),
       binds: [PROGRAM],
     })
-    // The journalctl of the sandbox, under the name that is looked up on PATH.
-    const bin = join(sandbox.directory, 'bin')
-    const name = basename(sandbox.directory).replace('chain-sandbox-', '')
-    await mkdir(bin)
-    await writeFile(join(bin, 'journalctl'), `#!/bin/sh\nexec ${SCRIPT} exec -n ${name} -- /usr/bin/journalctl "$@"\n`)
-    await chmod(join(bin, 'journalctl'), 0o755)
-    exec = createExec({ clock: systemClock, path: `${bin}:/usr/sbin:/usr/bin:/sbin:/bin` })
-    journal = createJournal({ exec, parse: parseJournalEntry })
+    followed = await createSandboxedJournal(sandbox)
     await sandbox.systemctl('start', ...RATES.map(([, unit]) => unit))
   })
   afterAll(async () => {
     stop.abort()
-    exec.killAll()
+    followed.killAll()
     await sandbox.down()
   })
 
@@ -66,7 +57,7 @@ describe('a real journalctl that goes silent', () => {
       while (!stop.signal.aborted) {
         try {
           const context = { clock: systemClock, signal: stop.signal }
-          for await (const { entries, gap } of journal.follow(
+          for await (const { entries, gap } of followed.journal.follow(
             { match: [`_SYSTEMD_UNIT=${unit}.service`], start, ...timing },
             context,
           )) {
@@ -128,7 +119,7 @@ describe('a real journalctl that goes silent', () => {
     const numberAhead = cursor.replace(/;i=[0-9a-f]+;/, ';i=ffffffff;')
     for (const after of [otherBoot, numberAhead]) {
       const following = { match: ['-u', 'three'], start: { after }, interval: 500, timeout: 10_000 }
-      const batches = journal.follow(following, { clock: systemClock, signal: stop.signal })
+      const batches = followed.journal.follow(following, { clock: systemClock, signal: stop.signal })
       await expect(batches.next()).rejects.toMatchObject({ code: 'journal position unusable' })
     }
   })

@@ -186,7 +186,10 @@ export async function* readJournal(parts: JournalDependencies, asked: JournalQue
 }
 
 /** Follows, and resumes where it stopped when journalctl goes silent. */
-async function* followOn({ exec, clock, signal }: JournalDependencies, following: FollowOptions): AsyncGenerator<Entries> {
+async function* followOn(
+  { exec, clock, signal }: JournalDependencies,
+  following: FollowOptions,
+): AsyncGenerator<Entries> {
   let { start } = following
   const journal = createJournal({ exec, parse })
   while (!signal.aborted) {
