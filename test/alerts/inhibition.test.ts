@@ -235,6 +235,15 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(await hear([source, ...queryServiceAlerts()])).toEqual([`chat ChainQueryServiceStopped ${instance}`])
   })
 
+  it('sends one alert for an incomplete block, not that the service is stalled, behind and failing as well', async () => {
+    const source = on('ChainQueryServiceIncomplete', 'warning', { phase: 'incomplete' })
+    await listeners.post(source)
+    const others = ['ChainQueryServiceStalled', 'ChainQueryServiceBehind', 'ChainQueryServiceIngestFailing']
+    expect(await hear([source, ...others.map((name) => on(name, 'warning'))])).toEqual([
+      `chat ChainQueryServiceIncomplete ${instance}`,
+    ])
+  })
+
   it('does not inhibit an alert without an instance by another without one', async () => {
     const without = { job, instance: '', component: 'agent' }
     const source = labelsOf('ChainOfAll', 'critical', without)

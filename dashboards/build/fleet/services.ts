@@ -16,7 +16,8 @@ const PHASES: ValueLabels = {
   2: ['backfill', 'info'],
   3: ['starting', 'info'],
   4: ['waiting', 'warning'],
-  5: ['STOPPED', 'critical'],
+  5: ['INCOMPLETE', 'critical'],
+  6: ['STOPPED', 'critical'],
 }
 const PHASE = Object.entries(PHASES)
   .map(([value, [text]]) => `${value} * (chain_query_service_phase{phase="${text.toLowerCase()}"} == 1)`)

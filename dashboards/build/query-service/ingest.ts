@@ -12,8 +12,8 @@ export const ingest: Row = {
     labels({
       title: 'Phase of the ingest',
       about:
-        '`backfill` catches up with the node, `tail` follows it, `waiting` leaves it alone while it is behind or does not respond. `stopped` needs an operator: see the log.',
-      alerts: ['ChainQueryServiceStopped', 'ChainQueryServiceDown'],
+        '`backfill` catches up with the node, `tail` follows it, `waiting` leaves it alone while it is behind or does not respond. `incomplete`: the node returns the next block without its logs. `stopped` needs an operator: see the log.',
+      alerts: ['ChainQueryServiceStopped', 'ChainQueryServiceIncomplete', 'ChainQueryServiceDown'],
       empty: NO_SERVICE,
       unit: 'none',
       width: 4,

@@ -3,12 +3,16 @@ import { createProgress } from '../../cli/terminal/progress.ts'
 import type { Config } from '../../config/schema.ts'
 import { asError, SourceError, summaryOf } from '../../core/errors.ts'
 import { count, duration, figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
 import { readChainId } from '../../query/service/ingest/headers.ts'
 import { rereadBlocks, type RereadReport } from '../../query/service/ingest/reread.ts'
 import { StoreError } from '../../query/store/errors.ts'
 import type { LogStore } from '../../query/store/store.ts'
 import type { BlockRange } from './block-range.ts'
 import { createOpenStore, type OpenStore, planOf } from './open-store.ts'
+
+/** As for every other request. */
+const TIMEOUT_MS = 30 * second
 
 interface RereadCommand {
   readonly config: Config
@@ -38,7 +42,7 @@ export const reread = async (io: Io, exit: (code: ExitCode) => void, command: Re
   let report: RereadReport = { ...range, blocks: 0, logsBefore: 0, logsAfter: 0, changedBlocks: 0 }
   try {
     await expectHeld(store, range)
-    expectChain(store, await readChainId({ rpcUrl, clock }, signal))
+    expectChain(store, await readChainId({ rpcUrl, clock, timeout: TIMEOUT_MS }, signal))
     await rereadBlocks(
       {
         ...range,

@@ -50,6 +50,22 @@ export const queryService: RuleFile = {
             'The ingest of the query service of {{ $labels.instance }} stopped a minute ago, and does not restart by itself. Its log has the reason. It rejects all requests, because its data may be wrong.',
         },
         {
+          comment:
+            'The phase begins after ten minutes in which the node returned the next block without its logs. The minute prevents an alert for a block that is complete at the next request.',
+          alert: 'ChainQueryServiceIncomplete',
+          severity: 'warning',
+          component: 'services',
+          for: '1m',
+          advice: [
+            'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`. It names the block.',
+            'Request the receipts of that block from the node: `eth_getBlockReceipts`.',
+          ],
+          expr: 'chain_query_service_phase{phase="incomplete"} == 1',
+          summary: 'The node returns a block without its logs, and the query service has stopped before it.',
+          description:
+            'The query service of {{ $labels.instance }} has stopped before a block that the node has returned without all of its logs for more than ten minutes. It serves the blocks before it, and requests the block again every minute.',
+        },
+        {
           comment: '`unless`, because an unknown height has not moved either.',
           alert: 'ChainQueryServiceStalled',
           severity: 'warning',
@@ -64,6 +80,7 @@ export const queryService: RuleFile = {
                 'ChainBehind',
                 'ChainBlockStalled',
                 'ChainQueryServiceStopped',
+                'ChainQueryServiceIncomplete',
               ],
             },
           ],
@@ -91,6 +108,7 @@ unless on (instance, job)
                 'ChainBehind',
                 'ChainBlockStalled',
                 'ChainQueryServiceStopped',
+                'ChainQueryServiceIncomplete',
                 'ChainQueryServiceStalled',
               ],
             },
@@ -113,6 +131,7 @@ and on (instance, job)
           severity: 'warning',
           component: 'services',
           limit: 5,
+          explainedBy: [{ alerts: ['ChainQueryServiceIncomplete'] }],
           advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: (limit) => `round(
   increase(
