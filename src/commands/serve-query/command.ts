@@ -138,7 +138,11 @@ export const serveQueryOptions = (command: Command): Command =>
       .option('--api-keys-file <file>', 'file with API keys, one per line; without it no key is required')
       .option('--rate-limit <number>', 'requests per minute for each key or client address')
       .option('--ready-lag <blocks>', 'largest distance behind the node at which /-/ready is ready (default: 30)')
-      .option('--reread <from-to>', 'read these blocks of the store from the node again, replace them, and exit', readBlockRange)
+      .option(
+        '--reread <from-to>',
+        'read these blocks of the store from the node again, replace them, and exit',
+        readBlockRange,
+      )
       .option('--json', 'print the result of --reread as JSON'),
   )
 

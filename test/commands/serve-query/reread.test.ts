@@ -32,8 +32,7 @@ const it = directoryTest.extend('given', ({ directory, onTestFinished }) => asyn
   )
   const words = ['serve-query', '--store', directory, '--unbounded', '--rpc-url', node.url, '--reread']
   /** The block of each log in the store. */
-  const stored = () =>
-    use(async (store) => (await store.read({ ...WHOLE, fields: ['block_number'] }, never())).blocks)
+  const stored = () => use(async (store) => (await store.read({ ...WHOLE, fields: ['block_number'] }, never())).blocks)
   return { node, words, stored }
 })
 

@@ -49,7 +49,8 @@ const noReceipts: RpcFaults = ({ method }) => (/Receipts?$/.test(method) ? resul
 const inHeaders =
   (valuesOf: (block: number) => object | undefined): RpcFaults =>
   ({ method, params }) => {
-    const values = method === 'eth_getBlockByNumber' && params[0] !== 'finalized' ? valuesOf(Number(params[0])) : undefined
+    const values =
+      method === 'eth_getBlockByNumber' && params[0] !== 'finalized' ? valuesOf(Number(params[0])) : undefined
     return values && changed(values)
   }
 
@@ -221,7 +222,8 @@ describe('a node that returns less than it has', () => {
     expect(meanwhile.at).toContain(stops.at)
     expect(Math.max(...[...meanwhile.at].map((block) => block ?? -1))).toBe(stops.at ?? -1)
     expect([...meanwhile.troubles]).toContainEqual(expect.stringContaining(stops.because))
-    if (isForever) expect(state.trouble).toMatch(/^stopped before (?:block \d+|the first block), .* for more than 10 min: /)
+    if (isForever)
+      expect(state.trouble).toMatch(/^stopped before (?:block \d+|the first block), .* for more than 10 min: /)
   })
 
   it('is described in the reference, each way in a row', async () => {
@@ -279,9 +281,7 @@ describe('the filters of headers are called wrong', () => {
     expect(appended.flat()).toEqual(to(44).map(node.chain.block))
     expect(warnings).toEqual([IGNORED])
     // Block 41 has logs and its own filter.
-    expect(notices).toEqual([
-      'the filters (logsBloom) in the headers of this node match its logs: they are used again',
-    ])
+    expect(notices).toEqual(['the filters (logsBloom) in the headers of this node match its logs: they are used again'])
     expect(state.areFiltersIgnored).toBe(false)
   })
 
@@ -301,10 +301,7 @@ describe('the filters of headers are called wrong', () => {
     ['absent logs', inBoth(() => [])],
     ['a part of the logs', inBoth(without(({ logIndex }) => logIndex !== '0x0'))],
     ['two blocks', all(inHeaders((block) => (block === 1 || block === 2 ? WRONG : undefined)))],
-    [
-      'many blocks, next to one that is right',
-      inHeaders((block) => (block === 2 ? undefined : WRONG)),
-    ],
+    ['many blocks, next to one that is right', inHeaders((block) => (block === 2 ? undefined : WRONG))],
   ])('never by %s', async ([, faults], { startNode }) => {
     const node = await startNode({ height: 7, faults })
     const { store } = watchedStore()

@@ -123,9 +123,9 @@ describe('the number of blocks in a request', () => {
       expect(state.trouble).toContain('the node returned an error: unavailable here')
       const asked = callsOf(from, 'eth_getLogs').slice(before)
       // Of the second range, the first block is requested by its hash, and then by its number.
-      expect(asked.map(({ params: [filter] }) => JSON.stringify(filter)).filter((text) => text.includes('toBlock'))).toEqual(
-        ranges.map((last) => `{"fromBlock":"0x0","toBlock":"${last === '0x3' ? '0x0' : last}"}`),
-      )
+      expect(
+        asked.map(({ params: [filter] }) => JSON.stringify(filter)).filter((text) => text.includes('toBlock')),
+      ).toEqual(ranges.map((last) => `{"fromBlock":"0x0","toBlock":"${last === '0x3' ? '0x0' : last}"}`))
     }
   })
 

@@ -235,7 +235,8 @@ const createLogFetcher = ({ rpc, onFault, onFiltersIgnored, notice, warn, clock 
       throw incomplete(head, 'its receipts have fewer logs')
     }
     // The same logs may be missing in both responses for a while.
-    if (!filters.areCovered(head.bloom, complete.logs)) throw incomplete(head, `${MISSING_IN_FILTER} and in its receipts`)
+    if (!filters.areCovered(head.bloom, complete.logs))
+      throw incomplete(head, `${MISSING_IN_FILTER} and in its receipts`)
     onFault(incomplete(head, flaw))
     return complete.logs
   }

@@ -77,7 +77,8 @@ export const rereadBlocks = async (options: RereadOptions, signal: AbortSignal):
       progressAt = clock.elapsed()
     } catch (thrown) {
       const error = asError(thrown)
-      if (signal.aborted || !(error instanceof IngestError) || clock.elapsed() - progressAt >= GIVE_UP_AFTER) throw error
+      if (signal.aborted || !(error instanceof IngestError) || clock.elapsed() - progressAt >= GIVE_UP_AFTER)
+        throw error
       headers.clear()
       const wait = Math.max(error.wait ?? 0, Math.min(MAX_WAIT, second * 2 ** Math.min(failures, 10)))
       failures += 1

@@ -138,7 +138,10 @@ const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: st
     return new IngestError('overload', { doing, happened: `the node is overloaded: ${message}` })
   }
   if (kind === 'limit') {
-    return new LimitExceededError('overload', { doing, happened: `the node reports that a limit is exceeded: ${message}` })
+    return new LimitExceededError('overload', {
+      doing,
+      happened: `the node reports that a limit is exceeded: ${message}`,
+    })
   }
   if (kind === 'too large') {
     return new TooLargeError('refused', { doing, happened: `the request is too large for the node: ${message}` })

@@ -124,7 +124,11 @@ const REPLACEMENT = 'replacement:'
  * The row that makes replaced blocks visible; without a last block, the row that announces the epoch, so that its blocks
  * in the ledger never count as appended.
  */
-export const replacementRow = ({ epoch, first, last }: Omit<Segment, 'last'> & { readonly last: number | null }): string =>
+export const replacementRow = ({
+  epoch,
+  first,
+  last,
+}: Omit<Segment, 'last'> & { readonly last: number | null }): string =>
   `${REPLACEMENT}${epoch}\t${last === null ? 0 : last + 1}\t${first}\n`
 
 /** Ordered by epoch, so that the latest replacement of a block applies. */

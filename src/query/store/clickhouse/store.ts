@@ -184,8 +184,7 @@ interface Added {
 }
 
 /** Blocks before the floor are no longer visible to reads. */
-const raiseFloor = async (servers: Servers, floor: number): Promise<void> =>
-  writeState(servers, `floor\t${floor}\t\n`)
+const raiseFloor = async (servers: Servers, floor: number): Promise<void> => writeState(servers, `floor\t${floor}\t\n`)
 
 /** One insert of one row is atomic. */
 const writeState = async (servers: Servers, row: string): Promise<void> =>
