@@ -3,7 +3,7 @@ import { AMOUNT, FROM, ID, Limbs, putAddress, type Rows, TO } from './fast/packe
 import type { SnapshotReader, SnapshotWriter } from './state.ts'
 
 /**
- * Whether the amounts of a whole history may be ids: each was minted once and moved as a whole by its owner. An ERC-721
+ * Whether the amounts of a whole history may be ids: each belonged to one owner at a time and moved as a whole. An ERC-721
  * that does not index the id logs the same bytes as an ERC-20. Ends, and frees its memory, at the first transfer that
  * contradicts it, which is among the first ones of most ERC-20 tokens.
  */

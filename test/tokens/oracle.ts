@@ -38,7 +38,7 @@ interface State {
 }
 
 export const askOracle = (options: OracleOptions, pages: readonly OraclePage[]): OracleResult => {
-  const state: State = { options, sums: new Map(), owners: new Map(), odd: {}, moves: [], applied: 0, supply: 0n }
+  const state = emptyState(options)
   const all = pages.flatMap((page) => settle(page.logs, state))
   let outOfRange: OracleResult['outOfRange'] = null
   for (const [at, log] of withoutPairs(all, state).entries()) {
@@ -73,7 +73,7 @@ const ownersOf = (moves: State['moves'], fullHistory: boolean): ReadonlyMap<bigi
 const readUnindexed = (logs: readonly Settled[], state: State): void => {
   const moves = logs
     .filter(({ topics, data }) => topics.length === 2 && data.length === 32 && !topics.some(isDirty))
-    .map(({ topics, data }) => [...topics.map(addressOf), bigOf(data)] as unknown as State['moves'][number])
+    .flatMap(movesOf)
   const owners = ownersOf(moves, state.options.fullHistory)
   if (owners === null || moves.length === 0) return
   for (const [id, owner] of owners) state.owners.set(id, owner)
@@ -98,7 +98,7 @@ const withoutPairs = (logs: readonly Settled[], state: State): readonly Settled[
         !used.has(one) &&
         one.block === log.block &&
         one.topic0 === TOPIC.transfer &&
-        moveOf(one) === `${parties.join()},${valueOf(log)}`,
+        movesOf(one).join(' ') === `${parties.join()},${valueOf(log)}`,
     )
     if (isDeposit && valueOf(log) > 0n) isPaired = other !== undefined
     if (other === undefined || !isPaired) return log
@@ -110,20 +110,22 @@ const withoutPairs = (logs: readonly Settled[], state: State): readonly Settled[
   })
 }
 
-/** Sender, recipient and amount of a Transfer of ERC-20. */
-const moveOf = (log: Settled): string => {
-  const state: State = {
-    options: { standard: 'erc20', fullHistory: true },
-    sums: new Map(),
-    owners: new Map(),
-    odd: {},
-    moves: [],
-    applied: 0,
-    supply: 0n,
-  }
+/** Of a Transfer, read as one of ERC-20. */
+const movesOf = (log: Settled): State['moves'] => {
+  const state = emptyState({ standard: 'erc20', fullHistory: true })
   apply(log, state)
-  return state.moves.join(' ')
+  return state.moves
 }
+
+const emptyState = (options: OracleOptions): State => ({
+  options,
+  sums: new Map(),
+  owners: new Map(),
+  odd: {},
+  moves: [],
+  applied: 0,
+  supply: 0n,
+})
 
 const note = (state: State, what: string, times = 1): void => {
   const count = (state.odd[what] ?? 0) + times

@@ -50,35 +50,34 @@ describe('snapshots', () => {
     expect(second.result()).toEqual(first.result())
   })
 
-  test.each<readonly [string, LedgerOptions, readonly WireLog[], readonly WireLog[]]>([
-    ['a balance below 0 that is made up for', ERC20, [transfer(ANN, BOB, 4)], [transfer(BOB, ANN, 4)]],
-    ['amounts that may be ids', ERC20, [MINT, transfer(ZERO, ANN, 11)], [transfer(ANN, BOB, 11)]],
-    ['amounts that are not ids', ERC20, [MINT, MINT], [transfer(ZERO, ANN, 11)]],
-    [
-      'deposits with a Transfer',
-      { ...ERC20, profile: 'weth' },
-      [logOf(TOPIC.deposit, [ANN], word(10)), MINT],
-      [transfer(ANN, ZERO, 3), logOf(TOPIC.withdrawal, [ANN], word(3))],
-    ],
-    [
-      'deposits without one',
-      { ...ERC20, profile: 'weth' },
-      [logOf(TOPIC.deposit, [ANN], word(10))],
-      [transfer(ANN, ZERO, 3), logOf(TOPIC.withdrawal, [ANN], word(3))],
-    ],
-    ['ids in the data', { ...ERC20, standard: 'erc721' }, [MINT], [transfer(ANN, BOB, 10)]],
-    ['ids in the data before indexed ones', { ...ERC20, standard: 'erc721' }, [MINT], [handover(ZERO, BOB, 1)]],
-    ['amounts of a hybrid', { ...ERC20, standard: 'erc721' }, [handover(ZERO, BOB, 1)], [transfer(ZERO, ANN, 10)]],
-  ])('edge case 15: a snapshot keeps what was found: %s', (_title, options, before, after) => {
-    const logs = [pageOf(placed(before, 5), { from: 0, next: 10 }), pageOf(placed(after, 15), { from: 10, next: 20 })]
-    const expected = resultOf(options, ...logs)
+  const WRAPPED: LedgerOptions = { ...ERC20, profile: 'weth' }
+  const OWNERS: LedgerOptions = { ...ERC20, standard: 'erc721' }
+  const deposit = logOf(TOPIC.deposit, [ANN], word(10))
+  const unwrapped = [transfer(ANN, ZERO, 3), logOf(TOPIC.withdrawal, [ANN], word(3))]
+
+  /** The logs before the snapshot and those after it. */
+  type Parts = readonly [before: readonly WireLog[], after: readonly WireLog[]]
+
+  test.each<readonly [string, LedgerOptions, Parts]>([
+    ['a balance below 0 that is made up for', ERC20, [[transfer(ANN, BOB, 4)], [transfer(BOB, ANN, 4)]]],
+    ['amounts that may be ids', ERC20, [[MINT, transfer(ZERO, ANN, 11)], [transfer(ANN, BOB, 11)]]],
+    ['amounts that are not ids', ERC20, [[MINT, MINT], [transfer(ZERO, ANN, 11)]]],
+    ['deposits with a Transfer', WRAPPED, [[deposit, MINT], unwrapped]],
+    ['deposits without one', WRAPPED, [[deposit], unwrapped]],
+    ['ids in the data', OWNERS, [[MINT], [transfer(ANN, BOB, 10)]]],
+    ['ids in the data before indexed ones', OWNERS, [[MINT], [handover(ZERO, BOB, 1)]]],
+    ['amounts of a hybrid', OWNERS, [[handover(ZERO, BOB, 1)], [transfer(ZERO, ANN, 10)]]],
+  ])('edge case 15: a snapshot keeps what was found: %s', (_title, options, [before, after]) => {
+    const first = pageOf(placed(before, 5), { from: 0, next: 10 })
+    const last = pageOf(placed(after, 15), { from: 10, next: 20 })
+    const expected = withoutPaths(resultOf(options, first, last))
     for (const path of ['fast', 'generic'] as const) {
-      const first = createLedger({ ...options, path })
-      first.applyPage(logs[0] ?? pageOf([]))
-      const second = createLedger({ ...options, path })
-      second.restore(first.snapshot())
-      second.applyPage(logs[1] ?? pageOf([]))
-      expect(withoutPaths(second.result())).toEqual(withoutPaths(expected))
+      const saved = createLedger({ ...options, path })
+      saved.applyPage(first)
+      const restored = createLedger({ ...options, path })
+      restored.restore(saved.snapshot())
+      restored.applyPage(last)
+      expect(withoutPaths(restored.result())).toEqual(expected)
     }
   })
 

@@ -10,10 +10,11 @@ export const balancesCommand = (io: Io, exit: (code: ExitCode) => void): Command
       'after',
       `
 Balances are exact integers in the smallest unit of the token; --decimals adds
-amounts. The zero address and burned tokens are not listed. Partial, hybrid and
-non-conserving histories are marked in JSON and on standard error. An incomplete
-result is written only as JSON or a table, which mark it, and to FILE.partial
-instead of FILE; CSV cannot mark it.
+amounts. The zero address and burned tokens are not listed. Partial, hybrid,
+ambiguous and non-conserving histories are marked in JSON and on standard error;
+they do not change the exit code. An incomplete result is written only as JSON
+or a table, which mark it, and to FILE.partial instead of FILE; CSV cannot mark
+it.
 
 If an RPC is configured or --rpc is given, a sample of the balances is compared
 with the contract. Otherwise they are marked as unverified: a log that the

@@ -62,7 +62,7 @@ const MAX_DIFFERENCES = 20
 type Ledger = BalancesReport['rebuilt']['ledger']
 
 const MAY_BE_IDS =
-  'Ambiguous: each amount was minted once and moved as a whole by its owner, as an id is. If the contract is an ERC-721 that does not index the id, these balances are sums of ids: use --standard erc721.'
+  'Ambiguous: each amount belonged to one owner at a time and moved as a whole, as an id does. If the contract is an ERC-721 that does not index the id, these balances are sums of ids: use --standard erc721.'
 const AMBIGUOUS = 'Ambiguous: the logs do not distinguish ERC-20 from ERC-721. Check which standard the contract has.'
 
 const inconsistencyOf = ({ stats, outOfRange }: Ledger): string => {

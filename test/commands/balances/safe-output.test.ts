@@ -125,12 +125,12 @@ describe('notes on standard error, also for CSV', () => {
     const data = `0x${[ZERO, ADA].map((one) => one.slice(2).padStart(64, '0')).join('')}${'7'.padStart(64, '0')}`
     const kitty = { ...plain, topics: [topic, null, null, null], data }
     expect(await csv(await serve({ logs: [kitty] }), 'erc20')).toContain(
-      'Unusual: 1 unindexed. The logs do not distinguish ERC-20 from ERC-721',
+      'Unusual: 1 unindexed. Ambiguous: the logs do not distinguish ERC-20 from ERC-721',
     )
   })
   it('report an empty result and the last block', async () => {
     const said = await csv(await serve({ logs: [] }), 'erc1155', '--to-block', '5000')
-    expect(said).toContain('No event was found. Check the contract address and the standard.')
+    expect(said).toContain('No transfer event of erc1155 was found. Check the contract address and the standard.')
     expect(said).toContain('Through block 300, not 5000: the service has no later block yet.')
     expect(await csv(await serve(), 'erc20')).toMatch(/^Unverified: [^:]+ Through block 300\. $/)
   })
