@@ -261,8 +261,6 @@ describe('an incomplete block', () => {
 })
 
 describe('the filters of headers are called wrong', () => {
-  const IGNORED = expect.stringMatching(/^the filters \(logsBloom\).* not detected any more$/)
-
   it('by blocks with logs that their filters do not have, after half an hour, until a filter is right', async ({
     startNode,
   }) => {
@@ -279,7 +277,8 @@ describe('the filters of headers are called wrong', () => {
     expect(ignoredAt).toBeGreaterThanOrEqual(30 * MINUTE)
     expect(ignoredAt).toBeLessThan(33 * MINUTE)
     expect(appended.flat()).toEqual(to(44).map(node.chain.block))
-    expect(warnings).toEqual([IGNORED])
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toMatch(/^the filters \(logsBloom\).* not detected any more$/)
     // Block 41 has logs and its own filter.
     expect(notices).toEqual(['the filters (logsBloom) in the headers of this node match its logs: they are used again'])
     expect(state.areFiltersIgnored).toBe(false)

@@ -64,8 +64,8 @@ export const rereadBlocks = async (options: RereadOptions, signal: AbortSignal):
     notice: nothing,
   })
   let report: RereadReport = { from, to, blocks: 0, logsBefore: 0, logsAfter: 0, changedBlocks: 0 }
-  let failures = 0
-  let progressAt = clock.elapsed()
+  /** Time of the last progress, and failures since then. */
+  const since = { at: clock.elapsed(), failures: 0 }
   while (report.blocks < to - from + 1 && !signal.aborted) {
     try {
       const blocks = await readBlocks({ from: from + report.blocks, to, after: null, final: null, signal })
@@ -73,15 +73,14 @@ export const rereadBlocks = async (options: RereadOptions, signal: AbortSignal):
       await store.replace(blocks)
       report = next
       onProgress(report)
-      failures = 0
-      progressAt = clock.elapsed()
+      since.failures = 0
+      since.at = clock.elapsed()
     } catch (thrown) {
       const error = asError(thrown)
-      if (signal.aborted || !(error instanceof IngestError) || clock.elapsed() - progressAt >= GIVE_UP_AFTER)
-        throw error
+      if (signal.aborted || !(error instanceof IngestError) || clock.elapsed() - since.at >= GIVE_UP_AFTER) throw error
       headers.clear()
-      const wait = Math.max(error.wait ?? 0, Math.min(MAX_WAIT, second * 2 ** Math.min(failures, 10)))
-      failures += 1
+      const wait = Math.max(error.wait ?? 0, Math.min(MAX_WAIT, second * 2 ** Math.min(since.failures, 10)))
+      since.failures += 1
       options.onRetry(error, wait)
       await clock.sleep(wait, signal)
     }

@@ -59,8 +59,8 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     }
   }
   const replace = async (blocks: readonly Block[]): Promise<void> => {
-    const [first, last] = [blocks[0]?.number, blocks.at(-1)?.number]
-    if (first === undefined || last === undefined) return
+    const [first, end] = [blocks[0]?.number, blocks.at(-1)?.number]
+    if (first === undefined || end === undefined) return
     const before = await currentContents()
     const numbers = blocks.map(({ number }) => number)
     expectStored(before === null ? [] : await headsOf({ servers, contents: before }, numbers), blocks)
@@ -73,9 +73,9 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     const next = { epoch: continued?.epoch ?? (await claimEpoch(servers)), first: continued?.first ?? first }
     if (continued === null) await writeState(servers, replacementRow({ ...next, last: null }))
     await writeBlocks(servers, blocks, next.epoch)
-    await writeState(servers, replacementRow({ ...next, last }))
+    await writeState(servers, replacementRow({ ...next, last: end }))
     await currentContents()
-    replaced = { ...next, last }
+    replaced = { ...next, last: end }
   }
   const prune = async (firstKept: number): Promise<void> => {
     const before = await currentContents()
