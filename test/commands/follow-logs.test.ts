@@ -26,9 +26,10 @@ test('a followed log resumes where it stopped when journalctl goes silent', asyn
       }
       const isFirst = (followers += 1) === 1
       let next = Number(/i=(\d+)/.exec(args.find((arg) => arg.startsWith('--cursor=')) ?? '')?.[1])
-      for (; !signal.aborted; await clock.sleep(1000, signal)) {
+      while (!signal.aborted) {
         // The first one is silent from the tenth second on.
         for (; next <= (isFirst ? Math.min(newest(), 10) : newest()); next += 1) yield Buffer.from(line(next))
+        await clock.sleep(1000, signal)
       }
     },
     killAll: () => undefined,

@@ -139,20 +139,24 @@ test('another entry in its place is a gap; what is no entry is counted', async (
 })
 
 /** The heartbeats that a follower yields until it fails, over this number of intervals. */
-const heartbeatsOf = async (world: ReturnType<typeof journalOf>, intervals: number, start: JournalStart, now = 0) => {
+const heartbeatsOf = async (
+  world: ReturnType<typeof journalOf>,
+  intervals: number,
+  { now = 0, ...start }: JournalStart & { readonly now?: number },
+) => {
   const { clock, batches, stop } = follow(world, start, now)
   let heartbeats = 0
-  let error: unknown
+  let error = ''
   const reading = (async () => {
     for await (const _ of batches) heartbeats += stop.signal.aborted ? 0 : 1
   })().catch((thrown: unknown) => {
-    error = thrown
+    error = String(thrown)
   })
   await settle()
   for (let interval = 0; interval < intervals; interval += 1) await clock.advance(1000)
   stop.abort()
   await reading
-  return { heartbeats, error: error === undefined ? '' : String(error) }
+  return { heartbeats, error }
 }
 const STALLED = 'the running journalctl does not return'
 const UNUSABLE = 'none from this position on'
@@ -265,16 +269,17 @@ describe('entries of another boot, later than now', () => {
     if (args.includes('--boot')) return { stdout: isAhead ? '' : line(NOW - 10) }
     return { stdout: line(TEN_DAYS_AHEAD) }
   }
-  const followed = ({ calls }: ReturnType<typeof journalOf>) => calls.find(({ args }) => args.includes('--follow'))?.args
+  const followed = ({ calls }: ReturnType<typeof journalOf>) =>
+    calls.find(({ args }) => args.includes('--follow'))?.args
 
   test('are not the newest: the current boot alone is followed', async () => {
     const world = journalOf(hidden, [line(NOW - 10)])
-    const { heartbeats, error } = await heartbeatsOf(world, 14, { after: `s=${NOW - 10}` }, NOW)
+    const { heartbeats, error } = await heartbeatsOf(world, 14, { after: `s=${NOW - 10}`, now: NOW })
     expect([error, heartbeats]).toEqual(['', 15])
     expect(followed(world)).not.toContain('--merge')
   })
   test('a position among them is unusable at once', async () => {
-    const { error, heartbeats } = await heartbeatsOf(journalOf(hidden), 0, { after: `s=${TEN_DAYS_AHEAD}` }, NOW)
+    const { error, heartbeats } = await heartbeatsOf(journalOf(hidden), 0, { after: `s=${TEN_DAYS_AHEAD}`, now: NOW })
     expect(error).toContain(UNUSABLE)
     expect(heartbeats).toBe(0)
   })
@@ -283,12 +288,12 @@ describe('entries of another boot, later than now', () => {
     // The unit has not logged in this boot when the follower starts.
     const end = (args: readonly string[]) => (args.includes('--boot') && (asked += 1) === 1 ? {} : hidden(args))
     const world = journalOf(end, [line(TEN_DAYS_AHEAD)])
-    const { error } = await heartbeatsOf(world, 14, { after: `s=${TEN_DAYS_AHEAD}` }, NOW)
+    const { error } = await heartbeatsOf(world, 14, { after: `s=${TEN_DAYS_AHEAD}`, now: NOW })
     expect(error).toContain(STALLED)
   })
   test('before the unit has logged in this boot, all boots are followed', async () => {
     const world = journalOf((args) => (args.includes('--boot') ? { stdout: '' } : { stdout: line(TEN_DAYS_AHEAD) }))
-    await heartbeatsOf(world, 1, { newest: 10 }, NOW)
+    await heartbeatsOf(world, 1, { newest: 10, now: NOW })
     expect(followed(world)).toContain('--merge')
   })
 })

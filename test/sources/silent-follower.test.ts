@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Exec } from '../../src/sources/exec.ts'
 import { createJournal, type FollowOptions, type JournalStart } from '../../src/sources/journal.ts'
 import type { VirtualClock } from '../../src/core/virtual-clock.ts'
@@ -10,8 +11,9 @@ interface Entry {
 }
 const START = 1_000_000
 const STEP = 500
+const schema = z.object({ n: z.number(), at: z.number() })
 const parse = (text: string): Entry => {
-  const { n, at } = JSON.parse(text) as { readonly n: number; readonly at: number }
+  const { n, at } = schema.parse(JSON.parse(text))
   return { cursor: `n=${n}`, at }
 }
 const numberOf = (cursor: string): number => Number(cursor.slice(2))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Exec } from '../../src/sources/exec.ts'
 import { createSnapshotJournal } from '../../src/sources/journal-range.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -6,7 +7,8 @@ import { manualClock } from '../support/manual-clock.ts'
 const NOW = 1_000_000
 const TEN_DAYS_AHEAD = NOW + 864_000_000
 const line = (at: number): string => `${JSON.stringify({ cursor: `s=${at}`, at })}\n`
-const parse = (text: string) => JSON.parse(text) as { readonly cursor: string; readonly at: number }
+const schema = z.object({ cursor: z.string(), at: z.number() })
+const parse = (text: string) => schema.parse(JSON.parse(text))
 
 /** The times of the entries that a command reads, newest last, when the newest of the current boot is `ofThisBoot`. */
 const timesRead = async (ofThisBoot: number) => {
