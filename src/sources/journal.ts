@@ -44,7 +44,7 @@ export interface JournalDependencies<Entry> {
  * Heartbeats without entries until the first check of the journal's end, which distinguishes a quiet unit from a stalled
  * follower, and between two checks.
  */
-const FIRST_PROBE = 5
+const FIRST_PROBE = 4
 const PROBE_EVERY = 6
 /**
  * The heartbeats in which the entry at the journal's end must arrive: it takes some tenths of a second. Two, so that
@@ -285,7 +285,8 @@ export const createEndReader = <Entry extends JournalPosition>(dependencies: Jou
   const readNewestOfBoot = createNewestEntryReader(dependencies, CURRENT_BOOT)
   return async (match: readonly string[], { clock, signal }: Context): Promise<JournalEnd<Entry>> => {
     const newest = await readNewest(match, signal)
-    if (newest === undefined || newest.at <= clock.now() + LIMITS.journal.aheadMs) return { entry: newest, isHidden: false }
+    if (newest === undefined || newest.at <= clock.now() + LIMITS.journal.aheadMs)
+      return { entry: newest, isHidden: false }
     const current = await readNewestOfBoot(match, signal)
     const isHidden = current !== undefined && current.cursor !== newest.cursor
     return { entry: isHidden ? current : newest, isHidden }

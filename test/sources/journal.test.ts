@@ -195,10 +195,10 @@ describe('a follower without entries', () => {
     })()
     await settle()
     arrive(line(5))
-    // The check is at the fifth heartbeat, and an entry must arrive by the seventh.
-    for (let tick = 1; tick <= 6; tick += 1) await clock.advance(1000)
+    // The check is at the fourth heartbeat, and an entry must arrive before the sixth.
+    for (let tick = 1; tick <= 5; tick += 1) await clock.advance(1000)
     arrive(line(6))
-    for (let tick = 7; tick <= 14; tick += 1) await clock.advance(1000)
+    for (let tick = 6; tick <= 14; tick += 1) await clock.advance(1000)
     stop.abort()
     await reading
     expect(read).toEqual([6])
