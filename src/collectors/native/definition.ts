@@ -42,7 +42,7 @@ export const definition = {
   name: 'native',
   help: 'metrics exported by consensus: peers, sessions, votes, statesync',
   introduction:
-    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When they stop changing they are absent here, and `chain_native_frozen` is 1. `chain_native_database_{reads,writes,copied_bytes}_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
+    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When they stop changing they are absent here, and `chain_native_frozen` is 1. `chain_native_database_reads_total`, `chain_native_database_writes_total` and `chain_native_database_copied_bytes_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
   settings: z
     .strictObject({
       ...timing('10s', '5s', POLL),

@@ -33,11 +33,11 @@ serveQuery apiKeysFile (and the keys in the file), rateLimit and readyLag. The
 log names all other keys that changed: they need a restart. If the configuration
 is invalid, the service logs the error and keeps the previous one.
 
---reread FROM-TO reads blocks that are in the store from the node again, verifies
-and replaces them, prints the number of blocks and of logs before and after, and
-exits. Use it for blocks that were stored without some of their logs, with the
-same store and limits as the service, while the service is stopped. If it is
-interrupted, each block is as before or as read; run it again.
+--reread FROM-TO reads stored blocks from the node again, verifies and replaces
+them, prints the number of blocks and of logs before and after, and exits. Use
+it for blocks that were stored without some of their logs, with the same store
+and limits as the service, while the service is stopped. If it is interrupted,
+each block is as before or as read; run it again.
 
 Exit codes: 0 stopped by a signal, or all blocks were read again; 1 failure; 2
 usage error; 130 --reread was interrupted.

@@ -40,7 +40,7 @@ export const queryService = {
       kind: INGEST_FAILURES,
     }),
     chain_query_service_header_filters_ignored: gauge(
-      '1 if the filters (logsBloom) in the headers of the node are wrong and missing logs are detected by receipts only, 0 if not.',
+      'Whether the filters (logsBloom) in the headers of the node are wrong, so that missing logs are detected by receipts only.',
     ),
     chain_query_service_requests_total: counter(
       'Responses of the query service, by status code; 499: the client closed the connection before the response.',
