@@ -12,8 +12,6 @@ const DISPROVING_BLOCKS = 3
 /** And after this time since the first of them, in milliseconds, without a block whose logs cover its filter. */
 const DISPROVED_AFTER = 30 * minute
 
-export type HeaderFilters = ReturnType<typeof createHeaderFilters>
-
 interface HeaderFilterOptions {
   readonly clock: Clock
   /** Called when the filters are ignored from now on (true), and when they are used again (false). */
