@@ -226,6 +226,17 @@ describe('a node that returns less than it has', () => {
       expect(state.trouble).toMatch(/^stopped before (?:block \d+|the first block), .* for more than 10 min: /)
   })
 
+  it('in a response that ends within a block, although the filter has no other addresses and topics', async ({
+    startNode,
+  }) => {
+    // Of seven logs of three kinds, the first three set all bits of the filter.
+    const node = await startNode({ height: 40, logsIn: () => 7 })
+    node.faults = inLogs((logs) => logs.slice(0, 18))
+    const { appended, store } = watchedStore()
+    await ingestUntil({ node, store }, has(40))
+    expect(appended.flat()).toEqual(to(40).map(node.chain.block))
+  })
+
   it('is described in the reference, each way in a row', async () => {
     const page = await readFile('docs/reference/query-service.md', 'utf8')
     const [, table = ''] = page.split('## When the node returns less than it has\n')

@@ -57,10 +57,17 @@ describe('the end of a block with a full bloom filter', () => {
     expect(callsOf(from, 'eth_getBlockReceipts')).toEqual([])
   })
 
-  it('is taken as it came where the node refuses single receipts, and a warning reports it once', async ({ full }) => {
-    const from = await full(({ method }) =>
-      method === 'eth_getTransactionReceipt' ? refused('Method not found') : undefined,
-    )
+  it('is verified by the receipts of the block where the node has no index of transactions', async ({ full }) => {
+    const from = await full(({ method, nth }) => {
+      if (method === 'eth_getTransactionReceipt') return nth % 2 === 0 ? result(null) : refused('Method not found')
+      return method === 'eth_getLogs' && nth === 0 ? cut : undefined
+    })
+    const { state, warnings } = await ingestWhole(from)
+    expect({ warnings, incomplete: state.errors.incomplete }).toEqual({ warnings: [], incomplete: 1 })
+  })
+
+  it('is taken as it came where the node refuses all receipts, and a warning reports it once', async ({ full }) => {
+    const from = await full(({ method }) => (/Receipts?$/.test(method) ? refused('Method not found') : undefined))
     from.chain.setHeight(3)
     const { store } = watchedStore()
     const { warnings } = await ingestUntil({ node: from, store }, ({ indexed }) => {
@@ -68,7 +75,7 @@ describe('the end of a block with a full bloom filter', () => {
       return indexed === 7
     })
     expect(warnings).toEqual([
-      'the node does not return receipts of single transactions: missing logs at the end of blocks whose header has no usable filter cannot be detected',
+      'the node does not return receipts: not all logs that are missing at the end of a block can be detected',
     ])
   })
 })

@@ -158,6 +158,12 @@ interface IncompleteLogs {
   readonly flaw: string
 }
 
+interface BlockResponse {
+  readonly head: FullHeader
+  readonly blockLogs: BlockLogs
+  readonly isLast: boolean
+}
+
 /** Up to this number, blocks are requested one by one by hash, so that the response cannot be of another fork. */
 const BY_HASH = 4
 
@@ -206,20 +212,30 @@ const createLogFetcher = ({ rpc, onFault, onFiltersIgnored, notice, warn, clock 
     }
   }
 
+  /** The same as isLastLog, by all receipts of the block. */
+  const isLastInReceipts = async (head: FullHeader, logs: readonly StoredLog[], signal: AbortSignal) => {
+    try {
+      const complete = groupByBlock([head], await readLogsFromReceipts(head, signal))?.get(head.number)
+      return complete === undefined ? false : complete.logs.length <= logs.length
+    } catch (error) {
+      if (error instanceof NodeRejectedError) return null
+      throw error
+    }
+  }
+
   /**
-   * Checks for missing logs at the end of a block, where no logIndex shows them: by the filter in the header, or by the
-   * receipts of the last transactions.
+   * Checks for missing logs at the end of a block, where no logIndex shows them: by the filter in the header, and by the
+   * receipts of the last transactions if the filter cannot show them. `isLast`: the response has no logs after those of
+   * this block, so it may have been cut within it, and the missing logs may have no other addresses and topics.
    */
-  const findFlawAtEnd = async (head: FullHeader, { logs }: BlockLogs, signal: AbortSignal) => {
+  const findFlawAtEnd = async ({ head, blockLogs: { logs }, isLast }: BlockResponse, signal: AbortSignal) => {
     const { bloom, transactions } = head
     if (!filters.areCovered(bloom, logs)) return MISSING_IN_FILTER
-    const isShown = logs.length === 0 ? filters.isWithoutLogs(bloom) : filters.isUsable(bloom)
+    const isShown = logs.length === 0 ? filters.isWithoutLogs(bloom) : filters.isUsable(bloom) && !isLast
     if (isShown || transactions.length === 0) return null
-    const isEnd = await isLastLog(head, logs, signal)
+    const isEnd = (await isLastLog(head, logs, signal)) ?? (await isLastInReceipts(head, logs, signal))
     if (isEnd === null) {
-      warnOnce(
-        'the node does not return receipts of single transactions: missing logs at the end of blocks whose header has no usable filter cannot be detected',
-      )
+      warnOnce('the node does not return receipts: not all logs that are missing at the end of a block can be detected')
     }
     return isEnd === false ? 'its receipts have logs that are missing in the response' : null
   }
@@ -241,8 +257,9 @@ const createLogFetcher = ({ rpc, onFault, onFiltersIgnored, notice, warn, clock 
     return complete.logs
   }
 
-  const readBlock = async (head: FullHeader, blockLogs: BlockLogs, signal: AbortSignal) => {
-    const flaw = findFlaw(head, blockLogs) ?? (await findFlawAtEnd(head, blockLogs, signal))
+  const readBlock = async (response: BlockResponse, signal: AbortSignal) => {
+    const { head, blockLogs } = response
+    const flaw = findFlaw(head, blockLogs) ?? (await findFlawAtEnd(response, signal))
     return flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal)
   }
 
@@ -265,10 +282,12 @@ const createLogFetcher = ({ rpc, onFault, onFiltersIgnored, notice, warn, clock 
       const blockLogs = all.get(head.number) ?? NO_LOGS
       if (findFlaw(head, blockLogs) === null) filters.observe(head, blockLogs.logs)
     }
+    const lastWithLogs = heads.findLast(({ number }) => all.get(number)?.logs.length !== 0)
     const logs = new Map<number, readonly StoredLog[]>()
     for (const head of heads) {
+      const isLast = head === lastWithLogs || heads.length <= BY_HASH
       try {
-        logs.set(head.number, await readBlock(head, all.get(head.number) ?? NO_LOGS, signal))
+        logs.set(head.number, await readBlock({ head, blockLogs: all.get(head.number) ?? NO_LOGS, isLast }, signal))
       } catch (error) {
         const isOfBlock = error instanceof IngestError && !(error instanceof TooLargeError)
         if (!isOfBlock || logs.size === 0) throw error

@@ -180,7 +180,7 @@ const RECEIPTS_AT_ONCE = 20
 /**
  * Whether the last of these logs is the last of its block: neither its transaction nor any later one has a log after
  * it. Without logs: whether no transaction has any. This is the only evidence if the header has no usable filter. Null
- * if the node does not return receipts.
+ * if the node does not return receipts of single transactions.
  */
 export const createIsLastLog = (rpc: Rpc) => {
   const receiptsOf = createSingleReceiptReader(rpc)
@@ -199,7 +199,9 @@ export const createIsLastLog = (rpc: Rpc) => {
       }
       return true
     } catch (error) {
-      if (error instanceof NodeRejectedError) return null
+      // A node may have pruned its index of transactions, and still have all receipts by block.
+      const isUnavailable = error instanceof IngestError && (error.kind === 'incomplete' || error.kind === 'refused')
+      if (isUnavailable && !(error instanceof TooLargeError)) return null
       throw error
     }
   }
