@@ -195,7 +195,7 @@ export const database: Row = {
           legend: 'hits',
         },
         {
-          expr: `rate(chain_native_cache_evictions_total[$__rate_interval])
+          expr: `sum by (job, instance) (rate(chain_native_cache_evictions_total[$__rate_interval]))
             / sum by (job, instance) (rate(chain_native_cache_requests_total[$__rate_interval]))`,
           legend: 'removals',
         },
