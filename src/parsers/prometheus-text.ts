@@ -55,7 +55,7 @@ export const parsePrometheusText = (text: string): Exposition => {
 
 // Sticky, so that a line is scanned from left to right once: a label value may contain any character, including braces.
 const NAME = /([a-zA-Z_:][\w:]*)[ \t]*(\{?)/y
-/** A name with other characters stands in the braces: `{"a.b",label="x"}`. */
+/** A name with other characters is in the braces: `{"a.b",label="x"}`. */
 const QUOTED_NAME = /\{[ \t]*"((?:[^"\\]|\\.)+)"[ \t]*(,?)/y
 const LABEL = /[ \t]*(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)+)")[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(,?)/y
 const CLOSED = /[ \t]*\}/y

@@ -32,7 +32,7 @@ export class NodeRejectedError extends IngestError {
   }
 }
 
-/** An error code that stands for an overload and for a request that is too large, with a text that names neither. */
+/** An error code that is used for an overload and for a request that is too large, with a text that names neither. */
 export class LimitExceededError extends IngestError {
   override name = 'LimitExceededError'
 }

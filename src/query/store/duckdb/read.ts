@@ -95,7 +95,7 @@ const readSlices = async (
     })
     const lastRow = page.blocks.at(-1)
     if (!isComplete || page.isFull()) return lastRow === undefined ? end + 1 : lastRow + 1
-    // A slice that ends at a bound says nothing about a longer one.
+    // A slice that ends at a bound proves nothing about a longer one.
     const isShort = end - start + 1 < wanted
     start = end + 1
     if (isLate()) return start
