@@ -42,7 +42,7 @@ export const agent: RuleFile = {
             'Check which program answers at the address of the agent: `curl -s HOST:9843/metrics | head`.',
           ],
           expr: `absent(chain_agent_build_info{job="chain-agent"})
-unless on (job)
+unless on (job, cluster)
   (up{job="chain-agent"} == 0)`,
           summary: 'No agent is scraped at all.',
           description:
@@ -59,8 +59,8 @@ unless on (job)
             'Compare the targets of Prometheus with your nodes: `/etc/prometheus/targets/*.yaml`.',
             'If you removed the node on purpose, silence this alert for it: `amtool silence add instance=NODE`.',
           ],
-          expr: `group by (instance, job) (last_over_time(up{job="chain-agent"}[6h]))
-unless on (instance, job) up{job="chain-agent"}`,
+          expr: `group by (instance, job, cluster) (last_over_time(up{job="chain-agent"}[6h]))
+unless on (instance, job, cluster) up{job="chain-agent"}`,
           summary: 'A node is no longer a target of Prometheus.',
           description:
             'Prometheus scraped the agent on {{ $labels.instance }} within the last six hours, and for ten minutes it has not been a target: no alert can fire for this node.',
@@ -91,7 +91,7 @@ unless on (instance, job) up{job="chain-agent"}`,
           for: '5m',
           advice: ['See which collectors fail, and why: `chain-agent status agent`.'],
           expr: `(chain_agent_collector_enabled == 1)
-unless on (instance, job, collector)
+unless on (instance, job, cluster, collector)
   (chain_agent_collector_up == 1)`,
           summary: 'A collector of the agent gives no readings.',
           description:
@@ -110,7 +110,7 @@ unless on (instance, job, collector)
             'Check that no proxy serves old copies of the metrics: `curl -s HOST:9843/metrics`.',
           ],
           expr: (limit) => `(time() - chain_agent_collector_last_success_timestamp_seconds > ${limit})
-and on (instance, job, collector)
+and on (instance, job, cluster, collector)
   (chain_agent_collector_up == 1)`,
           summary: 'A collector is reported as up, but its last reading is old.',
           description: (limit) =>
@@ -168,13 +168,13 @@ and on (instance, job, collector)
           for: '15m',
           advice: ['Start it: `sudo systemctl start otelcol`.', 'See its log: `journalctl -u otelcol -n 50`.'],
           expr: `(chain_service_expected{service="otelcol"} == 1)
-and on (instance, job)
+and on (instance, job, cluster)
   (
       chain_service_active{service="otelcol"} == 0
-    or on (instance, job)
+    or on (instance, job, cluster)
       chain_native_up{source="otel"} == 0
   )
-unless on (instance, job)
+unless on (instance, job, cluster)
   (chain_service_active{service="bft"} == 0)`,
           summary: "The node's metrics are not pushed to external systems.",
           description:

@@ -23,25 +23,25 @@ export const availability: RuleFile = {
         {
           record: 'instance:chain_available:avg1h',
           expr: `avg_over_time(instance:chain_available:bool[1h])
-and on (instance, job)
+and on (instance, job, cluster)
   (count_over_time(instance:chain_available:bool[1h:5m]) > 6)`,
         },
         {
           record: 'instance:chain_available:avg6h',
           expr: `avg_over_time(instance:chain_available:bool[6h])
-and on (instance, job)
+and on (instance, job, cluster)
   (count_over_time(instance:chain_available:bool[6h:30m]) > 6)`,
         },
         {
           record: 'instance:chain_available:avg1d',
           expr: `avg_over_time(instance:chain_available:bool[1d])
-and on (instance, job)
+and on (instance, job, cluster)
   (count_over_time(instance:chain_available:bool[1d:2h]) > 6)`,
         },
         {
           record: 'instance:chain_available:avg3d',
           expr: `avg_over_time(instance:chain_available:bool[3d])
-and on (instance, job)
+and on (instance, job, cluster)
   (count_over_time(instance:chain_available:bool[3d:6h]) > 6)`,
         },
       ],

@@ -27,8 +27,8 @@ export const consensus: RuleFile = {
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: (limit) => `instance:chain_block_age:seconds > ${limit}
-  unless on (instance, job) (instance:chain_statesync:active == 1)
-  unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)
+  unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
           summary: 'The newest block of the node is too old.',
           description: (limit) =>
             `The newest block that {{ $labels.instance }} has is {{ $value | humanizeDuration }} old by its own timestamp; the limit is ${limit} seconds. Either no new block arrives, or the node is far behind.`,
@@ -47,9 +47,9 @@ export const consensus: RuleFile = {
             'See which collectors fail, and why: `chain-agent status agent`.',
           ],
           pending: 'nothing',
-          expr: `group by (instance, job) (chain_agent_build_info)
-  unless on (instance, job) instance:chain_block_age:seconds
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          expr: `group by (instance, job, cluster) (chain_agent_build_info)
+  unless on (instance, job, cluster) instance:chain_block_age:seconds
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The age of the newest block is unknown.',
           description:
             'The agent at {{ $labels.instance }} runs, but neither the ledger stream nor the RPC has given it the timestamp of a block for five minutes. ChainBlockStalled cannot fire.',
@@ -67,8 +67,8 @@ export const consensus: RuleFile = {
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: `rate(chain_native_events_total{event="local_timeout"}[2m]) > 0
-  and on (instance, job) (changes(chain_native_events_total{event="committed_block"}[2m]) == 0)
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  and on (instance, job, cluster) (changes(chain_native_events_total{event="committed_block"}[2m]) == 0)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'Consensus abandons round after round and commits no block.',
           description:
             '{{ $labels.instance }} abandons {{ $value | printf "%.1f" }} rounds a second and has committed no block for two minutes. Its processes run and its RPC may answer, but it does not recover by itself.',
@@ -95,7 +95,7 @@ export const consensus: RuleFile = {
           ],
           advice: ['See the evidence, and what to do: `chain-agent monlog`.'],
           expr: `chain_consensus_finding{finding=~"${REPORTED.join('|')}"} == 1
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The log of consensus shows a problem.',
           description:
             'The analysis of the last minute of the consensus log on {{ $labels.instance }} has found {{ $labels.finding }} for five minutes.',
@@ -131,8 +131,8 @@ export const consensus: RuleFile = {
           ],
           pending: 'nothing',
           expr: `(chain_agent_collector_enabled{collector="native"} == 1)
-  unless on (instance, job) chain_native_uptime_seconds
-  unless on (instance, job) (chain_native_zombie == 1)`,
+  unless on (instance, job, cluster) chain_native_uptime_seconds
+  unless on (instance, job, cluster) (chain_native_zombie == 1)`,
           summary: 'No endpoint serves live metrics of consensus.',
           description:
             'The agent at {{ $labels.instance }} has had no live metrics of consensus for five minutes: endpoints do not answer, or their values do not change. The alerts on deadlock, isolation, votes, state roots and the active set cannot fire.',
@@ -150,11 +150,11 @@ export const consensus: RuleFile = {
           ],
           pending: 'nothing',
           expr: `chain_native_uptime_seconds
-  unless on (instance, job) (
+  unless on (instance, job, cluster) (
     chain_native_stake_ratio
-      and on (instance, job) chain_native_upstream_validators
-      and on (instance, job) chain_native_sessions{state="transport"}
-      and on (instance, job) chain_native_events_total{event="vote_sent"}
+      and on (instance, job, cluster) chain_native_upstream_validators
+      and on (instance, job, cluster) chain_native_sessions{state="transport"}
+      and on (instance, job, cluster) chain_native_events_total{event="vote_sent"}
   )`,
           summary: 'Consensus exports metrics, but some that alerts need are missing.',
           description:

@@ -21,8 +21,8 @@ export const disk: RuleFile = {
           advice: DISK_FILLING_ADVICE,
           expr: (
             limit,
-          ) => `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}
-  and on (instance, job, directory)
+          ) => `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}
+  and on (instance, job, cluster, directory)
 (predict_linear(chain_host_filesystem_available_bytes[6h], 86400) < 0)`,
           summary: 'A file system of the node will be full within a day.',
           description:
@@ -37,8 +37,8 @@ export const disk: RuleFile = {
           advice: DISK_FILLING_ADVICE,
           expr: (
             limit,
-          ) => `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}
-  and on (instance, job, directory)
+          ) => `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}
+  and on (instance, job, cluster, directory)
 (predict_linear(chain_host_filesystem_available_bytes[6h], 14400) < 0)`,
           summary: 'A file system of the node will be full within hours.',
           description:
@@ -54,7 +54,7 @@ export const disk: RuleFile = {
             'Do not delete files of the node.',
           ],
           expr: (limit) =>
-            `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}`,
+            `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}`,
           summary: 'A file system of the node is almost full.',
           description: (limit) =>
             `The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, less than ${percent(limit)}.`,
@@ -71,8 +71,8 @@ export const disk: RuleFile = {
             'If the agent never found it, grant it the permissions described in docs/how-to/host.md.',
           ],
           expr: `last_over_time(chain_host_filesystem_size_bytes[1h])
-  unless on (instance, job, directory) chain_host_filesystem_size_bytes
-  and on (instance, job) (chain_agent_collector_up{collector="host"} == 1)`,
+  unless on (instance, job, cluster, directory) chain_host_filesystem_size_bytes
+  and on (instance, job, cluster) (chain_agent_collector_up{collector="host"} == 1)`,
           summary: 'A directory of the node is missing.',
           description:
             'The directory {{ $labels.directory }} of {{ $labels.instance }}, whose file system had {{ $value | humanize1024 }}B, is no longer accessible: it was removed, or its file system is not mounted.',
@@ -102,7 +102,7 @@ export const disk: RuleFile = {
           for: '15m',
           advice: ['Enable its timer: `sudo systemctl enable --now chain-cruft.timer`.'],
           expr: `chain_agent_collector_up{collector="services"} == 1
-  unless on (instance, job) chain_timer_next_trigger_timestamp_seconds{timer="cruft"}`,
+  unless on (instance, job, cluster) chain_timer_next_trigger_timestamp_seconds{timer="cruft"}`,
           summary: 'The clean-up of the node is not scheduled.',
           description:
             'systemd on {{ $labels.instance }} has had no next trigger for the timer cruft for 15 minutes; without the clean-up the file system fills up.',
@@ -123,7 +123,7 @@ export const disk: RuleFile = {
           expr: (
             limit,
           ) => `round(increase(chain_log_pattern_total{service="cruft",pattern="cleanup_skipped"}[3h])) >= ${limit}
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The clean-up of the node runs and deletes nothing.',
           description:
             'The clean-up of {{ $labels.instance }} deleted nothing {{ printf "%.0f" $value }} times within 3 hours, because the ledger had no new file for 20 minutes.',

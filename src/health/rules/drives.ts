@@ -26,9 +26,9 @@ export const drives: RuleFile = {
             'See what the kernel reports: `dmesg --ctime | grep -i nvme`, `lsblk`.',
             'Replace the drive, or check its slot and power.',
           ],
-          expr: `group by (instance, job, device) (last_over_time(chain_host_nvme_info[1h]))
-  unless on (instance, job, device) chain_host_nvme_info
-  and on (instance, job) (chain_agent_collector_up{collector="host"} == 1)`,
+          expr: `group by (instance, job, cluster, device) (last_over_time(chain_host_nvme_info[1h]))
+  unless on (instance, job, cluster, device) chain_host_nvme_info
+  and on (instance, job, cluster) (chain_agent_collector_up{collector="host"} == 1)`,
           summary: 'A drive is missing from the host.',
           description:
             'The drive {{ $labels.device }} of {{ $labels.instance }} was present within the last hour, and the kernel no longer lists it.',

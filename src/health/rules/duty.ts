@@ -11,16 +11,16 @@ export const duty: RuleFile = {
             'Votes for each round that a quorum closed. Only for nodes in the active set, because others never vote (the node reports a stake of 0 during statesync, too), and only from one round a second on: below that a share is meaningless, and ChainBlockStalled fires.',
           record: 'instance:chain_votes_per_round:ratio_rate2m',
           expr: `rate(chain_native_events_total{event="vote_sent"}[2m])
-  / on (instance, job)
+  / on (instance, job, cluster)
     (rate(chain_native_events_total{event="round_entered_by_qc"}[2m]) >= 1)
-  and on (instance, job) (chain_native_stake_ratio > 0)`,
+  and on (instance, job, cluster) (chain_native_stake_ratio > 0)`,
         },
         {
           comment:
             'Timeouts of the whole network per block. Half an hour, so that a network problem is still included when a leader whose turn comes every few minutes has missed three.',
           record: 'instance:chain_network_timeouts_per_block:ratio_rate30m',
           expr: `rate(chain_ledger_timeouts_total[30m])
-  / on (instance, job)
+  / on (instance, job, cluster)
 rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
         },
       ],
@@ -39,14 +39,14 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           explainedBy: [NODE_DOWN, { alerts: ['ChainLeaderTimeoutsInARow'] }],
           advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_duty_timeout_ratio{scope="own"} > ${limit}
-  and on (instance, job) (sum by (instance, job) (chain_duty_slots) >= 20)
-  and on (instance, job)
+  and on (instance, job, cluster) (sum by (instance, job, cluster) (chain_duty_slots) >= 20)
+  and on (instance, job, cluster)
     (
       sqrt(chain_duty_timeout_ratio{scope="own"})
-        - on (instance, job) sqrt(chain_duty_timeout_ratio{scope="network"})
-      > on (instance, job) 1.5 / sqrt(sum by (instance, job) (chain_duty_slots))
+        - on (instance, job, cluster) sqrt(chain_duty_timeout_ratio{scope="network"})
+      > on (instance, job, cluster) 1.5 / sqrt(sum by (instance, job, cluster) (chain_duty_slots))
     )
-  unless on (instance, job) (chain_duty_timeout_ratio{scope="network"} > 0.03)`,
+  unless on (instance, job, cluster) (chain_duty_timeout_ratio{scope="network"} > 0.03)`,
           summary: 'Too many of the rounds that this node leads time out.',
           description: (limit) =>
             `Of the rounds that {{ $labels.instance }} led in six hours {{ $value | humanizePercentage }} timed out, more than ${percent(limit)} and more than chance explains, while the network stays within 3%. The cause is on this node.`,
@@ -62,7 +62,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           explainedBy: [NODE_DOWN],
           advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_ledger_own_consecutive_timeouts >= ${limit}
-  unless on (instance, job) (instance:chain_network_timeouts_per_block:ratio_rate30m > 0.03)`,
+  unless on (instance, job, cluster) (instance:chain_network_timeouts_per_block:ratio_rate30m > 0.03)`,
           summary: 'The rounds that this node leads time out one after the other.',
           description: (limit) =>
             `{{ $labels.instance }} has led {{ $value }} rounds in a row that timed out; ${limit} or more are not chance. Other validators lead as usual.`,
@@ -103,7 +103,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
             'Check the load of the host, execution and the drives: `chain-agent status execution`, `chain-agent status host`.',
           ],
           expr: (limit) => `chain_native_vote_delay_seconds{percentile="99"} > ${limit}
-  and on (instance, job) (chain_native_stake_ratio > 0)`,
+  and on (instance, job, cluster) (chain_native_stake_ratio > 0)`,
           summary: 'Votes are ready too late.',
           description: (limit) =>
             `One vote in a hundred of {{ $labels.instance }} takes {{ $value | humanizeDuration }} or longer to be ready, more than ${Math.round(limit * 1000)} milliseconds. The next leader may close the round without it.`,

@@ -23,7 +23,7 @@ export const execution: RuleFile = {
           critical: { limit: 0.05, for: '1m' },
           advice: EXECUTION_SLOW_ADVICE,
           expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{le="${limit}"}[2m])
-  / on (instance, job) rate(chain_execution_block_duration_seconds_count[2m])
+  / on (instance, job, cluster) rate(chain_execution_block_duration_seconds_count[2m])
 < 0.5`,
           summary: 'Execution takes too long for a block.',
           description: (limit) =>
@@ -74,7 +74,7 @@ export const execution: RuleFile = {
             'If the database lacks a timeline, add it before the fork, which takes about 8 minutes: see the runbook.',
           ],
           expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
-  + on (instance, job, fork) group_right () (chain_fork_ready == 0)
+  + on (instance, job, cluster, fork) group_right () (chain_fork_ready == 0)
 < ${limit}`,
           summary: 'The node does not meet the requirements of a fork of its network.',
           description: (limit) =>
@@ -93,7 +93,7 @@ export const execution: RuleFile = {
             'See which source is missing: `chain-agent status versions`.',
           ],
           expr: (limit) => `chain_fork_activation_timestamp_seconds - time() < ${limit} > 0
-unless on (instance, job, fork) chain_fork_ready`,
+unless on (instance, job, cluster, fork) chain_fork_ready`,
           summary: 'It is unknown whether the node is ready for a fork of its network.',
           description: (limit) =>
             `{{ $labels.fork }} takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}, and for an hour it has been unknown whether {{ $labels.instance }} meets its requirements: ChainForkNotReady cannot fire.`,

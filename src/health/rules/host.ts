@@ -18,46 +18,46 @@ export const host: RuleFile = {
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'clock' },
           expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job) chain_host_clock_offset_seconds
-  unless on (instance, job) (chain_host_clock_synchronized == 0)`,
+  unless on (instance, job, cluster) chain_host_clock_offset_seconds
+  unless on (instance, job, cluster) (chain_host_clock_synchronized == 0)`,
         },
         {
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'kernel' },
           expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job) chain_host_kernel_blocked{kernel="running"}`,
+  unless on (instance, job, cluster) chain_host_kernel_blocked{kernel="running"}`,
         },
         {
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'ports' },
           expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job) chain_host_port_exposed`,
+  unless on (instance, job, cluster) chain_host_port_exposed`,
         },
         {
           comment: 'Only a running process has a limit.',
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'limits' },
           expr: `chain_service_active{service="bft"} == 1
-  unless on (instance, job, service) chain_service_max_file_descriptors`,
+  unless on (instance, job, cluster, service) chain_service_max_file_descriptors`,
         },
         {
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'space' },
           expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job) chain_host_filesystem_available_bytes`,
+  unless on (instance, job, cluster) chain_host_filesystem_available_bytes`,
         },
         {
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'forkpoint' },
           expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job) chain_host_file_modified_timestamp_seconds{file="forkpoint"}`,
+  unless on (instance, job, cluster) chain_host_file_modified_timestamp_seconds{file="forkpoint"}`,
         },
         {
           comment: 'Per drive: the kernel lists a drive whose health is in no report.',
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'drive health' },
           expr: `chain_host_nvme_info
-  unless on (instance, job, device) chain_host_nvme_critical_warning`,
+  unless on (instance, job, cluster, device) chain_host_nvme_critical_warning`,
         },
       ],
     },
@@ -78,8 +78,8 @@ export const host: RuleFile = {
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: (limit) => `time() - chain_host_boot_timestamp_seconds < ${limit}
-  unless on (instance, job) (instance:chain_block_age:seconds <= 30)
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  unless on (instance, job, cluster) (instance:chain_block_age:seconds <= 30)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The host has rebooted, and the node does not advance.',
           description:
             '{{ $labels.instance }} was booted {{ $value | humanizeDuration }} ago, and for five minutes there has been no block younger than 30 seconds, and no statesync.',
@@ -134,7 +134,7 @@ export const host: RuleFile = {
           for: '10m',
           advice: ['See what it has open: `sudo ls -l /proc/PID/fd`.', 'Raise `LimitNOFILE` in a drop-in of the unit.'],
           expr: (limit) => `chain_service_open_file_descriptors
-  / on (instance, job, service)
+  / on (instance, job, cluster, service)
 chain_service_max_file_descriptors > ${limit}`,
           summary: 'A service has almost reached its open file limit.',
           description: (limit) =>
@@ -205,7 +205,7 @@ chain_service_max_file_descriptors > ${limit}`,
           component: 'host',
           for: '10m',
           advice: ['Set the governor: `sudo cpupower frequency-set -g performance`.'],
-          expr: 'sum by (instance, job) (chain_host_governor_cpus{governor!="performance"}) > 0',
+          expr: 'sum by (instance, job, cluster) (chain_host_governor_cpus{governor!="performance"}) > 0',
           summary: 'Some CPUs do not use the governor performance.',
           description:
             'CPUs of {{ $labels.instance }} that have not used the frequency governor performance for 10 minutes: {{ $value }}. They raise their clock only once a block is late.',
@@ -250,8 +250,8 @@ chain_service_max_file_descriptors > ${limit}`,
             'Do not restart the node before that: it would start from the old file.',
           ],
           expr: (limit) => `time() - chain_host_file_modified_timestamp_seconds{file="forkpoint"} > ${limit}
-  and on (instance, job) (chain_service_active{service="bft"} == 1)
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  and on (instance, job, cluster) (chain_service_active{service="bft"} == 1)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The forkpoint of the node is no longer written.',
           description: (limit) =>
             `The file {{ $labels.file }} of {{ $labels.instance }} was last written {{ $value | humanizeDuration }} ago, more than ${period(limit)}, while consensus runs: a restart would start from there.`,
@@ -292,9 +292,9 @@ chain_service_max_file_descriptors > ${limit}`,
           for: '10m',
           advice: ['Bind it to 127.0.0.1, or check that a firewall blocks it.'],
           expr: `chain_host_port_exposed == 1
-unless on (instance, job, port) (
+unless on (instance, job, cluster, port) (
   chain_host_port_exposed{port=~"8080|8081"}
-    and on (instance, job) (chain_node_role{role="rpc"} == 1)
+    and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)
 )`,
           summary: 'A port that should be local is open to other hosts.',
           description:

@@ -26,7 +26,7 @@ export const renderAlertmanager = (text: string, rows: readonly AlertRow[]): str
     ({ names, source, label, values, target }) =>
       `  - source_matchers: ${list([matcher('alertname', names), ...source])}\n` +
       `    target_matchers: ${list([...target, matcher(label, values)])}\n` +
-      '    equal: [instance, job]\n',
+      '    equal: [instance, job, cluster]\n',
   )
   return [before, BEGIN, ...rules, END, after].join('')
 }

@@ -26,9 +26,9 @@ export const journal: RuleFile = {
     last_over_time(chain_agent_journal_last_entry_timestamp_seconds{service=~"execution|ledger-tail"}[10m])
   > ${limit}
 )
-and on (instance, job)
+and on (instance, job, cluster)
   (time() - chain_rpc_last_advance_timestamp_seconds < 30)
-unless on (instance, job, service)
+unless on (instance, job, cluster, service)
   (chain_service_active == 0)`,
           summary: 'The agent reads no new journal entries, while the node advances.',
           description: (limit) =>
@@ -58,10 +58,10 @@ unless on (instance, job, service)
           for: '30m',
           advice: ['Give the journal more space: `SystemMaxUse=` in `/etc/systemd/journald.conf`.'],
           expr: (limit) => `(time() - chain_log_oldest_entry_timestamp_seconds < ${limit})
-and on (instance, job, service)
+and on (instance, job, cluster, service)
   (
     chain_log_oldest_entry_timestamp_seconds
-    > on (instance, job, service)
+    > on (instance, job, cluster, service)
     min_over_time(chain_log_oldest_entry_timestamp_seconds[2h])
   )`,
           summary: 'The journal keeps less than six hours.',
@@ -109,8 +109,8 @@ and on (instance, job, service)
             'Upgrade the agent, or report the lines that it cannot parse.',
           ],
           expr: (limit) => `increase(chain_agent_lines_total{result="unparsed"}[15m])
-/ on (instance, job, format)
-sum by (instance, job, format) (increase(chain_agent_lines_total[15m]))
+/ on (instance, job, cluster, format)
+sum by (instance, job, cluster, format) (increase(chain_agent_lines_total[15m]))
 > ${limit}`,
           summary: 'The agent can no longer parse some output of the node.',
           description: (limit) =>

@@ -1,8 +1,8 @@
 import type { RuleFile } from './rule.ts'
 
-const UNLESS_UNNEEDED = `unless on (instance, job, key, kind) (
+const UNLESS_UNNEEDED = `unless on (instance, job, cluster, key, kind) (
   chain_key_file_state{kind="backup"}
-    and on (instance, job) (max_over_time(chain_node_role{role=~"full-node|rpc"}[6h]) == 1)
+    and on (instance, job, cluster) (max_over_time(chain_node_role{role=~"full-node|rpc"}[6h]) == 1)
 )`
 
 const KEY_FILE_MISSING_ADVICE = [
@@ -30,7 +30,7 @@ export const keys: RuleFile = {
           for: '1h',
           advice: KEY_FILE_MISSING_ADVICE,
           expr: `(chain_key_file_state{kind="keystore",state="missing"} == 1)
-and on (instance, job, key, kind)
+and on (instance, job, cluster, key, kind)
   (min_over_time(chain_key_file_state{state="missing"}[6h]) == 0)`,
           summary: 'A key file of the node is missing.',
           description:
@@ -99,7 +99,7 @@ ${UNLESS_UNNEEDED}`,
             'See which files cannot be checked: `chain-agent status keys`.',
             'Enable the timer of the key report: `sudo systemctl enable --now chain-agent-keys.timer`.',
           ],
-          expr: (limit) => `count by (instance, job) (chain_key_file_state{state="ok"}) < ${limit}`,
+          expr: (limit) => `count by (instance, job, cluster) (chain_key_file_state{state="ok"}) < ${limit}`,
           summary: 'The agent cannot check all key files of the node.',
           description: (limit) =>
             `The agent on {{ $labels.instance }} can check only {{ $value }} of the ${limit} key files. It is unknown whether the others exist, are intact and are readable only by their owner.`,

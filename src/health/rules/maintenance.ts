@@ -23,7 +23,7 @@ export const maintenance: RuleFile = {
           component: 'agent',
           for: '24h',
           advice: ['End it if the work is done: `chain-agent maintenance end`.'],
-          expr: 'max by (instance, job) (last_over_time(chain_agent_maintenance[30m])) == 1',
+          expr: 'max by (instance, job, cluster) (last_over_time(chain_agent_maintenance[30m])) == 1',
           summary: 'A maintenance window has lasted longer than a day.',
           description:
             '{{ $labels.instance }} has been in a maintenance window for more than 24 hours. Its alerts are inhibited during this time.',

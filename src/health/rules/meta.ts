@@ -25,7 +25,7 @@ export const meta: RuleFile = {
           comment: 'A rule that fails is evaluated to nothing: its alert cannot fire.',
           labels: { problem: 'rules' },
           for: '5m',
-          expr: 'sum by (instance, job) (increase(prometheus_rule_evaluation_failures_total{job="prometheus"}[5m])) > 0',
+          expr: 'sum by (instance, job, cluster) (increase(prometheus_rule_evaluation_failures_total{job="prometheus"}[5m])) > 0',
           description:
             'Prometheus {{ $labels.instance }} failed to evaluate rules {{ $value | printf "%.0f" }} times in five minutes: their alerts cannot fire.',
         },
@@ -47,7 +47,7 @@ alertmanager_config_last_reload_successful{job="alertmanager"} == 0`,
           for: '5m',
           expr: `prometheus_notifications_alertmanagers_discovered{job="prometheus"} == 0
 or
-sum by (instance, job) (increase(prometheus_notifications_dropped_total{job="prometheus"}[5m])) > 0`,
+sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total{job="prometheus"}[5m])) > 0`,
           description:
             'Prometheus {{ $labels.instance }} has not delivered alerts to an Alertmanager for five minutes: none is configured, or none accepts them.',
         },
@@ -55,7 +55,7 @@ sum by (instance, job) (increase(prometheus_notifications_dropped_total{job="pro
           ...FAILING,
           labels: { problem: 'notifications' },
           for: '5m',
-          expr: `sum by (instance, job, integration) (
+          expr: `sum by (instance, job, cluster, integration) (
   increase(alertmanager_notifications_failed_total{job="alertmanager"}[10m])
 ) > 0`,
           description:
@@ -67,7 +67,7 @@ sum by (instance, job) (increase(prometheus_notifications_dropped_total{job="pro
             'A head block that cannot be compacted, or a log that is corrupt: samples are lost at the next restart.',
           labels: { problem: 'storage' },
           for: '5m',
-          expr: `sum by (instance, job) (
+          expr: `sum by (instance, job, cluster) (
     increase(prometheus_tsdb_compactions_failed_total{job="prometheus"}[3h])
   +
     increase(prometheus_tsdb_wal_writes_failed_total{job="prometheus"}[3h])

@@ -25,9 +25,9 @@ export const peers: RuleFile = {
             'Add validators that serve this node to its configuration.',
           ],
           expr: (limit) => `chain_native_upstream_validators < ${limit}
-  and on (instance, job) (max_over_time(chain_native_upstream_validators[3h]) >= 2)
-  and on (instance, job) (chain_native_stake_ratio == 0)
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  and on (instance, job, cluster) (max_over_time(chain_native_upstream_validators[3h]) >= 2)
+  and on (instance, job, cluster) (chain_native_stake_ratio == 0)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'Too few upstream validators serve this full node.',
           description: (limit) =>
             `{{ $value }} validators are upstream of {{ $labels.instance }}, and it had ${limit} or more within three hours. A deadlock of local timeouts starts with fewer than 2 for half an hour.`,
@@ -47,7 +47,7 @@ export const peers: RuleFile = {
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: (limit) => `chain_native_sessions{state="transport"} < ${limit}
-  and on (instance, job) (chain_native_peers > 50)`,
+  and on (instance, job, cluster) (chain_native_peers > 50)`,
           summary: 'The node knows many peers and is connected to almost none.',
           description: (limit) =>
             `{{ $labels.instance }} has {{ $value }} sessions, fewer than ${limit}, although it knows more than 50 peers. It receives blocks late or not at all, and will soon fall behind.`,
@@ -75,13 +75,13 @@ export const peers: RuleFile = {
           limit: 50,
           keepFiringFor: '5m',
           advice: NETWORK_NOISE_ADVICE,
-          expr: (limit) => `sum by (instance, job) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
-  and on (instance, job) (chain_consensus_network_error_peers >= 3)
-  and on (instance, job) (
+          expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+  and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)
+  and on (instance, job, cluster) (
       instance:chain_votes_per_round:ratio_rate2m < 0.9
-    or on (instance, job)
+    or on (instance, job, cluster)
       chain_native_sessions{state="transport"} < 8
-    or on (instance, job)
+    or on (instance, job, cluster)
       instance:chain_behind:seconds > 5
   )`,
           summary: 'Several peers cause network errors on the node, and it suffers from them.',
@@ -97,8 +97,8 @@ export const peers: RuleFile = {
           limit: 50,
           keepFiringFor: '5m',
           advice: NETWORK_NOISE_ADVICE,
-          expr: (limit) => `sum by (instance, job) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
-  and on (instance, job) (chain_consensus_network_error_peers >= 3)`,
+          expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+  and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)`,
           summary: 'Several peers cause network errors on the node.',
           description: (limit) =>
             `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more.`,
@@ -111,8 +111,8 @@ export const peers: RuleFile = {
           limit: 25,
           keepFiringFor: '5m',
           advice: NETWORK_NOISE_ADVICE,
-          expr: (limit) => `sum by (instance, job) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
-  and on (instance, job) (chain_consensus_network_error_peers >= 2)`,
+          expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+  and on (instance, job, cluster) (chain_consensus_network_error_peers >= 2)`,
           summary: 'Several peers cause network errors on the node.',
           description: (limit) =>
             `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 2 peers or more.`,

@@ -10,7 +10,7 @@ export const queryService: RuleFile = {
           comment: 'Blocks that are final on the node and not indexed. Absent while either height is unknown.',
           record: 'instance:chain_query_service_behind:blocks',
           expr: `chain_query_service_node_height
-  - on (instance, job) chain_query_service_height`,
+  - on (instance, job, cluster) chain_query_service_height`,
         },
       ],
     },
@@ -86,7 +86,7 @@ export const queryService: RuleFile = {
           ],
           advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: `(changes(chain_query_service_node_height[5m]) > 0)
-unless on (instance, job)
+unless on (instance, job, cluster)
   (changes(chain_query_service_height[5m]) > 0)`,
           summary: 'The query service indexes no blocks, while the node has new ones.',
           description:
@@ -118,7 +118,7 @@ unless on (instance, job)
             'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
           ],
           expr: (limit) => `(instance:chain_query_service_behind:blocks > ${limit})
-and on (instance, job)
+and on (instance, job, cluster)
   (delta(instance:chain_query_service_behind:blocks[10m]) >= 0)`,
           summary: 'The query service is behind the node and does not catch up.',
           description: (limit) =>
@@ -155,7 +155,7 @@ and on (instance, job)
             'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
           ],
           expr: (limit) => `chain_query_service_store_bytes
-  / on (instance, job) chain_query_service_store_limit_bytes > ${limit}`,
+  / on (instance, job, cluster) chain_query_service_store_limit_bytes > ${limit}`,
           summary: 'The store of the query service exceeds its limit.',
           description: (limit) =>
             `The store of the query service of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its limit for 30 minutes, more than ${percent(limit)}: old blocks are not deleted, or their space is not freed.`,
@@ -169,8 +169,8 @@ and on (instance, job)
           for: '10m',
           explainedBy: [{ alerts: ['ChainQueryServiceStopped'] }],
           advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
-          expr: (limit) => `sum by (instance, job) (rate(chain_query_service_requests_total{code=~"5.."}[5m]))
-  / on (instance, job) sum by (instance, job) (rate(chain_query_service_requests_total[5m])) > ${limit}`,
+          expr: (limit) => `sum by (instance, job, cluster) (rate(chain_query_service_requests_total{code=~"5.."}[5m]))
+  / on (instance, job, cluster) sum by (instance, job, cluster) (rate(chain_query_service_requests_total[5m])) > ${limit}`,
           summary: 'The query service fails too many of its requests.',
           description: (limit) =>
             `The query service of {{ $labels.instance }} has answered {{ $value | humanizePercentage }} of its requests with 5xx for ten minutes, more than ${percent(limit)}. This is a server error: client errors are 4xx.`,
@@ -187,7 +187,7 @@ and on (instance, job)
             'Check the load of the host and of the store.',
           ],
           expr: (limit) => `rate(chain_query_service_request_duration_seconds_bucket{path="/query",le="2.5"}[15m])
-  / on (instance, job)
+  / on (instance, job, cluster)
 rate(chain_query_service_request_duration_seconds_count{path="/query"}[15m]) < ${limit}`,
           summary: 'The query service is slow.',
           description: (limit) =>

@@ -9,7 +9,7 @@ export const recording: RuleFile = {
         {
           comment: 'Statesync by either source; 0 if the sources report none, absent if no source reports.',
           record: 'instance:chain_statesync:active',
-          expr: `max by (instance, job) (
+          expr: `max by (instance, job, cluster) (
   {__name__=~"chain_native_statesync_active|chain_consensus_statesync_active"}
 )`,
         },
@@ -17,7 +17,7 @@ export const recording: RuleFile = {
           comment:
             "Age of the newest block by its own timestamp: the ledger stream may have stopped, or the RPC may be down. At the time of the scrape: the time since then is not the node's fault, and would make 1 s into 10 s at an interval of 15 s.",
           record: 'instance:chain_block_age:seconds',
-          expr: `min by (instance, job) (
+          expr: `min by (instance, job, cluster) (
     timestamp(chain_ledger_block_timestamp_seconds{event="proposed"})
       - chain_ledger_block_timestamp_seconds{event="proposed"}
   or
@@ -30,8 +30,8 @@ export const recording: RuleFile = {
             '1 for each service that should run and does not; a unit that systemd does not know is ChainServiceMissing. The consequences (no block, no RPC) are left to ChainServiceDown, so that one failure is one page.',
           record: 'instance_service:chain_service:down',
           expr: `chain_service_expected == 1
-  and on (instance, job, service) (chain_service_active == 0)
-  unless on (instance, job, service) (chain_service_state{state="not-found"} == 1)`,
+  and on (instance, job, cluster, service) (chain_service_active == 0)
+  unless on (instance, job, cluster, service) (chain_service_state{state="not-found"} == 1)`,
         },
       ],
     },

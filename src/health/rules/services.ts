@@ -60,7 +60,7 @@ export const services: RuleFile = {
             'If the names of the units have another prefix, set it: `--prefix PREFIX`.',
           ],
           expr: `chain_service_expected == 1
-  and on (instance, job, service) (chain_service_state{state="not-found"} == 1)`,
+  and on (instance, job, cluster, service) (chain_service_state{state="not-found"} == 1)`,
           summary: 'systemd does not know a unit that the node needs.',
           description:
             'systemd on {{ $labels.instance }} has no unit for the service {{ $labels.service }}, which is required. Either it is not installed, or the agent looks for it under a wrong name.',

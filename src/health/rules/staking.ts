@@ -19,7 +19,7 @@ export const staking: RuleFile = {
             'Restore the stake: it counts from the next boundary block on.',
           ],
           expr: `max_over_time(chain_staking_active[7d]) > 0
-  and on (instance, job) (chain_staking_active == 0)`,
+  and on (instance, job, cluster) (chain_staking_active == 0)`,
           summary: 'By the staking precompile the validator is outside the active set.',
           description:
             'The validator of {{ $labels.instance }} is no member of the set in force; within seven days it was. It neither leads nor votes, and earns nothing.',
@@ -35,7 +35,7 @@ export const staking: RuleFile = {
             'Restore the stake before the next boundary block: the validator is back one epoch later.',
           ],
           expr: `chain_staking_active == 1
-  and on (instance, job) (chain_staking_active_next == 0)`,
+  and on (instance, job, cluster) (chain_staking_active_next == 0)`,
           summary: 'The validator leaves the active set with the next epoch.',
           description:
             'The validator of {{ $labels.instance }} is a member of the set in force, and not of that of the next epoch, which is fixed.',
@@ -54,7 +54,7 @@ export const staking: RuleFile = {
             'Delegate more before the next boundary block: `chain_staking_boundary_timestamp_seconds`.',
           ],
           expr: (limit) => `chain_staking_margin_ratio < ${limit}
-  and on (instance, job) (chain_staking_active == 1)`,
+  and on (instance, job, cluster) (chain_staking_active == 1)`,
           summary: 'The stake is close to the threshold of the active set, or below it.',
           description: (limit) =>
             `The stake of the validator of {{ $labels.instance }} differs from the threshold by {{ $value | humanizePercentage }}, less than ${percent(limit)}. Below the threshold at the boundary block, it leaves the set.`,
@@ -68,7 +68,7 @@ export const staking: RuleFile = {
           for: '10m',
           advice: ['See who undelegated with an explorer of the chain.'],
           expr: (limit) => `max_over_time(chain_staking_margin_ratio[1d]) - chain_staking_margin_ratio > ${limit}
-  and on (instance, job) (chain_staking_margin_ratio < 0.1)`,
+  and on (instance, job, cluster) (chain_staking_margin_ratio < 0.1)`,
           summary: 'The stake above the threshold of the active set shrinks.',
           description: (limit) =>
             `The margin of the validator of {{ $labels.instance }} has fallen by {{ $value | humanizePercentage }} of the threshold within a day, more than ${percent(limit)}, and is below 10%.`,
@@ -97,7 +97,7 @@ export const staking: RuleFile = {
             'double_sign: stop the second host with this key at once.',
           ],
           expr: `chain_staking_flag == 1
-  and on (instance, job) (max_over_time(chain_staking_active[7d]) > 0)`,
+  and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
           summary: 'A flag excludes the validator from the next set.',
           description:
             'The validator of {{ $labels.instance }} has the flag {{ $labels.flag }}: it is no candidate for the set at the next boundary block.',
@@ -140,7 +140,7 @@ export const staking: RuleFile = {
           for: '10m',
           advice: ['Delegate from the authority address before the next boundary block.'],
           expr: `chain_staking_self_stake_tokens < chain_staking_self_stake_minimum_tokens
-  and on (instance, job) (max_over_time(chain_staking_active[7d]) > 0)`,
+  and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
           summary: 'The authority of the validator has less stake than a member needs.',
           description:
             'The authority of the validator of {{ $labels.instance }} has {{ $value | humanize }} tokens of its own at stake, less than the minimum.',
@@ -158,11 +158,11 @@ export const staking: RuleFile = {
           ],
           pending: 'nothing',
           expr: `(
-    chain_staking_active == 1 and on (instance, job) (chain_native_stake_ratio == 0)
+    chain_staking_active == 1 and on (instance, job, cluster) (chain_native_stake_ratio == 0)
   or
-    chain_staking_active == 0 and on (instance, job) (chain_native_stake_ratio > 0)
+    chain_staking_active == 0 and on (instance, job, cluster) (chain_native_stake_ratio > 0)
   )
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'Consensus and the staking precompile disagree on the membership of the validator.',
           description:
             'On {{ $labels.instance }} the staking precompile reports membership {{ $value }} in the set in force, and consensus the opposite.',

@@ -10,17 +10,17 @@ export const storage: RuleFile = {
           comment: 'Execution logs it with every block; without a log value, the fullest device of the report.',
           record: 'instance:chain_storage_used_ratio:max',
           expr: `chain_execution_storage_used_ratio
-or on (instance, job)
-max by (instance, job) (chain_storage_used_ratio)`,
+or on (instance, job, cluster)
+max by (instance, job, cluster) (chain_storage_used_ratio)`,
         },
         {
           comment: 'The share of chunks that can still be written.',
           record: 'instance:chain_storage_free_chunks:ratio',
           expr: `chain_execution_storage_chunks{list="free"}
-  / on (instance, job) sum by (instance, job) (chain_execution_storage_chunks)
-or on (instance, job)
+  / on (instance, job, cluster) sum by (instance, job, cluster) (chain_execution_storage_chunks)
+or on (instance, job, cluster)
 chain_storage_chunks{list="free"}
-  / on (instance, job) sum by (instance, job) (chain_storage_chunks)`,
+  / on (instance, job, cluster) sum by (instance, job, cluster) (chain_storage_chunks)`,
         },
       ],
     },
@@ -83,9 +83,9 @@ chain_storage_chunks{list="free"}
             'After the fork drop the slot-encoded timeline, before it grow the device: see the runbook.',
           ],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}
-and on (instance, job) (
+and on (instance, job, cluster) (
     chain_native_migration_phase{phase="dual"} == 1
-  or on (instance, job)
+  or on (instance, job, cluster)
     chain_storage_timeline_info{timeline="secondary",kind!="ethereum"}
 )`,
           summary: 'The database may be too full for its two timelines.',
@@ -118,9 +118,9 @@ and on (instance, job) (
             'Enable its timer: `sudo systemctl enable --now chain-agent-storage.timer`.',
           ],
           pending: 'nothing',
-          expr: `group by (instance, job) (chain_agent_build_info)
-unless on (instance, job) instance:chain_storage_used_ratio:max
-unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          expr: `group by (instance, job, cluster) (chain_agent_build_info)
+unless on (instance, job, cluster) instance:chain_storage_used_ratio:max
+unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'It is unknown how full the database is.',
           description:
             'On {{ $labels.instance }} neither the log of execution nor the report of the database tool has shown the use of the database for 15 minutes: no alert on a full database can fire.',
@@ -133,7 +133,7 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
           component: 'storage',
           advice: ['See the step that the database needs, which takes minutes: `chain-agent recover`.'],
           expr: `increase(chain_log_pattern_total{pattern="timeline_missing"}[1h]) > 0
-and on (instance, job) (chain_service_active{service="execution"} == 0)`,
+and on (instance, job, cluster) (chain_service_active{service="execution"} == 0)`,
           summary: 'Execution does not start because the database lacks a timeline.',
           description:
             'Starts of execution on {{ $labels.instance }} that failed because its database has no page-encoded timeline: {{ $value | printf "%.0f" }} in the last hour. Execution does not run, and cannot start until the timeline is added.',
@@ -151,8 +151,8 @@ and on (instance, job) (chain_service_active{service="execution"} == 0)`,
             'Then deactivate the slot-encoded one, except on a State Archive node, which reads its history from it.',
           ],
           expr: (limit) => `time() - chain_fork_activation_timestamp_seconds > ${limit}
-and on (instance, job, fork) (chain_fork_ready{check="timeline"} == 1)
-and on (instance, job) chain_storage_timeline_info{timeline="primary",kind="ethereum"}`,
+and on (instance, job, cluster, fork) (chain_fork_ready{check="timeline"} == 1)
+and on (instance, job, cluster) chain_storage_timeline_info{timeline="primary",kind="ethereum"}`,
           summary: 'The database is still written in two encodings after the fork that needed both.',
           description: (limit) =>
             `{{ $labels.fork }} has been in force for {{ $value | humanizeDuration }}, more than ${period(limit)}, and the slot-encoded timeline of {{ $labels.instance }} is still the primary one: each block is written twice. A State Archive node does not start v0.16.3 or newer until the other one is promoted.`,

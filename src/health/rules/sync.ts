@@ -1,8 +1,8 @@
 import { type AlertRow, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const RPC_DOWN = `chain_rpc_up == 0
-unless on (instance, job) (instance:chain_statesync:active == 1)
-unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
+unless on (instance, job, cluster) (instance:chain_statesync:active == 1)
+unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
 
 const RPC_DOWN_ROW = {
   keepFiringFor: '3m',
@@ -27,10 +27,10 @@ export const sync: RuleFile = {
           comment:
             'The time that the chain takes for the blocks that the node is behind. The block rate of a chain changes with its releases; until it is measured (the first seconds, an hour without a block) 3 blocks a second are assumed, between the 2.5 that such chains had and the 3.3 that they have.',
           record: 'instance:chain_behind:seconds',
-          expr: `chain_blocks_behind / on (instance, job) (
+          expr: `chain_blocks_behind / on (instance, job, cluster) (
     chain_blocks_per_second
-  or on (instance, job)
-    3 * group by (instance, job) (chain_blocks_behind)
+  or on (instance, job, cluster)
+    3 * group by (instance, job, cluster) (chain_blocks_behind)
 )`,
         },
       ],
@@ -54,7 +54,7 @@ export const sync: RuleFile = {
           ],
           advice: ['See whether it catches up: `chain-agent status chain --watch`.'],
           expr: (limit) => `instance:chain_behind:seconds > ${limit}
-unless on (instance, job) (instance:chain_statesync:active == 1)`,
+unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The node is behind the network.',
           description: (limit) =>
             `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the height that the references agree on, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
@@ -73,9 +73,9 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
             'See which references answer: `chain-agent status agent`.',
             'Replace those that do not: `references` in the configuration.',
           ],
-          expr: `count by (instance, job) (chain_reference_up)
-unless on (instance, job) chain_blocks_behind
-unless on (instance, job) (chain_rpc_up == 0)`,
+          expr: `count by (instance, job, cluster) (chain_reference_up)
+unless on (instance, job, cluster) chain_blocks_behind
+unless on (instance, job, cluster) (chain_rpc_up == 0)`,
           summary: 'It is unknown whether the node is behind.',
           description:
             '{{ $labels.instance }} has {{ $value }} references, and for 10 minutes no majority of them has answered and agreed on a height: ChainBehind cannot fire.',
@@ -91,7 +91,7 @@ unless on (instance, job) (chain_rpc_up == 0)`,
           critical: { limit: 300, explainedBy: [] },
           advice: ['See how to recover, and how much time is left: `chain-agent recover`.'],
           expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
-unless on (instance, job) (max_over_time(instance:chain_statesync:active[2m]) == 1)`,
+unless on (instance, job, cluster) (max_over_time(instance:chain_statesync:active[2m]) == 1)`,
           summary: 'The node will soon be too far behind to catch up block by block.',
           description: (limit) =>
             `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only by statesync or a snapshot.`,
@@ -108,9 +108,9 @@ unless on (instance, job) (max_over_time(instance:chain_statesync:active[2m]) ==
             'See whether the node runs: `chain-agent status`.',
             'See which collectors fail, and why: `chain-agent status agent`.',
           ],
-          expr: `group by (instance, job) (chain_agent_collector_up{collector="derived"} == 1)
-unless on (instance, job) chain_blocksync_window_remaining_blocks
-unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          expr: `group by (instance, job, cluster) (chain_agent_collector_up{collector="derived"} == 1)
+unless on (instance, job, cluster) chain_blocksync_window_remaining_blocks
+unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'It is unknown whether the node could still catch up block by block.',
           description:
             'For 10 minutes the agent on {{ $labels.instance }} has had no height of the node, or no block rate of the chain: ChainBlocksyncWindow cannot fire.',
@@ -126,7 +126,7 @@ unless on (instance, job) (instance:chain_statesync:active == 1)`,
           critical: { limit: 1800 },
           advice: ['See how to recover: `chain-agent recover`.'],
           expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
-and on (instance, job) (instance:chain_statesync:active == 1)`,
+and on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'Statesync is stalled.',
           description: (limit) =>
             `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
@@ -143,7 +143,7 @@ and on (instance, job) (instance:chain_statesync:active == 1)`,
             'Set `native.url`, so that the agent sees the progress.',
           ],
           expr: `instance:chain_statesync:active == 1
-unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
+unless on (instance, job, cluster) chain_statesync_last_progress_timestamp_seconds`,
           summary: 'The node needs statesync, and its progress is unknown.',
           description:
             '{{ $labels.instance }} has needed statesync for 15 minutes, and has reported neither progress nor target: ChainStatesyncFrozen cannot fire.',
@@ -157,7 +157,7 @@ unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
           for: '1m',
           pending: 'warning',
           expr: `${RPC_DOWN}
-unless on (instance, job) (chain_node_role{role="validator"} == 1)`,
+unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           ...RPC_DOWN_ROW,
         },
         {
@@ -168,7 +168,7 @@ unless on (instance, job) (chain_node_role{role="validator"} == 1)`,
           for: '1m',
           pending: 'warning',
           expr: `${RPC_DOWN}
-and on (instance, job) (chain_node_role{role="validator"} == 1)`,
+and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           ...RPC_DOWN_ROW,
         },
       ],

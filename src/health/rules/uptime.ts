@@ -3,7 +3,7 @@ import { percent, type AlertRow, type Cause, NODE_DOWN, type RuleFile } from './
 /** A pair of windows: the short one shows that the downtime continues, and ends the alert. */
 const burns = (long: string, short: string, share: number): string => `(
   instance:chain_available:avg${long} < ${share}
-  and on (instance, job)
+  and on (instance, job, cluster)
     (instance:chain_available:avg${short} < ${share})
 )`
 
@@ -45,7 +45,7 @@ export const uptime = (objective: number): RuleFile => {
             limit: shareAt(15),
             for: '10m',
             expr: (limit) => `${burns('1h', '5m', limit)}
-and on (instance, job)
+and on (instance, job, cluster)
 (instance:chain_available:avg5m > 0)`,
             summary: 'The node goes down again and again, and uses up the uptime budget of the week within hours.',
             description: (limit) =>
@@ -69,7 +69,7 @@ and on (instance, job)
             limit: shareAt(3),
             for: '15m',
             expr: (limit) => `${burns('1d', '1h', limit)}
-or on (instance, job)
+or on (instance, job, cluster)
 ${burns('3d', '6h', objective)}`,
             summary: 'The uptime objective of the week will be missed.',
             description: (limit) =>

@@ -18,8 +18,8 @@ export const validator: RuleFile = {
             'See what the node reports: `chain-agent status duties`.',
           ],
           expr: `max_over_time(chain_native_stake_ratio[7d]) > 0
-  and on (instance, job) (chain_native_stake_ratio == 0)
-  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+  and on (instance, job, cluster) (chain_native_stake_ratio == 0)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The validator has dropped out of the active set.',
           description:
             'The stake of {{ $labels.instance }} no longer counts; within seven days its share was {{ $value | humanizePercentage }}. It neither leads nor votes, and earns nothing.',
@@ -54,7 +54,7 @@ export const validator: RuleFile = {
           ],
           pending: 'nothing',
           expr: `chain_native_stake_ratio > 0
-  unless on (instance, job) chain_duty_slots{result="block"}`,
+  unless on (instance, job, cluster) chain_duty_slots{result="block"}`,
           summary: 'The node is a validator, and the agent cannot determine which rounds it leads.',
           description:
             '{{ $labels.instance }} holds {{ $value | humanizePercentage }} of the stake, and the agent does not know its key or receives no ledger stream. The alerts on its own rounds and on two hosts with one identity cannot fire.',
