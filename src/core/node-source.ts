@@ -1,0 +1,11 @@
+/**
+ * Where the node's source produces a signal. Facts only: `npm run compare-source` looks for the signal there.
+ */
+export interface NodeSource {
+  /** Repository and path in it, for example `monad-bft/monad-node/src/state.rs`. */
+  readonly file: string
+  /** Name of the function, method or macro in that file. */
+  readonly function: string
+  /** own: caused by the state of this node; received: messages of other nodes alone can cause it. */
+  readonly cause: 'own' | 'received'
+}
