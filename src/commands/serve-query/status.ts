@@ -66,10 +66,11 @@ export const samplesOf = (service: ServiceState, now: number): readonly Sample[]
   ]
 }
 
-const countsOf = ({ blocks, logs, errors, areFiltersIgnored }: IngestState): readonly Sample[] => [
+const countsOf = ({ blocks, logs, corrected, errors, areFiltersIgnored }: IngestState): readonly Sample[] => [
   sample('chain_query_service_header_filters_ignored', areFiltersIgnored),
   sample('chain_query_service_blocks_indexed_total', blocks),
   sample('chain_query_service_logs_indexed_total', logs),
+  sample('chain_query_service_blocks_corrected_total', corrected),
   ...INGEST_FAILURES.map((kind) => sample('chain_query_service_ingest_errors_total', errors[kind], { kind })),
 ]
 

@@ -36,6 +36,9 @@ export const queryService = {
     ),
     chain_query_service_blocks_indexed_total: externalCounter('Blocks that this process of the query service indexed.'),
     chain_query_service_logs_indexed_total: externalCounter('Logs that this process of the query service indexed.'),
+    chain_query_service_blocks_corrected_total: externalCounter(
+      'Blocks of which the node returned more logs when they were read again, and which were replaced in the store.',
+    ),
     chain_query_service_ingest_errors_total: externalCounter('Steps of the ingest of the query service that failed.', {
       kind: INGEST_FAILURES,
     }),

@@ -23,6 +23,7 @@ const NOTHING: IngestState = {
   indexedTimestamp: null,
   blocks: 0,
   logs: 0,
+  corrected: 0,
   errors: NO_ERRORS,
   areFiltersIgnored: false,
   trouble: null,
@@ -166,6 +167,7 @@ it('unknown values have no sample', () => {
     'chain_query_service_header_filters_ignored',
     'chain_query_service_blocks_indexed_total',
     'chain_query_service_logs_indexed_total',
+    'chain_query_service_blocks_corrected_total',
     'chain_query_service_ingest_errors_total',
     'chain_query_service_store_limit_bytes',
   ])

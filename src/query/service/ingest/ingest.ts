@@ -9,6 +9,7 @@ import { createScopeFilter, isAny } from './completeness.ts'
 import { IngestError } from './errors.ts'
 import { type ChainHead, createChainHeadReader, createHeaders, type ReadChainHead } from './headers.ts'
 import { createRpc } from './rpc.ts'
+import { createSecondReading, type SecondReading } from './second-reading.ts'
 import { createNodeTimer, createTransport, type NodeTimer } from './transport.ts'
 import { createStateTracker, createWriter, type Retention, type StateTracker, type Writer } from './writer.ts'
 
@@ -78,7 +79,22 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     isInScope: createScopeFilter(options.scope),
   })
   const readChainHead = createChainHeadReader({ ...options, rpc, headers, chainId: store.chainId })
-  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, writer, nodeTimer })
+  const nothing = (): void => undefined
+  const secondReading = createSecondReading({
+    ...options,
+    tracker,
+    readBlocks: createBlockReader({
+      ...options,
+      rpc,
+      headers: createHeaders(rpc),
+      isInScope: createScopeFilter(options.scope),
+      onFault: nothing,
+      onFiltersIgnored: nothing,
+      notice: nothing,
+      warn: nothing,
+    }),
+  })
+  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer })
 
   /** Consecutive failures. Blocks that were read count as progress only once they are written. */
   let failures = 0
@@ -193,6 +209,7 @@ interface StepperDependencies {
   readonly tracker: StateTracker
   readonly readChainHead: ReadChainHead
   readonly readBlocks: ReadBlocks
+  readonly secondReading: SecondReading
   readonly writer: Writer
   readonly nodeTimer: NodeTimer
 }
@@ -205,7 +222,8 @@ interface Step {
 }
 
 /** Runs the ingest step by step. */
-const createStepper = ({ options, tracker, readChainHead, readBlocks, writer, nodeTimer }: StepperDependencies) => {
+const createStepper = (dependencies: StepperDependencies) => {
+  const { options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer } = dependencies
   const { clock, pollEvery, nodeShare } = options
   let known: ChainHead | null = null
   /** The last block passed to the writer; undefined if it must be read from the store. */
@@ -243,6 +261,8 @@ const createStepper = ({ options, tracker, readChainHead, readBlocks, writer, no
       if (head.height === null) return await wait('the node has no final block yet', pollEvery)
       const from = last === null ? startOf(options, head.height) : last.number + 1
       if (from > head.height) {
+        await writer.done()
+        await secondReading.run(signal)
         const left = pollEvery - (clock.elapsed() - head.at)
         return await wait(problemOf(last, head.height), Math.max(left, pollEvery * MIN_PAUSE))
       }
@@ -253,6 +273,7 @@ const createStepper = ({ options, tracker, readChainHead, readBlocks, writer, no
       const final = head.hash === null ? null : { number: head.height, hash: head.hash }
       const blocks = await readBlocks({ from, to: head.height, after: last, final, signal })
       await writer.begin(blocks)
+      secondReading.add(blocks)
       tracker.set({ phase, trouble: null })
       const newest = blocks.at(-1)
       after = newest === undefined ? last : { number: newest.number, hash: newest.hash }
@@ -262,6 +283,7 @@ const createStepper = ({ options, tracker, readChainHead, readBlocks, writer, no
     reset: (): void => {
       known = null
       after = undefined
+      secondReading.forgetUnwritten()
     },
   }
 }

@@ -27,6 +27,8 @@ export interface IngestState {
   /** Blocks and logs indexed since the start. */
   readonly blocks: number
   readonly logs: number
+  /** Blocks whose logs were replaced, since they had more when they were read again. */
+  readonly corrected: number
   readonly errors: Readonly<Record<IngestErrorKind, number>>
   /** The filters in the headers are wrong, and are not used to detect missing logs. */
   readonly areFiltersIgnored: boolean
@@ -47,6 +49,7 @@ export const createStateTracker = () => {
     indexedTimestamp: null,
     blocks: 0,
     logs: 0,
+    corrected: 0,
     errors: { unreachable: 0, overload: 0, refused: 0, incomplete: 0, unlinked: 0, nonsense: 0, store: 0 },
     areFiltersIgnored: false,
     trouble: null,
@@ -64,6 +67,7 @@ export const createStateTracker = () => {
       const logs = blocks.reduce((sum, each) => sum + each.logs.length, state.logs)
       set({ blocks: state.blocks + blocks.length, logs })
     },
+    addCorrected: (): void => set({ corrected: state.corrected + 1 }),
     recordFailure: (error: Error): void => {
       const kind = kindOf(error)
       const errors = kind === null ? state.errors : { ...state.errors, [kind]: state.errors[kind] + 1 }
