@@ -131,7 +131,6 @@ const resultOf = (
   const [first] = params
   const all = Array.from({ length: chain.height + 1 }, (_, block) => block)
   if (method === 'eth_chainId') return hex(chainId)
-  if (method === 'eth_syncing') return false
   if (method === 'eth_getBlockByNumber') {
     const block = first === 'finalized' || first === 'latest' ? chain.height : Number(first)
     return block > chain.height ? null : chain.header(block)

@@ -130,7 +130,7 @@ describe('the ingest waits and polls only the state of the node', () => {
     expect(state).toMatchObject({ nodeHeight: 20, indexed: null })
     expect(appended).toEqual([])
     expect(new Set(waits)).toEqual(new Set([15_000]))
-    expect(methods(from)).toEqual(new Set(['eth_chainId', 'eth_syncing', 'eth_getBlockByNumber']))
+    expect(methods(from)).toEqual(new Set(['eth_chainId', 'eth_getBlockByNumber']))
     const asked = callsOf(from, 'eth_getBlockByNumber')
     expect(new Set(asked.map(({ params }) => params[0]))).toEqual(new Set(['finalized', 'latest']))
   })
@@ -144,16 +144,6 @@ describe('the ingest waits and polls only the state of the node', () => {
     const other = watchedStore()
     const options = { node: old, store: other.store, behindAfter: null }
     expect((await ingestUntil(options, has(20))).state.indexed).toBe(20)
-  })
-
-  it('while it is syncing', async ({ startNode }) => {
-    const from = await startNode({ height: 20 })
-    from.faults = ({ method, nth }) =>
-      method === 'eth_syncing' && nth < 3 ? result({ currentBlock: '0x1' }) : undefined
-    const { store, appended } = watchedStore()
-    const { waits } = await ingestUntil({ node: from, store }, has(20))
-    expect(waits.slice(0, 3)).toEqual([15_000, 15_000, 15_000])
-    expect(appended.flat()).toHaveLength(21)
   })
 
   it('while the node has fewer blocks than the store, and then resumes', async ({ startNode }) => {

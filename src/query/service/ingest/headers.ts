@@ -1,4 +1,3 @@
-import { isObject } from '../../../core/json.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { excerpt } from '../../../core/errors.ts'
 import { minute } from '../../../core/units.ts'
@@ -154,17 +153,16 @@ export const createChainHeadReader = (options: ChainHeadOptions) => {
   let tagErrorAt = 0
   let isNoticed = false
 
+  /** The node returns false for eth_syncing also while it runs statesync: only the age of a block shows it. */
   const isOld = (head: FullHeader): boolean => behindAfter !== null && clock.now() - head.timestamp * 1000 > behindAfter
 
   const readHeadBy = async (tag: 'finalized' | 'latest', signal: AbortSignal): Promise<ChainHead> => {
-    const { replies } = await rpc.many([CHAIN_ID, SYNCING, callFor(tag)], signal)
-    const [chain, syncing, block] = replies
+    const { replies } = await rpc.many([CHAIN_ID, callFor(tag)], signal)
+    const [chain, block] = replies
     expectChain(chainId, parseResult('the chain id', resultOf(chain), parseQuantity))
     const head = parseResult('the newest block', resultOf(block), parseHead)
     const at = clock.elapsed()
     const nothing = { height: null, hash: null, at }
-    const isSyncing = syncing !== undefined && 'result' in syncing && isObject(syncing.result)
-    if (isSyncing) return { ...nothing, behind: 'the node is syncing' }
     if (head === null) return { ...nothing, behind: null }
     const isFinal = tag === 'finalized'
     const height = isFinal ? head.number : head.number - depth
@@ -197,12 +195,11 @@ export const createChainHeadReader = (options: ChainHeadOptions) => {
 }
 
 const CHAIN_ID: Call = { method: 'eth_chainId', params: [] }
-const SYNCING: Call = { method: 'eth_syncing', params: [] }
 
 const parseQuantity = (value: unknown): number => quantity(value, 'a number')
 
 const resultOf = (reply: Reply | undefined): unknown => {
-  if (reply === undefined) throw invalidResponse('read the newest block', 'three responses', '')
+  if (reply === undefined) throw invalidResponse('read the newest block', 'two responses', '')
   if ('error' in reply) {
     // Some nodes return an error where others return null.
     if (reply.error instanceof NodeRejectedError && /not found/i.test(reply.error.nodeMessage)) return null
