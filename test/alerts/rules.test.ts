@@ -128,7 +128,7 @@ describe('the catalogue and the rules', () => {
     const labels = new Set(Object.values(metrics).flatMap((definition) => Object.keys(definition.labels ?? {})))
     for (const { expr } of rules) {
       for (const label of readPromql(expr).groupings) {
-        expect([...labels, 'instance', 'job', 'le', 'integration']).toContain(label)
+        expect([...labels, 'instance', 'job', 'cluster', 'le', 'integration']).toContain(label)
       }
     }
   })

@@ -109,8 +109,22 @@ it('has the links, the job and the settings of the installation', async ({ direc
   expect(out).not.toMatch(/chain-agent\.example|grafana\.example|job="chain-agent"/)
 })
 
+test('keeps other labels of the targets in every rule', async () => {
+  const [plain, other] = [await cli(['rules']), await cli(['rules', '--labels', 'region,zone'])]
+  expect(plain.out.split('job, cluster').length).toBeGreaterThan(100)
+  expect(other.out).toBe(plain.out.replaceAll('job, cluster', 'job, region, zone'))
+  expect(other.out).not.toMatch(/(?:by|on|ignoring) \([^)]*cluster/)
+})
+
 describe('for the Prometheus Operator', () => {
-  const options = ['--format', 'prometheusrule', '--label', 'release=prometheus', '--label', 'team=on-call']
+  const options = [
+    '--format',
+    'prometheusrule',
+    '--resource-label',
+    'release=prometheus',
+    '--resource-label',
+    'team=on-call',
+  ]
 
   test('prints one resource with every rule', async () => {
     const [resource, plain] = [await cli(['rules', ...options]), await cli(['rules'])]
@@ -143,7 +157,8 @@ test.each([
     /^error: --disable ChainSmtActiv: expected the name .*did you mean ChainSmtActive\?/,
   ],
   [['--runbooks', 'wiki'], /^error: invalid --runbooks 'wiki': expected an http or https address/],
-  [['--label', 'release'], /^error: invalid --label 'release': expected KEY=VALUE/],
+  [['--labels', 'cluster,a b'], /^error: invalid --labels 'cluster,a b': expected names of labels separated by commas/],
+  [['--resource-label', 'release'], /^error: invalid --resource-label 'release': expected KEY=VALUE/],
 ])('%j is a usage error', async (argv, message) => {
   const { code, out, err } = await cli(['rules', ...argv])
   expect({ code, out }).toEqual({ code: 2, out: '' })

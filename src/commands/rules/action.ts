@@ -17,19 +17,21 @@ export interface RulesOptions {
   readonly job?: string
   readonly set: readonly string[]
   readonly disable: readonly string[]
-  readonly label: readonly string[]
+  readonly labels?: readonly string[]
+  readonly resourceLabel: readonly string[]
 }
 
 export const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): Promise<void> => {
-  const { output, format, runbooks, dashboards, job, label } = options
+  const { output, format, runbooks, dashboards, job, labels: targetLabels, resourceLabel } = options
   const files = ruleFiles(tuningOf(loadFor(io, options.config).config.health, options))
   const links = {
     ...RENDER_DEFAULTS,
     ...(runbooks !== undefined && { runbooks }),
     ...(dashboards !== undefined && { dashboards }),
     ...(job !== undefined && { job }),
+    ...(targetLabels !== undefined && { targetLabels }),
   }
-  const labels = Object.fromEntries(label.map((text) => splitAt(text, '=')))
+  const labels = Object.fromEntries(resourceLabel.map((text) => splitAt(text, '=')))
   const render = (file: RuleFile, name: string): string =>
     format === 'prometheus' ? renderRuleFile(file, links) : renderPrometheusRule(file, { ...links, name, labels })
 

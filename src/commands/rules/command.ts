@@ -26,7 +26,12 @@ export const rulesCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
       NONE,
     )
     .option('--disable <alert>', 'leave out an alert; repeatable', addWord, NONE)
-    .option('--label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE)
+    .option(
+      '--labels <names>',
+      'labels of your targets that every rule keeps, separated by commas (default: cluster)',
+      readLabels,
+    )
+    .option('--resource-label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE)
     .addHelpText(
       'after',
       `
@@ -37,13 +42,17 @@ same rules: set limits in its configuration, so that its health agrees with
 Prometheus.
 
 A value is in the unit of its metric: 25ms, 90s, 15min or 2d; 5% or 0.05; 450.
+Every rule keeps the labels instance, job and cluster. If your targets have
+others that routes or inhibitions use, name all of them with --labels, and in
+group_by and equal of alertmanager.yaml.
+
 An installation runs the command again after each upgrade. Files of the same
 name are replaced.
 
 Examples:
   chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
   chain-agent rules --set ChainExecutionSlow.warning=25ms --set ChainBehind.for=1m --disable ChainSmtActive
-  chain-agent rules --format prometheusrule --label release=prometheus | kubectl apply --server-side -f -`,
+  chain-agent rules --format prometheusrule --resource-label release=prometheus | kubectl apply --server-side -f -`,
     )
     .action(async (options: RulesOptions) => {
       const { writeRules } = await import('./action.ts')
@@ -62,6 +71,12 @@ const addSetting = (text: string, before: readonly string[]): readonly string[] 
 const addLabel = (text: string, before: readonly string[]): readonly string[] => {
   if (/^[\w./-]+=[\w.-]*$/.test(text)) return [...before, text]
   throw new InvalidArgumentError('expected KEY=VALUE, like release=prometheus')
+}
+
+const readLabels = (text: string): readonly string[] => {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.every((name) => /^[a-zA-Z_]\w*$/.test(name))) return names
+  throw new InvalidArgumentError('expected names of labels separated by commas, like cluster,region')
 }
 
 const readJob = (text: string): string => {

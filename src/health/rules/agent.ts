@@ -42,7 +42,7 @@ export const agent: RuleFile = {
             'Check which program answers at the address of the agent: `curl -s HOST:9843/metrics | head`.',
           ],
           expr: `absent(chain_agent_build_info{job="chain-agent"})
-unless on (job, cluster)
+unless on (job)
   (up{job="chain-agent"} == 0)`,
           summary: 'No agent is scraped at all.',
           description:

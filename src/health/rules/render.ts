@@ -8,6 +8,8 @@ export interface RenderOptions {
   readonly dashboards: string
   /** The scrape job of the agents. */
   readonly job: string
+  /** Labels of the targets that every rule keeps, in addition to `instance` and `job`. */
+  readonly targetLabels: readonly string[]
 }
 
 /** Placeholders: names in `.example` never resolve. */
@@ -15,6 +17,7 @@ export const RENDER_DEFAULTS: RenderOptions = {
   runbooks: 'https://chain-agent.example/runbooks',
   dashboards: 'https://grafana.example',
   job: 'chain-agent',
+  targetLabels: ['cluster'],
 }
 
 const DASHBOARD = 'd/chain-node?var-job={{ $labels.job }}&var-instance={{ $labels.instance }}'
@@ -73,21 +76,24 @@ const groupLines = ({ groups }: RuleFile, options: RenderOptions): readonly stri
 
 const recordingLines = ({ record, labels, expr }: RecordingRow, options: RenderOptions): readonly string[] => [
   `record: ${record}`,
-  ...block('expr', withJob(expr, options)),
+  ...block('expr', forTargets(expr, options)),
   ...(labels ? mapLines('labels', labels) : []),
 ]
 
 const alertLines = (row: AlertRow, options: RenderOptions): readonly string[] => [
   `alert: ${row.alert}`,
-  ...block('expr', withJob(expressionOf(row), options)),
+  ...block('expr', forTargets(expressionOf(row), options)),
   ...(row.for === undefined ? [] : [`for: ${row.for}`]),
   ...(row.keepFiringFor === undefined ? [] : [`keep_firing_for: ${row.keepFiringFor}`]),
   ...mapLines('labels', labelsOf(row)),
   ...mapLines('annotations', templatesOf(row, options)),
 ]
 
-const withJob = (expr: string, { job }: RenderOptions): string =>
-  expr.replaceAll(`job="${RENDER_DEFAULTS.job}"`, () => `job=${JSON.stringify(job)}`)
+/** The rules as written group and match by `job, cluster`. */
+const forTargets = (expr: string, { job, targetLabels }: RenderOptions): string =>
+  expr
+    .replaceAll(`job="${RENDER_DEFAULTS.job}"`, () => `job=${JSON.stringify(job)}`)
+    .replaceAll(['job', ...RENDER_DEFAULTS.targetLabels].join(', '), ['job', ...targetLabels].join(', '))
 
 /** The annotations of an alert, as templates. */
 const templatesOf = (row: AlertRow, { runbooks, dashboards }: RenderOptions) => ({

@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { run } from '../support/programs.ts'
+import { debianPackage } from '../support/debian.ts'
+import { probePrometheus } from '../support/prometheus.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { ALERTS, testFiles } from './files.ts'
+
+const describe = await requireRealPart('prometheus', probePrometheus)
+
+const promtool = async (): Promise<string> => join(await debianPackage('prometheus'), 'usr/bin/promtool')
+
+/** They fire without any series of a node. */
+const WITHOUT_CLUSTER = new Set(['ChainWatchdog', 'ChainAgentAbsent'])
+/** It compares the nodes of all clusters: two nodes with one key are a fault wherever they are. */
+const ACROSS_CLUSTERS = 'ChainIdentityTwice'
+
+const labels = z.record(z.string(), z.string())
+const unitTests = z.looseObject({
+  rule_files: z.array(z.string()),
+  tests: z.array(
+    z.looseObject({
+      input_series: z.array(z.looseObject({ series: z.string() })),
+      alert_rule_test: z
+        .array(
+          z.looseObject({
+            alertname: z.string(),
+            exp_alerts: z.array(z.looseObject({ exp_labels: labels.optional() })).optional(),
+          }),
+        )
+        .optional(),
+      promql_expr_test: z.array(z.unknown()).optional(),
+    }),
+  ),
+})
+
+const withCluster = (series: string, cluster: string): string =>
+  series.includes('{')
+    ? series.replace('{', `{cluster="${cluster}",`).replace(',}', '}')
+    : `${series}{cluster="${cluster}"}`
+
+/** The unit tests with each series and each expected alert once for each cluster. */
+const inClusters = async (name: string, clusters: readonly string[]) => {
+  const all = unitTests.parse(parse(await readFile(join(ALERTS, `${name}.test.yaml`), 'utf8')))
+  const tests = all.tests.map(
+    ({ promql_expr_test: _expressions, input_series: series, alert_rule_test: alerts, ...rest }) => ({
+      ...rest,
+      input_series: series.flatMap((each) =>
+        clusters.map((cluster) => ({ ...each, series: withCluster(each.series, cluster) })),
+      ),
+      alert_rule_test: (alerts ?? [])
+        .filter(({ alertname }) => clusters.length === 1 || alertname !== ACROSS_CLUSTERS)
+        .map((each) => ({
+          ...each,
+          exp_alerts: WITHOUT_CLUSTER.has(each.alertname)
+            ? each.exp_alerts
+            : (each.exp_alerts ?? []).flatMap((alert) =>
+                clusters.map((cluster) => ({ ...alert, exp_labels: { ...alert.exp_labels, cluster } })),
+              ),
+        })),
+    }),
+  )
+  const text = { ...all, rule_files: all.rule_files.map((file) => join(ALERTS, file)), tests }
+  return { text, series: tests.flatMap(({ input_series: of }) => of).length }
+}
+
+describe('a fleet of several clusters', () => {
+  let folder = ''
+  const counts = { series: 0 }
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'chain-agent-fleet-'))
+  })
+  afterAll(async () => {
+    console.log(`${counts.series} series with a cluster`)
+    await rm(folder, { recursive: true })
+  })
+
+  const passes = async (name: string, clusters: readonly string[]): Promise<void> => {
+    const { text, series } = await inClusters(name, clusters)
+    counts.series += series
+    const file = join(folder, `${name}-${clusters.length}.yaml`)
+    await writeFile(file, JSON.stringify(text))
+    const { code, stdout, stderr } = await run(await promtool(), ['test', 'rules', file])
+    expect(code, stdout + stderr).toBe(0)
+  }
+
+  it.each(testFiles)('%s: every alert has the cluster of its series', async (name) => {
+    await passes(name, ['north'])
+  })
+
+  // A rule that matches without the cluster fails for both: several series on each side.
+  it.each(testFiles)('%s: every rule evaluates with the same instance in two clusters', async (name) => {
+    await passes(name, ['north', 'south'])
+  })
+})
