@@ -20,13 +20,13 @@ export type PrometheusVersion = keyof typeof RELEASES
 export const NEWEST: PrometheusVersion = '3.5'
 export const OLDER: readonly PrometheusVersion[] = ['2.53', '2.42']
 
-const program = async (name: string, version = NEWEST): Promise<string> =>
+const program = async (name: string, version: PrometheusVersion = NEWEST): Promise<string> =>
   join(await debianPackagesOf({ ...RELEASES[version], version }), 'usr/bin', name)
 
 export const prometheus = async (): Promise<string> => program('prometheus')
-export const promtool = async (version = NEWEST): Promise<string> => program('promtool', version)
+export const promtool = async (version: PrometheusVersion = NEWEST): Promise<string> => program('promtool', version)
 
-export const probePrometheus = async (version = NEWEST): Promise<Probe> => {
+export const probePrometheus = async (version: PrometheusVersion = NEWEST): Promise<Probe> => {
   try {
     const text = await must(await promtool(version), ['--version'])
     return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
