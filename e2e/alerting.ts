@@ -7,9 +7,9 @@ import { parse as parseYaml, stringify } from 'yaml'
 import { z } from 'zod'
 import { parseDuration } from '../src/core/units.ts'
 import { startAlertmanager } from '../test/support/alertmanager.ts'
-import { debianPackage } from '../test/support/debian.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { start } from '../test/support/programs.ts'
+import { prometheus } from '../test/support/prometheus.ts'
 
 const ALERTS = join(import.meta.dirname, '../alerts')
 
@@ -123,7 +123,7 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
     ],
   }
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
-  const prometheus = start(join(await debianPackage('prometheus'), 'usr/bin/prometheus'), [
+  const server = start(await prometheus(), [
     `--config.file=${join(directory, 'prometheus.yml')}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     `--web.listen-address=127.0.0.1:${await freePort()}`,
@@ -134,7 +134,7 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
     notices: webhook.notices,
     scrape,
     close: async () => {
-      await prometheus.stop()
+      await server.stop()
       await manager.stop()
       webhook.close()
       await rm(directory, { recursive: true, force: true })

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { debianPackage } from '../test/support/debian.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { instantQuery, type Series } from '../test/support/instant-query.ts'
 import { type Running, start } from '../test/support/programs.ts'
+import { prometheus } from '../test/support/prometheus.ts'
 import { fleetSchema, type FleetNodes } from './expected-states.ts'
 
 export interface Watched {
@@ -58,7 +58,7 @@ const startFleet = async (nodes: number, stop: Stop[]) => {
 const startPrometheus = async (config: string, stop: Stop[]): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-fleet-data-'))
   const address = `127.0.0.1:${await freePort()}`
-  const server = start(join(await debianPackage('prometheus'), 'usr/bin/prometheus'), [
+  const server = start(await prometheus(), [
     `--config.file=${config}`,
     `--storage.tsdb.path=${directory}`,
     `--web.listen-address=${address}`,

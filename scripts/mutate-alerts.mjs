@@ -20,7 +20,7 @@ const AT_ONCE = 2
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    promtool: { type: 'string', default: join(ROOT, '.cache/debian/prometheus/usr/bin/promtool') },
+    promtool: { type: 'string', default: join(ROOT, '.cache/debian/prometheus-3.5/usr/bin/promtool') },
     directory: { type: 'string', default: join(ROOT, 'alerts') },
     json: { type: 'boolean', default: false },
   },

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { debianPackage } from '../support/debian.ts'
 import { run } from '../support/programs.ts'
-import { probePrometheus } from '../support/prometheus.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { ALERTS, testFiles } from './files.ts'
 
@@ -24,8 +23,7 @@ const found = z.array(
 )
 
 const mutate = async (name: string, directory = ALERTS) => {
-  const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
-  const args = [SCRIPT, name, '--json', '--promtool', promtool, '--directory', directory]
+  const args = [SCRIPT, name, '--json', '--promtool', await promtool(), '--directory', directory]
   const { stdout, stderr } = await run(process.execPath, args, { timeout: 1_800_000 })
   const [result] = stdout === '' ? [] : found.parse(JSON.parse(stdout))
   if (!result) throw new Error(`${name}: ${stderr}`)

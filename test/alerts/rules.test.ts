@@ -3,16 +3,14 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { metrics } from '../../src/metrics.ts'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
-import { debianPackage } from '../support/debian.ts'
 import { run } from '../support/programs.ts'
-import { probePrometheus } from '../support/prometheus.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { ALERTS, alerts, expectations, ruleFiles, rules, RUNBOOKS, testFiles } from './files.ts'
 import { readPromql } from '../support/promql.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
-const promtool = async (): Promise<string> => join(await debianPackage('prometheus'), 'usr/bin/promtool')
 const SEVERITIES = ['critical', 'warning', 'info', 'none']
 const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(' ')
 const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'In Prometheus', 'Mitigation', 'When to escalate', 'Threshold']

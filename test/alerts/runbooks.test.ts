@@ -5,10 +5,9 @@ import { describe, expect } from 'vitest'
 import { z } from 'zod'
 import { metrics } from '../../src/metrics.ts'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
-import { debianPackage } from '../support/debian.ts'
 import { it } from '../support/directory.ts'
 import { run } from '../support/programs.ts'
-import { probePrometheus } from '../support/prometheus.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { parse } from 'yaml'
 import { ALERTS, RUNBOOKS } from './files.ts'
@@ -117,7 +116,7 @@ withPrometheus('the expressions of the runbooks', () => {
     const file = join(directory, 'expressions.json')
     const check = async (list: readonly object[]) => {
       await writeFile(file, JSON.stringify({ groups: [{ name: 'runbooks', rules: list }] }))
-      return run(join(await debianPackage('prometheus'), 'usr/bin/promtool'), ['check', 'rules', file])
+      return run(await promtool(), ['check', 'rules', file])
     }
     const { code, stdout, stderr } = await check(rules)
     expect(code, stdout + stderr).toBe(0)

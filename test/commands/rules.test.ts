@@ -4,10 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { cli } from '../support/cli.ts'
-import { debianPackage } from '../support/debian.ts'
 import { it } from '../support/directory.ts'
 import { must } from '../support/programs.ts'
-import { probePrometheus } from '../support/prometheus.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const SHIPPED = 'alerts'
@@ -189,9 +188,8 @@ describeReal('promtool', () => {
     const sets = settings.flatMap((text) => ['--set', text])
     expect((await cli(['rules', ...sets, ...watchdogs, '--output', directory])).code).toBe(0)
     expect(await readFile(join(directory, 'maintenance.rules.yaml'), 'utf8')).toMatch(/^groups: \[\]$/m)
-    const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
     const files = (await readdir(directory)).map((file) => join(directory, file))
-    const report = await must(promtool, ['check', 'rules', '--lint=all', '--lint-fatal', ...files])
+    const report = await must(await promtool(), ['check', 'rules', '--lint=all', '--lint-fatal', ...files])
     expect(report.match(/SUCCESS/g)).toHaveLength(shippedFiles.length)
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { debianPackage } from '../support/debian.ts'
+import { prometheus, promtool } from '../support/prometheus.ts'
 import { freePort } from '../support/free-port.ts'
 import { must, startServer } from '../support/programs.ts'
 import { type Api, createApi } from './api.ts'
@@ -65,8 +65,7 @@ const thisMinute = (): number => Math.floor(Date.now() / 60_000) * 60
 const importInto = async (directory: string, text: Iterable<string>): Promise<void> => {
   const file = join(directory, 'history.om')
   await pipeline(Readable.from(text), createWriteStream(file))
-  const program = join(await debianPackage('prometheus'), 'usr/bin/promtool')
-  await must(program, [
+  await must(await promtool(), [
     'tsdb',
     'create-blocks-from',
     `--max-block-duration=${LONGEST_BLOCK}`,
@@ -82,8 +81,7 @@ const serve = async (directory: string) => {
   const address = `127.0.0.1:${await freePort()}`
   await writeFile(join(directory, 'prometheus.yml'), '{}\n')
   const origin = `http://${address}`
-  const program = join(await debianPackage('prometheus'), 'usr/bin/prometheus')
-  const server = await startServer(`${origin}/-/ready`, program, [
+  const server = await startServer(`${origin}/-/ready`, await prometheus(), [
     `--config.file=${join(directory, 'prometheus.yml')}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     '--storage.tsdb.retention.time=60d',

@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { debianPackage } from '../support/debian.ts'
 import { run } from '../support/programs.ts'
-import { probePrometheus } from '../support/prometheus.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import type { Api } from './api.ts'
 import { committed, dashboardSchema, panelsOf } from './model.ts'
@@ -63,8 +62,7 @@ const amiss = async (figure: Figure, { past, after }: Past, told: Told): Promise
   try {
     const file = join(directory, 'figures.yaml')
     await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests }))
-    const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
-    const { code, stdout, stderr } = await run(promtool, ['test', 'rules', file])
+    const { code, stdout, stderr } = await run(await promtool(), ['test', 'rules', file])
     return code === 0 ? '' : stdout + stderr
   } finally {
     await rm(directory, { recursive: true })

@@ -4,10 +4,9 @@ import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { debianPackage } from '../support/debian.ts'
 import { it } from '../support/directory.ts'
 import { must } from '../support/programs.ts'
-import { probePrometheus } from '../support/prometheus.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -136,8 +135,11 @@ describeReal('the container of Prometheus', () => {
     for (const { source, target } of mountsOf('prometheus').filter(({ isFile }) => isFile))
       await cp(join(DEPLOY, source), join(directory, target), { recursive: true })
     const [option = ''] = argumentsOf('prometheus')
-    const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
-    const report = await must(promtool, ['check', 'config', join(directory, option.replace('--config.file=', ''))])
+    const report = await must(await promtool(), [
+      'check',
+      'config',
+      join(directory, option.replace('--config.file=', '')),
+    ])
     expect(report.match(/SUCCESS: \d+ rules found/g)).toHaveLength(
       readdirSync(join(ROOT, 'alerts')).filter((file) => file.endsWith('.rules.yaml')).length,
     )

@@ -10,9 +10,9 @@ const ALERTS = new URL('../../alerts/', import.meta.url)
 const read = (file: string): unknown => parse(readFileSync(new URL(file, ALERTS), 'utf8'))
 const labelsSchema = z.record(z.string(), z.string())
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const milliseconds = (text: string): number =>
-  [...text.matchAll(/(\d+)([smhd])/g)].reduce(
+  [...text.matchAll(/(\d+)(ms|[smhd])/g)].reduce(
     (sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? Number.NaN),
     0,
   )
@@ -109,17 +109,18 @@ describe.each(FILES)('%s', (file) => {
     const times = [...new Set(one.alert_rule_test.map(({ eval_time: at }) => at))].toSorted((a, b) => a - b)
     const expected: unknown[] = []
     const found: unknown[] = []
+    let scrape = 0
     for (let at = 0; at <= (times.at(-1) ?? 0); at += every) {
-      evaluator.evaluate(
-        at,
-        series.flatMap(({ name, labels, values }) => {
-          const value = at % one.interval === 0 ? values[at / one.interval] : undefined
+      for (; scrape * one.interval <= at; scrape += 1) {
+        const samples = series.flatMap(({ name, labels, values }) => {
+          const value = values[scrape]
           return value === null || value === undefined ? [] : [{ name, labels, value }]
-        }),
-        { isPart: true },
-      )
+        })
+        evaluator.observe(scrape * one.interval, samples, { isPart: true })
+      }
+      evaluator.evaluate(at, [], { isPart: true })
       for (const { eval_time: time, alertname, exp_alerts: alerts } of one.alert_rule_test) {
-        if (time !== at) continue
+        if (time < at || time >= at + every) continue
         expected.push([
           time,
           alertname,
@@ -155,7 +156,7 @@ const firingAt = (file: string, scrapeInterval: number | undefined): readonly st
   const { rule_files: files, tests } = testsSchema.parse(read(file))
   return tests.flatMap(({ interval, input_series: input }, index) => {
     // Tests of hours have samples every minute or less often: an interval that is tested by that.
-    const scraped = interval < 60_000 ? (scrapeInterval ?? interval) : interval
+    const scraped = interval < 59_999 ? (scrapeInterval ?? interval) : interval
     const key = `${file} ${index} ${scraped}`
     const found = firing.get(key) ?? firingIn(rulesIn(files), { interval, input, scraped })
     firing.set(key, found)
@@ -187,7 +188,7 @@ const firingIn = (rules: ReturnType<typeof rulesIn>, { interval, input, scraped 
         return value === null || value === undefined ? [] : [{ name, labels, value }]
       })
       if (scrape === at) evaluator.evaluate(at, samples, { isPart: true })
-      else evaluator.observe(scrape, samples)
+      else evaluator.observe(scrape, samples, { isPart: true })
     }
     if (at % scraped !== 0) evaluator.evaluate(at, [], { isPart: true })
     for (const { labels, state } of evaluator.active()) {
@@ -240,4 +241,33 @@ test('while a rule cannot be evaluated its alerts stay as they are', () => {
   // Two elements on the right for one on the left.
   expect(active(15_000, sampleOf('a', 0), sampleOf('b', 1), sampleOf('b', 1, { y: '2' }))).toEqual(['firing', 'failed'])
   expect(active(30_000, sampleOf('a', 0), sampleOf('b', 1))).toEqual([])
+})
+
+test.each<readonly [expr: string, value: number | undefined]>([
+  // Of the samples at 60, 75 … 120 s, the first is at the start of the minute, which does not include it.
+  ['count_over_time(a[1m])', 4],
+  ['sum_over_time(a[1m])', 5 + 6 + 7 + 8],
+  ['count_over_time(a[1m:15s])', 4],
+  // From 61 s on.
+  ['count_over_time(a[59s:15s])', 4],
+  ['rate(a[15s])', undefined],
+  // Three intervals with 1 each: 3 in 45 s, and 60 s are 4.
+  ['increase(a[1m])', 4],
+  // From 75 s on 9, 19, 29, 39. The start is further away than 1.1 intervals, so half of one is added: 30 + 5. Its value
+  // at the start of the 45 s would be 0 only 13.5 s before them.
+  ['increase(late[2m])', 35],
+  // Its value would be 0 already 3 s before: 30 + 2.
+  ['increase(later[2m])', 32],
+])('as in Prometheus 3: %s is %d', (expr, value) => {
+  const rule = { alert: 'Any', expr, labels: {}, for: 0, keepFiringFor: 0 }
+  const evaluator = createRuleEvaluator({ recording: [], alerts: [rule] })
+  for (let index = 0; index <= 8; index += 1) {
+    const late = index < 5 ? [] : [['late', 9] as const, ['later', 2] as const]
+    const started = late.map(([name, first]) => ({ name, labels: {}, value: first + 10 * (index - 5) }))
+    evaluator.observe(index * 15_000, [{ name: 'a', labels: {}, value: index }, ...started])
+  }
+  evaluator.evaluate(120_000, [], { isPart: true })
+  expect(evaluator.active().map((alert) => Math.round(alert.value * 1e9) / 1e9)).toEqual(
+    value === undefined ? [] : [value],
+  )
 })

@@ -6,12 +6,11 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { metrics } from '../../src/metrics.ts'
 import { rules } from '../alerts/files.ts'
-import { debianPackage } from '../support/debian.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ExpositionServer, serveExposition } from '../support/exposition-server.ts'
 import { freePort } from '../support/free-port.ts'
 import { must, run } from '../support/programs.ts'
-import { probePrometheus } from '../support/prometheus.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { installShipped, ROOT, SHIPPED, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
 
@@ -36,9 +35,8 @@ describe('the configurations of deploy/prometheus', () => {
     '%s is one that Prometheus takes, with our rules',
     async (file) => {
       const directory = await installShipped()
-      const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
       const args = ['check', 'config', '--lint=all', '--lint-fatal', join(directory, file)]
-      const { code, stdout, stderr } = await run(promtool, args)
+      const { code, stdout, stderr } = await run(await promtool(), args)
       await rm(directory, { recursive: true })
       expect(code, stderr).toBe(0)
       expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
@@ -58,8 +56,7 @@ describe('the configurations of deploy/prometheus', () => {
     const names = installed.filter((entry) => entry.isFile()).map(({ name }) => name)
     expect(names.filter((name) => name.endsWith('.rules.yaml')).length).toBeGreaterThan(10)
     expect(names).toEqual(expect.arrayContaining(['prometheus.yml', 'nodes.yaml', 'node.json', 'chain-agent.yaml']))
-    const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
-    await must(promtool, ['check', 'config', join(root, 'etc/prometheus/prometheus.yml')])
+    await must(await promtool(), ['check', 'config', join(root, 'etc/prometheus/prometheus.yml')])
     await rm(root, { recursive: true })
   })
 

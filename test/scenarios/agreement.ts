@@ -7,7 +7,7 @@ import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { RULE_FILES, ruleSet } from '../../src/health/rules/index.ts'
 import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
 import { annotationsOf } from '../../src/health/rules/render.ts'
-import { debianPackage } from '../support/debian.ts'
+import { promtool } from '../support/prometheus.ts'
 import { run } from '../support/programs.ts'
 
 interface Look {
@@ -77,8 +77,7 @@ export const differencesFromPrometheus = async (looks: readonly Look[]): Promise
   try {
     const file = join(folder, 'agreement.yaml')
     await writeFile(file, JSON.stringify(test))
-    const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
-    const { code, stdout, stderr } = await run(promtool, ['test', 'rules', file])
+    const { code, stdout, stderr } = await run(await promtool(), ['test', 'rules', file])
     return code === 0 ? '' : stdout + stderr
   } finally {
     await rm(folder, { recursive: true })

@@ -1,4 +1,4 @@
-import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { must, run } from './programs.ts'
@@ -6,19 +6,34 @@ import { must, run } from './programs.ts'
 const CACHE = fileURLToPath(new URL('../../.cache/debian', import.meta.url))
 const DOWNLOAD = ['-q', '-o', 'APT::Sandbox::User=root', 'download']
 
+/** Packages of a release of Debian that need not be the one of this machine. */
+export interface ReleasePackages {
+  readonly release: string
+  readonly packages: readonly string[]
+  /** The start of their version, as in `3.5`. */
+  readonly version: string
+}
+
 /**
  * The place where a Debian package lies unpacked. Nothing is installed: no service starts on this machine and no
  * package of it is upgraded.
  */
-export const debianPackage = async (name: string): Promise<string> => {
+export const debianPackage = async (name: string): Promise<string> =>
+  unpackOnce(name, async (cwd) => download(name, cwd))
+
+/** The same for packages of another release, unpacked over each other. */
+export const debianPackagesOf = async (wanted: ReleasePackages): Promise<string> =>
+  unpackOnce(`${wanted.packages[0]}-${wanted.version}`, async (cwd) => downloadFrom(wanted, cwd))
+
+const unpackOnce = async (name: string, fetchInto: (cwd: string) => Promise<void>): Promise<string> => {
   const place = join(CACHE, name)
   if (await exists(place)) return place
   await mkdir(CACHE, { recursive: true })
   const fresh = await mkdtemp(join(CACHE, `.${name}-`))
   try {
-    await download(name, fresh)
-    const [archive = 'none'] = (await readdir(fresh)).filter((file) => file.endsWith('.deb'))
-    await must('dpkg', ['-x', join(fresh, archive), join(fresh, 'root')])
+    await fetchInto(fresh)
+    const archives = (await readdir(fresh)).filter((file) => file.endsWith('.deb'))
+    for (const archive of archives) await must('dpkg', ['-x', join(fresh, archive), join(fresh, 'root')])
     await rename(join(fresh, 'root'), place).catch(async (error: unknown) => {
       // Another run was faster.
       if (!(await exists(place))) throw error
@@ -40,4 +55,17 @@ const download = async (name: string, cwd: string): Promise<void> => {
   if ((await run('apt-get', [...DOWNLOAD, name], { cwd })).code === 0) return
   await must('flock', [join(CACHE, '.lock'), 'apt-get', '-q', 'update'], { timeout: 120_000 })
   await must('apt-get', [...DOWNLOAD, name], { cwd })
+}
+
+/** With lists of packages of its own, which go with the folder: the sources of this machine stay as they are. */
+const downloadFrom = async ({ release, packages, version }: ReleasePackages, cwd: string): Promise<void> => {
+  const sources = join(cwd, 'sources.list')
+  const signed = 'signed-by=/usr/share/keyrings/debian-archive-keyring.gpg'
+  await writeFile(sources, `deb [${signed}] http://deb.debian.org/debian ${release} main\n`)
+  await mkdir(join(cwd, 'lists/partial'), { recursive: true })
+  const own = ['sourceparts=-', `sourcelist=${sources}`].map((option) => `Dir::Etc::${option}`)
+  const options = [...own, `Dir::State::lists=${join(cwd, 'lists')}`, `Dir::Cache=${join(cwd, 'cache')}`]
+  const args = options.flatMap((option) => ['-o', option])
+  await must('apt-get', [...args, '-q', '-o', 'APT::Sandbox::User=root', 'update'], { timeout: 120_000 })
+  await must('apt-get', [...args, ...DOWNLOAD, ...packages.map((name) => `${name}=${version}.*`)], { cwd })
 }

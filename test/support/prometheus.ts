@@ -2,17 +2,33 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { debianPackage } from './debian.ts'
+import { debianPackagesOf, type ReleasePackages } from './debian.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
 import { must, run, startServer } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
-const program = async (name: string): Promise<string> => join(await debianPackage('prometheus'), 'usr/bin', name)
+/** The supported versions, oldest first, each from the release of Debian that has it. */
+const RELEASES = {
+  '2.42': { release: 'bookworm', packages: ['prometheus'] },
+  // promtool is a package of its own since then.
+  '2.53': { release: 'trixie', packages: ['prometheus', 'promtool'] },
+  '3.5': { release: 'sid', packages: ['prometheus', 'promtool'] },
+} satisfies Readonly<Record<string, Omit<ReleasePackages, 'version'>>>
 
-export const probePrometheus = async (): Promise<Probe> => {
+export type PrometheusVersion = keyof typeof RELEASES
+export const NEWEST: PrometheusVersion = '3.5'
+export const OLDER: readonly PrometheusVersion[] = ['2.53', '2.42']
+
+const program = async (name: string, version: PrometheusVersion = NEWEST): Promise<string> =>
+  join(await debianPackagesOf({ ...RELEASES[version], version }), 'usr/bin', name)
+
+export const prometheus = async (): Promise<string> => program('prometheus')
+export const promtool = async (version: PrometheusVersion = NEWEST): Promise<string> => program('promtool', version)
+
+export const probePrometheus = async (version: PrometheusVersion = NEWEST): Promise<Probe> => {
   try {
-    const text = await must(await program('prometheus'), ['--version'])
+    const text = await must(await promtool(version), ['--version'])
     return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
   } catch (error) {
     return { missing: String(error) }
@@ -22,13 +38,13 @@ export const probePrometheus = async (): Promise<Probe> => {
 /** `promtool check metrics`: its findings; empty if there are none. */
 export const checkMetrics = async (exposition: string): Promise<string> => {
   const args = ['check', 'metrics']
-  const { code, stdout, stderr } = await run(await program('promtool'), args, { input: exposition })
+  const { code, stdout, stderr } = await run(await promtool(), args, { input: exposition })
   return code === 0 ? '' : `${stdout}${stderr}`
 }
 
 /** `promtool check web-config`: its findings; empty if there are none. */
 export const checkWebConfig = async (file: string): Promise<string> => {
-  const { code, stdout, stderr } = await run(await program('promtool'), ['check', 'web-config', file])
+  const { code, stdout, stderr } = await run(await promtool(), ['check', 'web-config', file])
   return code === 0 ? '' : `${stdout}${stderr}`
 }
 
@@ -65,7 +81,7 @@ export const startPrometheus = async (
   }
   // JSON is YAML.
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
-  const server = await startServer(`http://${address}/-/ready`, await program('prometheus'), [
+  const server = await startServer(`http://${address}/-/ready`, await prometheus(), [
     `--config.file=${join(directory, 'prometheus.yml')}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     `--web.listen-address=${address}`,

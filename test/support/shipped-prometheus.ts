@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { debianPackage } from './debian.ts'
+import { prometheus } from './prometheus.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
 import { startServer } from './programs.ts'
@@ -72,8 +72,7 @@ export const startShipped = async ({
   ])
   for (const rules of await readdir(join(directory, 'chain-agent')))
     await rewrite(join(directory, 'chain-agent', rules), [[/^( *interval): \d+s/gm, '$1: 1s']])
-  const program = join(await debianPackage('prometheus'), 'usr/bin/prometheus')
-  const server = await startServer(`http://${address}/-/ready`, program, [
+  const server = await startServer(`http://${address}/-/ready`, await prometheus(), [
     `--config.file=${join(directory, file)}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     `--web.listen-address=${address}`,

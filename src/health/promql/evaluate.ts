@@ -207,7 +207,7 @@ const lastPoints = (select: Select, { source, at }: Evaluation): readonly (Point
     return point ? [{ ...point, labels: series.labels }] : []
   })
 
-/** Evaluates an expression at the multiples of the step within [at - length, at]. */
+/** Evaluates an expression at the multiples of the step within (at - length, at], as Prometheus 3. */
 const subquery = (
   evaluate: (context: Evaluation) => readonly Element[],
   { length, step }: { readonly length: number; readonly step: number },
@@ -215,7 +215,7 @@ const subquery = (
 ): readonly RangeSamples[] => {
   const from = to - length
   const found = new Map<string, { labels: Labels; points: Point[] }>()
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+  for (let at = (Math.floor(from / step) + 1) * step; at <= to; at += step) {
     for (const { labels, value } of evaluate({ ...context, at })) {
       const key = JSON.stringify(labels)
       const one = found.get(key) ?? { labels, points: [] }

@@ -15,7 +15,7 @@ export interface RangeSamples {
 
 /**
  * The value that a function computes from the samples of one series; undefined if there are too few. The definitions
- * are those of Prometheus 2.42 (promql/functions.go), the oldest that the rules support.
+ * are those of Prometheus 3.5 (promql/functions.go); docs/reference/prometheus-versions.md has the differences.
  */
 export type RangeFunction = (range: RangeSamples, argument: number) => number | undefined
 
@@ -28,7 +28,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 /**
  * The increase within the range. Samples rarely lie at its ends, so Prometheus extrapolates to them: by half the
- * average distance of two samples if the first or last sample is further away than 1.1 times that distance, and for a
+ * average distance of two samples if the first or last sample is further away than 1.1 times that distance, then for a
  * counter not further back than to zero.
  */
 const increased =
@@ -49,9 +49,9 @@ const increased =
     const limit = average * 1.1
     let start = first.at - from
     let end = to - last.at
-    if (isCounter && result > 0 && first.value >= 0) start = Math.min(start, sampled * (first.value / result))
     if (start >= limit) start = average / 2
     if (end >= limit) end = average / 2
+    if (isCounter && result > 0 && first.value >= 0) start = Math.min(start, sampled * (first.value / result))
     const extrapolated = result * ((sampled + start + end) / sampled)
     return isRate ? extrapolated / ((to - from) / 1000) : extrapolated
   }

@@ -44,8 +44,8 @@ export interface RuleEvaluator<Rule extends AlertRule> {
    * Times must increase. A series without a sample ends, unless the samples are only a part of those of that time.
    */
   evaluate(at: number, samples: Iterable<StoredSample>, options?: RuleEvaluationOptions): void
-  /** Adds samples of a time before the first evaluation, for rules with a range. */
-  observe(at: number, samples: Iterable<StoredSample>): void
+  /** Adds samples of a time before the next evaluation, for rules with a range. */
+  observe(at: number, samples: Iterable<StoredSample>, options?: Pick<RuleEvaluationOptions, 'isPart'>): void
   active(): readonly ActiveAlert<Rule>[]
   /** Rules that could not be evaluated last time, with the reason. */
   failures(): ReadonlyMap<Rule | RecordingRule, Error>
@@ -139,9 +139,7 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
         }
       }
     },
-    observe: (at, samples) => {
-      history.add(at, samples)
-    },
+    observe: history.add,
     active: () => conditions.flatMap(({ states }) => [...states.values()]),
     failures: () => failures,
   }

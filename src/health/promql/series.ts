@@ -18,7 +18,7 @@ export interface Series {
   readonly labels: Labels
   /** The newest sample in (from, to]; undefined if there is none, or if the series ended after it. */
   last(from: number, to: number): Point | undefined
-  /** The samples in [from, to], as in Prometheus 2; Prometheus 3 leaves out one that lies exactly at the start. */
+  /** The samples in (from, to], as in Prometheus 3; Prometheus 2 includes one that is exactly at the start. */
   within(from: number, to: number): readonly Point[]
 }
 
@@ -129,7 +129,7 @@ const createSeries = (name: string, labels: Labels): Stored => {
       return point === undefined || point.at <= from || Number.isNaN(point.value) ? undefined : point
     },
     within: (from, to) =>
-      points.slice(indexAfter(points, from - 1), indexAfter(points, to)).filter(({ value }) => !Number.isNaN(value)),
+      points.slice(indexAfter(points, from), indexAfter(points, to)).filter(({ value }) => !Number.isNaN(value)),
   }
 }
 
