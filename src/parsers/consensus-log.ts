@@ -23,7 +23,7 @@ type ConsensusEventBody =
       readonly seqNum: bigint | null
       readonly author: string | null
     }
-  | { readonly event: 'vote_sent'; readonly round: bigint | null }
+  | { readonly event: 'vote_created'; readonly round: bigint | null }
   | { readonly event: 'vote_succeeded' }
   | { readonly event: 'statesync'; readonly step: StatesyncStep; readonly target: bigint | null }
   | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
@@ -247,7 +247,7 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['local timeout', { target: CONSENSUS, read: localTimeout }],
   ['remote timeout message', { target: CONSENSUS, read: remoteTimeout }],
   ['proposal message', { target: CONSENSUS, read: proposal }],
-  ['sending vote', { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_sent', round: readU64(round) }) }],
+  ['sending vote', { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_created', round: readU64(round) }) }],
   ['vote successful', other({ event: 'vote_succeeded' }, CONSENSUS)],
 
   ['starting up, syncing', statesync('begun')],

@@ -50,7 +50,7 @@ test('a healthy node: blocks, rounds, epoch, and no findings', () => {
     committing: true,
     statesyncActive: false,
     blocksyncActive: false,
-    messages: { committed_block: 150, round_advanced: 150, round_timed_out: 0, vote_sent: 0 },
+    messages: { committed_block: 150, round_advanced: 150, round_timed_out: 0, vote_created: 0 },
     isWhole: true,
   })
   expect(findings()).toEqual([])

@@ -105,7 +105,7 @@ export const FINDINGS: readonly Finding[] = [
     alert: 'ChainConsensusFinding',
     when: (reading) => {
       const { votedAt, isWhole, seen, messages, at } = reading
-      const { vote_sent: votes } = messages
+      const { vote_created: votes } = messages
       // A full node never votes: only a node that has voted before can stop voting.
       if (votedAt === null || at - votedAt > 24 * HOUR) return false
       if (!isWhole || seen.debug_line === 0 || votes === null) return null

@@ -133,7 +133,7 @@ const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
   'round_timed_out',
   'local_timeout',
   'blocksync',
-  'vote_sent',
+  'vote_created',
   'proposal',
 ])
 
@@ -170,7 +170,7 @@ export const createConsensusWindow = (): ConsensusWindow => {
       if (event.epoch !== null) epoch.add(event.epoch, at)
     }
     if (event.event === 'local_timeout') round.add(event.round, at)
-    if (event.event === 'vote_sent') voted.add(true, at)
+    if (event.event === 'vote_created') voted.add(true, at)
     if (event.event === 'statesync' && event.step !== 'serving') {
       if (event.step === 'done') done.add(true, at)
       else needed.add(true, at)
