@@ -57,7 +57,7 @@ export const alternativesOf = (expression) => {
 }
 
 const withoutPlaceholders = (text) => text.replaceAll(PLACEHOLDER, ANY)
-/** No expression is longer; generated code and documents are literals, too. */
+/** No expression is longer: documents are literals, too. */
 const MAX_LENGTH = 400
 const literalLength = (text) => text.replaceAll(ANY, '').length
 
@@ -71,7 +71,7 @@ export const canBegin = (beginning, text) => {
   /** The most characters that are equal, from these positions on; -1 if the rest does not match. */
   const most = (i, j) => {
     if (i === beginning.length) return 0
-    if (j === text.length) return [...beginning.slice(i)].every((one) => one === ANY) ? 0 : -1
+    if (j === text.length) return beginning.slice(i).replaceAll(ANY, '') === '' ? 0 : -1
     const key = i * (text.length + 1) + j
     const before = known.get(key)
     if (before !== undefined) return before
@@ -100,11 +100,15 @@ const differAtOnce = (one, other) => {
 export const createMatcher = (expression, prefixes = ['']) => {
   const alternatives = alternativesOf(expression)
   const regular = new RegExp(`^(?:${expression})`)
+  const isExact = expression.endsWith('$')
   return (whole) => {
-    const text = whole.slice(0, MAX_LENGTH)
+    // The agent compares the text after this word.
+    const text = whole.slice(0, MAX_LENGTH).replace(/^FATAL: /, '')
     for (const prefix of prefixes) {
       const shown = withoutPlaceholders(prefix + text)
-      const found = alternatives.find((one) => !differAtOnce(one, shown) && canBegin(one, shown))
+      const found = alternatives.find(
+        (one) => !differAtOnce(one, shown) && canBegin(one, shown) && (!isExact || canBegin(shown, one)),
+      )
       if (found !== undefined && literalLength(found) >= 4) return found
       // What an alternative leaves open the text may have literally, and a lookahead may exclude it.
       if (regular.test((prefix + text).replaceAll(PLACEHOLDER, '7'))) return found ?? alternatives[0]

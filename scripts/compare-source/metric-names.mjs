@@ -4,7 +4,7 @@ const CONSTANT = /(\w+)\s*\{\s*name:\s*"\w+?[._]([\w.]+)"/g
 /** `MetricDef::new(concat!("monad.wireauth.", $transport, ".state.…"))` as the value of a field. */
 const FIELD = /(\w+):\s*&?(?:\w+::)*MetricDef::new\(\s*concat!\(\s*"\w+?[._]([\w.]*)",\s*\$\w+,\s*"([\w.]+)"/g
 /** `(Class, class_field, [(name, "help"), …])` of the state's own macro. */
-const STATE_CLASS = /\(\s*[A-Z]\w*,\s*(\w+),\s*\[((?:\s*\(\s*\w+,\s*"[^"]*"\s*\),?)*)\s*\]/g
+const STATE_CLASS = /\(\s*[A-Z]\w*,\s*(\w+),\s*\[([^\]]*)\]/g
 
 const withUnderscores = (name) => name.replaceAll('.', '_')
 

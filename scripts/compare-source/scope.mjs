@@ -2,7 +2,7 @@
 import { parse } from 'smol-toml'
 
 const PROGRAMS = ['monad-node', 'monad-rpc']
-const NOT_RUN = /(?:^|\/)(?:tests?|examples|benches|benchmarks?|unittests?|fuzz\w*|fuzzer|testing)\//
+const NOT_RUN = /(?:^|\/)(?:tests?|examples|bin|benches|benchmarks?|unittests?|fuzz\w*|fuzzer|testing)\//
 const TEST_FILE = /(?:^|[_/])(?:tests?|bench|fuzz\w*|test_\w+)\.(?:rs|c|cpp|hpp|h)$|build\.rs$/
 
 /** The first two parts of a path in `monad`, the crate in `monad-bft`. */
