@@ -24,6 +24,8 @@ export interface NodeMetric {
   readonly sources: readonly NodeSource[]
   /** The name that they use, if it is neither that of the constant nor of the field. */
   readonly identifier?: string
+  /** What the name does not show. */
+  readonly note?: string
   /** Whether the main branch does not have it: `sources` is of another branch. */
   readonly isUnmerged?: true
 }
@@ -40,6 +42,22 @@ const WIREAUTH = 'monad-bft/monad-wireauth/src/state.rs'
 const MICROSECONDS = 1_000_000
 const MILLISECONDS = 1000
 const BASIS_POINTS = 10_000
+
+const RECHECKED = 'a block is checked again with each one on top of it: it may count many times'
+/** What the names of events do not show. */
+const NOTES: Readonly<Partial<Record<(typeof NATIVE_EVENTS)[number], string>>> = {
+  vote_created: 'own vote computed; a full node counts its votes, and sends none',
+  statesync_target_set: 'one at the start, if statesync is needed, and one for each newer target; never of a live node',
+  execution_lagging: RECHECKED,
+  bad_state_root: RECHECKED,
+  base_fee_error: RECHECKED,
+  timestamp_rejected: 'the clock of the leader or of this node is off',
+  version_rejected: 'messages of another version',
+  remote_timeout: 'timeout messages of other validators',
+  blocksync_requested: 'requests of headers to peers, after the own ledger did not have them',
+  blocksync_timeout: 'requests that no peer answered in time',
+  blocksync_invalid_headers: 'answers of peers',
+}
 
 const EVENTS: Readonly<
   Record<(typeof NATIVE_EVENTS)[number], readonly [name: string, sources: readonly NodeSource[]]>
@@ -88,15 +106,14 @@ const EVENTS: Readonly<
 
 /** Metrics that are exported only under a condition, or are read for another purpose, too. */
 export const NODE_METRICS = {
-  /** Computed at each scrape of the node's own endpoint, in the thread of the metrics server. */
   uptime: {
     name: 'total_uptime_us',
     exports: 'chain_native_uptime_seconds',
     divisor: MICROSECONDS,
     sources: own(NODE, 'refresh_dynamic_metrics'),
     identifier: 'total_uptime',
+    note: 'computed at each scrape of the own endpoint, in the thread of the metrics server',
   },
-  /** The main loop sets it with every event; it has one every 5 ms at least (`TokioTimestamp`). */
   stateUpdate: {
     name: 'state_total_update_us',
     exports: 'chain_native_executor_seconds_total',
@@ -104,6 +121,7 @@ export const NODE_METRICS = {
     divisor: MICROSECONDS,
     sources: own('monad-bft/monad-node/src/main.rs', 'run'),
     identifier: 'record_state_update_elapsed',
+    note: 'set by the main loop with every event: it has one every 5 ms at least',
   },
   statesyncActive: {
     name: 'statesync_syncing',
@@ -169,6 +187,7 @@ const cache = (name: string, exports: ReadingName, labels?: Readonly<Record<stri
   isUnmerged: true,
 })
 
+const noteOf = (note: string | undefined) => (note === undefined ? {} : { note })
 const plain = (name: string, exports: ReadingName, sources: readonly NodeSource[]): NodeMetric => ({
   name,
   exports,
@@ -255,7 +274,11 @@ export const EXPORTED: readonly NodeMetric[] = [
   ),
   ...NATIVE_EVENTS.map((event) => {
     const [name, sources] = EVENTS[event]
-    return { ...plain(`state_${name}`, 'chain_native_events_total', sources), labels: { event } }
+    return {
+      ...plain(`state_${name}`, 'chain_native_events_total', sources),
+      labels: { event },
+      ...noteOf(NOTES[event]),
+    }
   }),
 ]
 
