@@ -25,6 +25,8 @@ type ConsensusEventBody =
     }
   | { readonly event: 'vote_sent'; readonly round: bigint | null }
   | { readonly event: 'vote_succeeded' }
+  /** Steps of every start, whether or not the node needs statesync. */
+  | { readonly event: 'start'; readonly step: StartStep }
   | { readonly event: 'statesync'; readonly step: StatesyncStep; readonly target: bigint | null }
   | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
   | {
@@ -49,8 +51,14 @@ type ConsensusEventBody =
   /** A warning or an error without a known message. */
   | { readonly event: 'other' }
 
-/** `serving` answers other nodes and is healthy; every other step is this node's own statesync, or its end. */
-type StatesyncStep = 'begun' | 'running' | 'new_target' | 'snapshot_advised' | 'database_done' | 'done' | 'serving'
+/**
+ * `waiting`: for the blocks of the root, before the node knows whether it needs statesync. `database_done`: the state is
+ * there, by statesync or from before.
+ */
+type StartStep = 'begun' | 'waiting' | 'database_done' | 'live'
+
+/** `serving` answers other nodes and is healthy; every other step is this node's own statesync. */
+type StatesyncStep = 'running' | 'new_target' | 'snapshot_advised' | 'reached' | 'serving'
 
 type BlocksyncStep = 'own' | 'no_peers' | 'serving'
 
@@ -150,6 +158,12 @@ const proposal = ({ author, proposal: text }: Fields): ConsensusEventBody | null
   }
 }
 
+/** Consensus has asked for a state only while its database status is `Started`. */
+const stillSyncing = ({ db_status: status, root_seq_num: root }: Fields): ConsensusEventBody =>
+  status === 'Started'
+    ? { event: 'statesync', step: 'running', target: readU64(root) }
+    : { event: 'start', step: 'waiting' }
+
 const WHAT = 'a line of the consensus log'
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const
 const schema = z.object({ level: z.enum(LEVELS), target: z.string(), fields: z.record(z.string(), z.unknown()) })
@@ -229,6 +243,7 @@ const statesync = (
   step: Extract<ConsensusEventBody, { event: 'statesync' }>['step'],
   target: (fields: Fields) => bigint | null = () => null,
 ): Message => ({ target: STATESYNC, read: (fields) => ({ event: 'statesync', step, target: target(fields) }) })
+const start = (step: StartStep): Message => ({ target: STATESYNC, read: always({ event: 'start', step }) })
 const blocksync = (step: Extract<ConsensusEventBody, { event: 'blocksync' }>['step']): Message => ({
   target: BLOCKSYNC,
   read: always({ event: 'blocksync', step }),
@@ -250,10 +265,10 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['sending vote', { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_sent', round: readU64(round) }) }],
   ['vote successful', other({ event: 'vote_succeeded' }, CONSENSUS)],
 
-  ['starting up, syncing', statesync('begun')],
-  ['still syncing...', statesync('running', ({ root_seq_num: root }) => readU64(root))],
-  ['done db statesync', statesync('database_done', ({ n }) => readU64(n))],
-  ['done syncing, initializing consensus', statesync('done')],
+  ['starting up, syncing', start('begun')],
+  ['still syncing...', { target: STATESYNC, read: stillSyncing }],
+  ['done db statesync', start('database_done')],
+  ['done syncing, initializing consensus', start('live')],
   [
     'setting new statesync target',
     {
@@ -265,7 +280,7 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['updating statesync target', statesync('running')],
   ['applying statesync response', statesync('running')],
   ['statesync client thread applied response', statesync('running')],
-  ['done statesync', statesync('database_done')],
+  ['done statesync', statesync('reached')],
   ['sending request', { ...statesync('running'), target: /statesync/ }],
   ['sending response', { ...statesync('serving'), target: /statesync/ }],
   ['received SyncDone', { ...statesync('serving'), target: /statesync/ }],

@@ -1,6 +1,6 @@
 import { basisPoints, directive, type Directive, duration, peerCount, setIn, taking } from './scenario/directives.ts'
 import { pick } from './chain.ts'
-import { isSyncing, progressAt, rpcListens } from './consensus/statesync.ts'
+import { isSyncing, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Condition } from './scenario/timeline.ts'
@@ -206,7 +206,12 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     ['node_info', 'Node info indicator (always 1)', 1],
     ...peerGauges(node, condition.native, atMs),
     ...eventGauges(node, atMs),
-    ['state_node_state_self_stake_bps', 'Own stake in basis points of the total', condition.native.stakeBps],
+    // Set when consensus enters a round.
+    [
+      'state_node_state_self_stake_bps',
+      'Own stake in basis points of the total',
+      isSyncing(condition, atMs) ? 0 : condition.native.stakeBps,
+    ],
     ...voteGauges(node, condition.native.voteDelayMs, atMs),
     ...workGauges(node, atMs),
     ...statesyncGauges(node, atMs),
@@ -265,19 +270,22 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   return [
     ...gauges('state_consensus_events', events),
     ...gauges('state_blocksync_events', {
-      self_headers_request: counts.localTimeouts,
-      request_timeout: 0,
+      self_headers_request: counts.localTimeouts + counts.unanswered,
+      request_timeout: counts.unanswered,
       request_failed_no_peers: 0,
     }),
     ['state_validation_errors_invalid_version', 'Messages of another version', 0],
   ]
 }
 
+/** The statesync of the process that was started at this time. */
+const ownStatesync = ({ statesync }: Condition, startedMs: number) =>
+  statesync && statesync.fromMs >= startedMs ? statesync : undefined
+
 /** Both are 0 if this process never needed statesync, even if the one before it did. */
 const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const condition = node.timeline.conditionAt(atMs)
-  const { statesync } = condition
-  const own = statesync && statesync.fromMs >= node.condition().services.bft.startedMs ? statesync : undefined
+  const own = ownStatesync(condition, node.condition().services.bft.startedMs)
   const { progress, target } = progressAt(node.chain, own, atMs)
   return [
     ['statesync_last_target', 'Last target block of state sync', Number(target)],
@@ -316,7 +324,7 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
 
   const commits = commitsIn(fromMs, atMs)
   const timeouts = Number(roundAt(atMs) - roundAt(fromMs)) - commits
-  const { statesync } = node.timeline.conditionAt(atMs)
+  const own = ownStatesync(node.timeline.conditionAt(atMs), startedMs)
   return {
     commits,
     /** Rounds that ended without a block. */
@@ -327,7 +335,9 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
     executionLagging:
       Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
     badStateRoots: sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)),
-    statesyncs: statesync && statesync.fromMs >= startedMs ? 1 : 0,
+    statesyncs: Number(progressAt(chain, own, atMs).target > 0n),
+    /** Requests of a start that no peer answers. */
+    unanswered: own?.kind === 'start' ? Math.floor((Math.min(atMs, own.untilMs) - own.fromMs) / REQUEST_MS) : 0,
   }
 }
 

@@ -79,7 +79,12 @@ export const definition = {
         state: ['transport', 'initiating'],
       },
     ),
-    chain_native_statesync_active: gauge('Whether the metrics of consensus report that the node needs statesync.'),
+    chain_native_start_active: gauge(
+      'Whether consensus starts: it is not live yet and has no target of statesync, by its metrics.',
+    ),
+    chain_native_statesync_active: gauge(
+      'Whether consensus runs statesync: it is not live and has a target, by its metrics.',
+    ),
     chain_native_statesync_progress_block: gauge('Block that statesync has reached, from the metrics of consensus.'),
     chain_native_statesync_target_block: gauge('Target block of statesync, from the metrics of consensus.'),
     chain_native_vote_delay_seconds: gauge(
@@ -89,7 +94,7 @@ export const definition = {
       },
     ),
     chain_native_stake_ratio: gauge(
-      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set.',
+      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set, absent until consensus is live.',
     ),
     chain_native_migration_phase: gauge('Phase of the migration of the database as a state set; exactly one is 1.', {
       phase: MIGRATION_PHASES,

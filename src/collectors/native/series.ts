@@ -245,7 +245,11 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
         percentile,
       }),
     ),
-    ...sampleIfKnown('chain_native_stake_ratio', divided(value(NATIVE_NAMES.stake), 10_000)),
+    // It is 0 until consensus is live, whatever the stake.
+    ...sampleIfKnown(
+      'chain_native_stake_ratio',
+      isNotLive(series) ? undefined : divided(value(NATIVE_NAMES.stake), 10_000),
+    ),
     ...phaseSamples(value(NATIVE_NAMES.migrationPhase)),
     ...sampleIfKnown('chain_native_database_used_bytes', value(NATIVE_NAMES.databaseUsed)),
     ...sampleIfKnown('chain_native_database_capacity_bytes', value(NATIVE_NAMES.databaseCapacity)),
@@ -272,12 +276,22 @@ const PERCENTILES = ['50', '90', '99'] as const
 const divided = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value / by
 
-/** A progress of 0 of 0 is a process that never needed statesync. */
-const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
+/** Whether consensus is not live. It sets this at every start, whether or not it needs statesync. */
+const isNotLive = ({ value }: NativeSeries): boolean => value(NATIVE_NAMES.statesyncActive) === 1
+
+/** A target of 0 is a process that has not needed statesync: while it is not live, it starts. */
+const statesyncSamples = (series: NativeSeries): readonly Sample[] => {
+  const { value } = series
   const target = value(NATIVE_NAMES.statesyncTarget)
-  const active = value(NATIVE_NAMES.statesyncActive)
+  const isLive = value(NATIVE_NAMES.statesyncActive) === 0
+  const isKnown = isLive || (isNotLive(series) && target !== undefined)
   return [
-    ...(active === 0 || active === 1 ? [sample('chain_native_statesync_active', active)] : []),
+    ...(isKnown
+      ? [
+          sample('chain_native_start_active', !isLive && target === 0),
+          sample('chain_native_statesync_active', !isLive && target !== 0),
+        ]
+      : []),
     ...(target === undefined || target === 0
       ? []
       : [
