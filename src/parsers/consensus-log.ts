@@ -23,9 +23,8 @@ type ConsensusEventBody =
       readonly seqNum: bigint | null
       readonly author: string | null
     }
-  | { readonly event: 'vote_sent'; readonly round: bigint | null }
+  | { readonly event: 'vote_created'; readonly round: bigint | null }
   | { readonly event: 'vote_succeeded' }
-  /** Steps of every start, whether or not the node needs statesync. */
   | { readonly event: 'start'; readonly step: StartStep }
   | { readonly event: 'statesync'; readonly step: StatesyncStep; readonly target: bigint | null }
   | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
@@ -51,10 +50,7 @@ type ConsensusEventBody =
   /** A warning or an error without a known message. */
   | { readonly event: 'other' }
 
-/**
- * `waiting`: for the blocks of the root, before the node knows whether it needs statesync. `database_done`: the state is
- * there, by statesync or from before.
- */
+/** Of every start. `waiting`: for the blocks of the root; `database_done`: their state is there, also without statesync. */
 type StartStep = 'begun' | 'waiting' | 'database_done' | 'live'
 
 /** `serving` answers other nodes and is healthy; every other step is this node's own statesync. */
@@ -158,11 +154,16 @@ const proposal = ({ author, proposal: text }: Fields): ConsensusEventBody | null
   }
 }
 
+const statesyncAt = (step: StatesyncStep, target: bigint | null = null): ConsensusEventBody => ({
+  event: 'statesync',
+  step,
+  target,
+})
 /** Consensus has asked for a state only while its database status is `Started`. */
 const stillSyncing = ({ db_status: status, root_seq_num: root }: Fields): ConsensusEventBody =>
-  status === 'Started'
-    ? { event: 'statesync', step: 'running', target: readU64(root) }
-    : { event: 'start', step: 'waiting' }
+  status === 'Started' ? statesyncAt('running', readU64(root)) : { event: 'start', step: 'waiting' }
+const newTarget = ({ new_root: root }: Fields): ConsensusEventBody =>
+  statesyncAt('new_target', readNamed(root, 'seq_num'))
 
 const WHAT = 'a line of the consensus log'
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const
@@ -239,16 +240,10 @@ const BLOCKSYNC = /(?:^|[_:])(?:blocksync|consensus|state)/
 const ANY = /^/
 
 const always = (body: ConsensusEventBody) => (): ConsensusEventBody => body
-const statesync = (
-  step: Extract<ConsensusEventBody, { event: 'statesync' }>['step'],
-  target: (fields: Fields) => bigint | null = () => null,
-): Message => ({ target: STATESYNC, read: (fields) => ({ event: 'statesync', step, target: target(fields) }) })
+const statesync = (step: StatesyncStep, target = STATESYNC): Message => ({ target, read: () => statesyncAt(step) })
 const start = (step: StartStep): Message => ({ target: STATESYNC, read: always({ event: 'start', step }) })
-const blocksync = (step: Extract<ConsensusEventBody, { event: 'blocksync' }>['step']): Message => ({
-  target: BLOCKSYNC,
-  read: always({ event: 'blocksync', step }),
-})
-const networkError = (kind: Extract<ConsensusEventBody, { event: 'network_error' }>['kind']): Message => ({
+const blocksync = (step: BlocksyncStep): Message => ({ target: BLOCKSYNC, read: always({ event: 'blocksync', step }) })
+const networkError = (kind: NetworkErrorKind): Message => ({
   target: ANY,
   read: (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }),
 })
@@ -262,28 +257,22 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['local timeout', { target: CONSENSUS, read: localTimeout }],
   ['remote timeout message', { target: CONSENSUS, read: remoteTimeout }],
   ['proposal message', { target: CONSENSUS, read: proposal }],
-  ['sending vote', { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_sent', round: readU64(round) }) }],
+  ['sending vote', { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_created', round: readU64(round) }) }],
   ['vote successful', other({ event: 'vote_succeeded' }, CONSENSUS)],
 
   ['starting up, syncing', start('begun')],
   ['still syncing...', { target: STATESYNC, read: stillSyncing }],
   ['done db statesync', start('database_done')],
   ['done syncing, initializing consensus', start('live')],
-  [
-    'setting new statesync target',
-    {
-      target: /(?:^|[_:])(?:state|statesync|consensus)/,
-      read: ({ new_root: root }) => ({ event: 'statesync', step: 'new_target', target: readNamed(root, 'seq_num') }),
-    },
-  ],
+  ['setting new statesync target', { target: /(?:^|[_:])(?:state|statesync|consensus)/, read: newTarget }],
   ['starting from empty state, consider fetching a snapshot first', statesync('snapshot_advised')],
   ['updating statesync target', statesync('running')],
   ['applying statesync response', statesync('running')],
   ['statesync client thread applied response', statesync('running')],
   ['done statesync', statesync('reached')],
-  ['sending request', { ...statesync('running'), target: /statesync/ }],
-  ['sending response', { ...statesync('serving'), target: /statesync/ }],
-  ['received SyncDone', { ...statesync('serving'), target: /statesync/ }],
+  ['sending request', statesync('running', /statesync/)],
+  ['sending response', statesync('serving', /statesync/)],
+  ['received SyncDone', statesync('serving', /statesync/)],
 
   ...[
     'self request',
@@ -324,16 +313,13 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
 const VARIABLE: readonly (readonly [pattern: RegExp, read: (rest: string) => ConsensusEventBody])[] = [
   [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' })],
   [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' })],
-  [/^received statesync request/, always({ event: 'statesync', step: 'serving', target: null })],
-  [
-    /^local tip over \d+ blocks older than root/,
-    always({ event: 'statesync', step: 'snapshot_advised', target: null }),
-  ],
-  [/^statesync reached target/, always({ event: 'statesync', step: 'running', target: null })],
+  [/^received statesync request/, () => statesyncAt('serving')],
+  [/^local tip over \d+ blocks older than root/, () => statesyncAt('snapshot_advised')],
+  [/^statesync reached target/, () => statesyncAt('running')],
   [/^starting \S+-bft with version (\S+)/, (version) => ({ event: 'starting', version })],
   [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' })],
 ]
-/** A fast test whether a message may match one of these patterns: nearly none does. */
+/** A fast test: nearly no message is one of these. */
 const VARIABLE_CANDIDATE =
   /^(?:waltrace|failed to push|statesync reached|received statesync|local tip over|starting \S+-bft)|consensus node crashed/
 

@@ -1,6 +1,6 @@
 import { basisPoints, directive, type Directive, duration, peerCount, setIn, taking } from './scenario/directives.ts'
 import { pick } from './chain.ts'
-import { isSyncing, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
+import { isSyncing, ownStatesync, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Condition } from './scenario/timeline.ts'
@@ -199,20 +199,16 @@ type Gauge = readonly [name: string, help: string, value: number]
 /** The metrics of the process at a time at which it ran. */
 const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const condition = node.timeline.conditionAt(atMs)
+  const { native } = condition
   const { startedMs } = node.condition().services.bft
   const block = node.heights.consensus(atMs)
   return [
     ['execution_ledger_block_num', 'Block number of the ledger', Number(block)],
     ['node_info', 'Node info indicator (always 1)', 1],
-    ...peerGauges(node, condition.native, atMs),
+    ...peerGauges(node, native, atMs),
     ...eventGauges(node, atMs),
-    // Set when consensus enters a round.
-    [
-      'state_node_state_self_stake_bps',
-      'Own stake in basis points of the total',
-      isSyncing(condition, atMs) ? 0 : condition.native.stakeBps,
-    ],
-    ...voteGauges(node, condition.native.voteDelayMs, atMs),
+    ['state_node_state_self_stake_bps', 'Own stake in basis points', isSyncing(condition, atMs) ? 0 : native.stakeBps],
+    ...voteGauges(node, native.voteDelayMs, atMs),
     ...workGauges(node, atMs),
     ...statesyncGauges(node, atMs),
     ['total_uptime_us', 'Uptime of the node in microseconds', Math.max(0, atMs - startedMs) * 1000],
@@ -277,10 +273,6 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     ['state_validation_errors_invalid_version', 'Messages of another version', 0],
   ]
 }
-
-/** The statesync of the process that was started at this time. */
-const ownStatesync = ({ statesync }: Condition, startedMs: number) =>
-  statesync && statesync.fromMs >= startedMs ? statesync : undefined
 
 /** Both are 0 if this process never needed statesync, even if the one before it did. */
 const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {

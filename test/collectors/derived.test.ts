@@ -205,7 +205,7 @@ describe('duties', () => {
     }
     await run(10, () => [
       sample('chain_native_stake_ratio', 0.06),
-      sample('chain_consensus_window_messages', 3, { kind: 'vote_sent' }),
+      sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
     ])
     expect(value('chain_duty_expected_slots')).toBeCloseTo(6, 9)
     expect(value('chain_duty_slots', { result: 'block' })).toBe(2)
@@ -223,13 +223,13 @@ describe('duties', () => {
   })
   test('without a source it is unknown, not inactive', async () => {
     const { run, value } = await start()
-    await run(10, () => [sample('chain_consensus_window_messages', 3, { kind: 'vote_sent' })])
+    await run(10, () => [sample('chain_consensus_window_messages', 3, { kind: 'vote_created' })])
     await run(300, () => [])
     expect(value('chain_duty_identity_active')).toBeUndefined()
   })
   test('a node that stops voting is inactive after two minutes', async () => {
     const { run, value } = await start()
-    const votes = (count: number) => () => [sample('chain_consensus_window_messages', count, { kind: 'vote_sent' })]
+    const votes = (count: number) => () => [sample('chain_consensus_window_messages', count, { kind: 'vote_created' })]
     await run(10, votes(9))
     await run(115, votes(0))
     expect(value('chain_duty_identity_active')).toBe(1)

@@ -8,12 +8,12 @@ const NORMAL = [
   'committed_block',
   'round_entered_by_qc',
   'round_entered_by_tc',
-  'vote_sent',
+  'vote_created',
   'vote_received',
   'proposal_created',
   'remote_timeout',
 ]
-const FAULTS = ['local_timeout', 'execution_lagging', 'bad_state_root', 'base_fee_error', 'statesync_triggered']
+const FAULTS = ['local_timeout', 'execution_lagging', 'bad_state_root', 'base_fee_error', 'statesync_target_set']
 const BLOCKSYNC = [
   'blocksync_requested',
   'blocksync_timeout',
@@ -26,7 +26,7 @@ const BLOCKSYNC = [
 const KINDS = [
   'committed_block',
   'round_advanced',
-  'vote_sent',
+  'vote_created',
   'proposal',
   'round_timed_out',
   'local_timeout',

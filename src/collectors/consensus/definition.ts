@@ -19,7 +19,7 @@ export const CONSENSUS_KINDS = [
   'local_timeout',
   'statesync',
   'blocksync',
-  'vote_sent',
+  'vote_created',
   'proposal',
   'warning',
   'error',

@@ -106,7 +106,7 @@ export const FINDINGS: readonly Finding[] = [
     alert: 'ChainConsensusFinding',
     when: (reading) => {
       const { votedAt, isWhole, seen, messages, at } = reading
-      const { vote_sent: votes } = messages
+      const { vote_created: votes } = messages
       // A full node computes and logs its votes, too, and drops them: the log does not show the role.
       if (votedAt === null || at - votedAt > 24 * HOUR) return false
       if (!isWhole || seen.debug_line === 0 || votes === null) return null

@@ -149,7 +149,7 @@ const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
   'round_timed_out',
   'local_timeout',
   'blocksync',
-  'vote_sent',
+  'vote_created',
   'proposal',
 ])
 
@@ -188,7 +188,7 @@ export const createConsensusWindow = (): ConsensusWindow => {
       if (event.epoch !== null) epoch.add(event.epoch, at)
     }
     if (event.event === 'local_timeout') round.add(event.round, at)
-    if (event.event === 'vote_sent') voted.add(true, at)
+    if (event.event === 'vote_created') voted.add(true, at)
     if (event.event === 'statesync' && event.step !== 'serving') needed.add(true, at)
     if (event.event === 'start' && event.step === 'live') live.add(true, at)
     if (event.event === 'start' && event.step === 'begun') begun.add(true, at)

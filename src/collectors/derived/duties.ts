@@ -173,8 +173,8 @@ export const createSigningMonitor = () => {
   let signedAt: number | undefined
   let availableSince: number | undefined
   return (known: SampleIndex, rounds: RoundCounts | undefined, elapsed: number): boolean | null => {
-    const counted = known.value('chain_native_events_total', { event: 'vote_sent' })
-    const inLog = known.value('chain_consensus_window_messages', { kind: 'vote_sent' })
+    const counted = known.value('chain_native_events_total', { event: 'vote_created' })
+    const inLog = known.value('chain_consensus_window_messages', { kind: 'vote_created' })
     const isMember = isInActiveSet(known)
     const isAvailable = isMember !== undefined && (counted !== undefined || inLog !== undefined)
     availableSince = isAvailable ? (availableSince ?? elapsed) : undefined

@@ -160,7 +160,7 @@ export const consensus: RuleFile = {
     chain_native_stake_ratio
       and on (instance, job, cluster) chain_native_upstream_validators
       and on (instance, job, cluster) chain_native_sessions{state="transport"}
-      and on (instance, job, cluster) chain_native_events_total{event="vote_sent"}
+      and on (instance, job, cluster) chain_native_events_total{event="vote_created"}
   )`,
           summary: 'Consensus exports metrics, but some that alerts need are missing.',
           description:

@@ -24,7 +24,7 @@ const KINDS = [
   ['round_advanced', 'rounds advanced'],
   ['round_timed_out', 'rounds timed out'],
   ['local_timeout', 'local timeouts'],
-  ['vote_sent', 'votes sent'],
+  ['vote_created', 'votes created'],
   ['proposal', 'proposals'],
   ['statesync', 'statesync messages'],
   ['blocksync', 'blocksync messages'],

@@ -22,6 +22,10 @@ export interface Statesync {
 export const isSyncing = ({ statesync }: Condition, ms: number): boolean =>
   statesync !== undefined && ms < statesync.untilMs
 
+/** The statesync of the process that was started at this time. */
+export const ownStatesync = ({ statesync }: Condition, startedMs: number): Statesync | undefined =>
+  statesync && statesync.fromMs >= startedMs ? statesync : undefined
+
 /** Whether the RPC port listens: not while the service is down or refuses, or waits for consensus to be live. */
 export const rpcListens = (condition: Condition, ms: number): boolean =>
   condition.services.rpc.state === 'active' && condition.rpcAnswers && !isSyncing(condition, ms)

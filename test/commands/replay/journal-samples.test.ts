@@ -40,7 +40,7 @@ test('what the journal does not show is absent', () => {
 })
 
 test('messages of consensus with the meaning of one of its events are that event while consensus runs', () => {
-  const messages = ['local_timeout', 'vote_sent'].map((kind) => ({
+  const messages = ['local_timeout', 'vote_created'].map((kind) => ({
     name: 'chain_consensus_messages_total',
     labels: { kind },
     value: 3,
