@@ -60,7 +60,8 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'not_committing',
     severity: 'critical',
     alert: 'ChainBlockStalled',
-    when: ({ committing, statesyncActive }) => (committing === null ? null : !committing && statesyncActive !== true),
+    when: ({ committing, startActive, statesyncActive }) =>
+      committing === null ? null : !committing && startActive !== true && statesyncActive !== true,
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
       'Check whether the network advances (chain_blocks_behind). If it does: check peers, clock and disk, then restart consensus and execution together. A node that is more than about 600 blocks behind needs statesync after a restart.',
@@ -101,26 +102,35 @@ export const FINDINGS: readonly Finding[] = [
   },
   {
     finding: 'not_voting',
-    severity: 'critical',
+    severity: 'warning',
     alert: 'ChainConsensusFinding',
     when: (reading) => {
       const { votedAt, isWhole, seen, messages, at } = reading
       const { vote_created: votes } = messages
-      // A full node never votes: only a node that has voted before can stop voting.
+      // A full node computes and logs its votes, too, and drops them: the log does not show the role.
       if (votedAt === null || at - votedAt > 24 * HOUR) return false
       if (!isWhole || seen.debug_line === 0 || votes === null) return null
       return votes === 0 && (messages.round_advanced ?? 0) >= MIN_ROUNDS
     },
-    text: ({ messages }) => `No vote in ${messages.round_advanced} rounds; the node has voted before.`,
+    text: ({ messages }) => `No own vote in ${messages.round_advanced} rounds; the node has computed votes before.`,
     suggestion:
-      'Check that the validator is still in the active set (stake), that both keys are the registered ones, and that execution keeps up.',
+      'The node rejects the proposals, or receives them too late: check execution, the clock and the connection. A full node computes votes that it never sends, so none is missed; for a validator ChainNotVoting fires.',
+  },
+  {
+    finding: 'start_active',
+    severity: 'info',
+    alert: 'ChainStartStalled',
+    when: ({ startActive }) => startActive,
+    text: () => 'Consensus was started and is not live yet: it waits for the blocks of its forkpoint.',
+    suggestion:
+      'A healthy start is live within seconds. After three minutes check sessions, firewall and bootstrap peers; another restart is harmless in this state.',
   },
   {
     finding: 'statesync_active',
     severity: 'info',
     alert: 'ChainStatesync',
     when: ({ statesyncActive }) => statesyncActive,
-    text: () => 'The node fetches state from its peers; the RPC is unavailable until statesync completes.',
+    text: () => 'The node fetches state from its peers; it follows no blocks until statesync completes.',
     suggestion: 'Wait, and monitor the progress; if there is none for 30 minutes: `chain-agent recover`.',
   },
   {
