@@ -35,7 +35,7 @@ export interface Finding {
   readonly suggestion: string
 }
 
-/** With 200 leaders, one with a wrong clock leads about once per minute; more failures than this are caused by the own clock. */
+/** With 200 leaders, one with a wrong clock leads about once per minute: more failures than this are several clocks, or the own. */
 const TIMESTAMP_FAILURES = 10
 /** On a healthy node one round in fifty times out; the target of the network is below 3 %. */
 const TIMEOUT_RATIO = 0.05
@@ -171,8 +171,9 @@ export const FINDINGS: readonly Finding[] = [
   },
   {
     finding: 'clock_off',
-    severity: 'warning',
-    alert: 'ChainConsensusFinding',
+    severity: 'info',
+    // The clocks of other leaders alone cause it; ChainClockDrift measures the clock of this host.
+    alert: null,
     when: counted('timestamp_failure', TIMESTAMP_FAILURES),
     text: ({ seen }) => `This node rejected the timestamps of ${seen.timestamp_failure} proposals.`,
     suggestion: 'Check the clock: `chronyc tracking` or `timedatectl`; more than 50 ms off is too much.',
@@ -187,27 +188,29 @@ export const FINDINGS: readonly Finding[] = [
   },
   {
     finding: 'pacing_differs',
-    severity: 'warning',
-    alert: 'ChainLogTrouble',
+    severity: 'info',
+    alert: null,
     when: counted('pacing_differs'),
-    text: () => 'The network votes at a different pace than this node is configured for.',
-    suggestion: 'The version or the configuration does not match the network: upgrade, or fix the configuration.',
+    text: () => 'A vote was ready before the timer of the previous one: proposals arrived late and together.',
+    suggestion:
+      'No action needed for single lines. If every round has one, compare the version with the one that the network runs.',
   },
   {
     finding: 'wal_stopped',
     severity: 'warning',
     alert: 'ChainWalStopped',
     when: counted('wal_thread_stopped', 11),
-    text: () => 'The thread that writes the write-ahead log has stopped.',
-    suggestion: 'Check the space on the disk of the node and restart it; v0.15.0 fixes one cause.',
+    text: () =>
+      'The thread that writes the trace of events has stopped, and each event logs a line. The node does not need the trace.',
+    suggestion: 'Check the space on the disk of the node. The lines end with its next planned restart.',
   },
   {
     finding: 'wal_not_written',
-    severity: 'critical',
-    alert: 'ChainLogTrouble',
+    severity: 'info',
+    alert: null,
     when: counted('wal_push_failed'),
-    text: () => 'The node cannot write its write-ahead log.',
-    suggestion: 'The disk is full or fails: free space, and check the kernel log.',
+    text: () => 'The node cannot write its trace of events, which it never reads.',
+    suggestion: 'Check whether the disk is full or fails: the node needs it for its ledger.',
   },
   {
     finding: 'panic',
