@@ -86,9 +86,9 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
             'Check the connection and the clock: `chain-agent status peers`, `chain-agent status host`.',
           ],
           expr: (limit) => `instance:chain_votes_per_round:ratio_rate2m < ${limit}`,
-          summary: 'The validator follows the chain and computes too few votes.',
+          summary: 'The validator follows the chain and casts too few votes.',
           description: (limit) =>
-            `{{ $labels.instance }} is in the active set, rounds advance, and it computes a vote in {{ $value | humanizePercentage }} of them; the limit is ${percent(limit)}.`,
+            `{{ $labels.instance }} is in the active set, rounds advance, and it votes in {{ $value | humanizePercentage }} of them; the limit is ${percent(limit)}.`,
         },
         {
           comment:

@@ -14,7 +14,7 @@ const RPC_DOWN_ROW = {
   advice: ['See the log: `chain-agent logs rpc`.'],
   summary: 'The RPC of the node does not return a valid answer.',
   description:
-    'For a minute the RPC of {{ $labels.instance }} has refused connections, timed out or returned invalid answers, and the node neither runs statesync nor was just started.',
+    'For a minute the RPC of {{ $labels.instance }} has refused connections, timed out or returned invalid answers, and the node does not report that it needs statesync.',
 } satisfies Partial<AlertRow>
 
 export const sync: RuleFile = {
@@ -157,7 +157,7 @@ and on (instance, job, cluster) (instance:chain_statesync:active == 1)
 unless on (instance, job, cluster) (changes(chain_native_database_used_bytes[10m]) > 0)`,
           summary: 'Statesync is stalled.',
           description: (limit) =>
-            `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}, and its database does not grow. It may not resume by itself.`,
+            `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
         },
         {
           alert: 'ChainBlind',
@@ -172,9 +172,9 @@ unless on (instance, job, cluster) (changes(chain_native_database_used_bytes[10m
           ],
           expr: `instance:chain_statesync:active == 1
 unless on (instance, job, cluster) chain_statesync_last_progress_timestamp_seconds`,
-          summary: 'The node runs statesync, and its progress is unknown.',
+          summary: 'The node needs statesync, and its progress is unknown.',
           description:
-            '{{ $labels.instance }} has run statesync for 15 minutes, and no source has its progress: ChainStatesyncFrozen cannot fire.',
+            '{{ $labels.instance }} has needed statesync for 15 minutes, and has reported neither progress nor target: ChainStatesyncFrozen cannot fire.',
         },
         {
           comment:
