@@ -202,8 +202,6 @@ export const NODE_FACTS = {
   },
 } satisfies Readonly<Record<string, NodeFact>>
 
-export type NodeFactId = keyof typeof NODE_FACTS
-
 /** Blocks that the setting `statesync_threshold` gives for a fact that is a factor of it. */
 export const blocksOf = (factor: NodeFact, statesyncThreshold: number): number =>
   Math.floor(statesyncThreshold * factor.value)
