@@ -75,13 +75,13 @@ describe('metrics of consensus, in base units', () => {
       downstream_nodes: 5,
       'sessions{transport}': 27,
       'sessions{initiating}': 2,
+      start_active: 0,
       statesync_active: 1,
       statesync_progress_block: 7_300_000,
       statesync_target_block: 7_400_000,
       'vote_delay_seconds{50}': 0.04,
       'vote_delay_seconds{90}': 0.095,
       'vote_delay_seconds{99}': 0.812,
-      stake_ratio: 0.048,
       'migration_phase{legacy}': 0,
       'migration_phase{dual}': 1,
       'migration_phase{page_encoded}': 0,
@@ -138,7 +138,30 @@ describe('metrics of consensus, in base units', () => {
     const odd = { peer_disc_num_peers: 2 ** 64 }
     const nan = 'zephyr_state_node_state_self_stake_bps NaN\n'
     const { shown } = await start({ native: text({ ...figures, ...odd }) + nan, otel: refused })
-    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, statesync_active: 0 })
+    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, start_active: 0, statesync_active: 0 })
+  })
+
+  test.each([
+    [
+      'a start has no target',
+      { statesync_syncing: 1, statesync_last_target: 0 },
+      { start_active: 1, statesync_active: 0 },
+    ],
+    [
+      'a statesync has one',
+      { statesync_syncing: 1, statesync_last_target: 9 },
+      { start_active: 0, statesync_active: 1 },
+    ],
+    [
+      'a live node keeps its last one',
+      { statesync_syncing: 0, statesync_last_target: 9 },
+      { start_active: 0, statesync_active: 0, stake_ratio: 0.048 },
+    ],
+    ['without a target it is unknown which of both', { statesync_syncing: 1 }, {}],
+  ])('%s; the stake is 0 until consensus is live', async (_, figures, expected) => {
+    const { shown } = await start({ native: text({ ...figures, state_node_state_self_stake_bps: 480 }), otel: refused })
+    const states = Object.entries(shown()).filter(([name]) => /_active$|^stake/.test(name))
+    expect(Object.fromEntries(states)).toEqual(expected)
   })
 
   test('with the configured prefix of metric names', async () => {
