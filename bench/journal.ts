@@ -18,7 +18,7 @@ const BLOCKS_PER_SECOND = 2.5
 const BLOCKS = SECONDS * BLOCKS_PER_SECOND
 
 /** Label `kind` of the agent → message. */
-const KINDS = { committed_block: 'committed block', round_advanced: 'advancing round', vote_sent: 'sending vote' }
+const KINDS = { committed_block: 'committed block', round_advanced: 'advancing round', vote_created: 'sending vote' }
 
 const NOISE = [
   line('vote message', { vote: `Vote { id: 1a..2b, ${'signature: 8e01c5b0141d3e66, '.repeat(12)} }` }),

@@ -205,7 +205,7 @@ describe('duties', () => {
     }
     await run(10, () => [
       sample('chain_native_stake_ratio', 0.06),
-      sample('chain_consensus_window_messages', 3, { kind: 'vote_sent' }),
+      sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
     ])
     expect(value('chain_duty_expected_slots')).toBeCloseTo(6, 9)
     expect(value('chain_duty_slots', { result: 'block' })).toBe(2)
@@ -223,18 +223,45 @@ describe('duties', () => {
   })
   test('without a source it is unknown, not inactive', async () => {
     const { run, value } = await start()
-    await run(10, () => [sample('chain_consensus_window_messages', 3, { kind: 'vote_sent' })])
+    await run(10, () => [sample('chain_consensus_window_messages', 3, { kind: 'vote_created' })])
     await run(300, () => [])
     expect(value('chain_duty_identity_active')).toBeUndefined()
   })
   test('a node that stops voting is inactive after two minutes', async () => {
     const { run, value } = await start()
-    const votes = (count: number) => () => [sample('chain_consensus_window_messages', count, { kind: 'vote_sent' })]
+    const votes = (count: number) => () => [
+      sample('chain_native_stake_ratio', 0.06),
+      sample('chain_consensus_window_messages', count, { kind: 'vote_created' }),
+    ]
     await run(10, votes(9))
     await run(115, votes(0))
     expect(value('chain_duty_identity_active')).toBe(1)
     await run(20, votes(0))
     expect(value('chain_duty_identity_active')).toBe(0)
+  })
+  test('a full node computes a vote in every round and does not sign; own blocks do', async () => {
+    const { run, rounds, value } = await start()
+    const votes = (second: number): readonly Sample[] => [
+      sample('chain_native_stake_ratio', 0),
+      sample('chain_native_events_total', 1000 + 3 * second, { event: 'vote_created' }),
+      sample('chain_consensus_window_messages', 180, { kind: 'vote_created' }),
+    ]
+    await run(130, votes)
+    expect(value('chain_duty_identity_active')).toBe(0)
+    rounds.add({ isOwn: false, isTimeout: false })
+    await run(10, votes)
+    rounds.add({ isOwn: true, isTimeout: false })
+    await run(10, votes)
+    expect(value('chain_duty_identity_active')).toBe(1)
+  })
+  test('without a stake the staking precompile shows whether votes are sent', async () => {
+    const { run, value } = await start()
+    const votes = sample('chain_consensus_window_messages', 180, { kind: 'vote_created' })
+    await run(10, () => [votes, sample('chain_staking_active', 1)])
+    expect(value('chain_duty_identity_active')).toBe(1)
+    const other = await start()
+    await other.run(130, () => [votes, sample('chain_staking_active', 0)])
+    expect(other.value('chain_duty_identity_active')).toBe(0)
   })
 })
 

@@ -75,26 +75,26 @@ describe('metrics of consensus, in base units', () => {
       downstream_nodes: 5,
       'sessions{transport}': 27,
       'sessions{initiating}': 2,
+      start_active: 0,
       statesync_active: 1,
       statesync_progress_block: 7_300_000,
       statesync_target_block: 7_400_000,
       'vote_delay_seconds{50}': 0.04,
       'vote_delay_seconds{90}': 0.095,
       'vote_delay_seconds{99}': 0.812,
-      stake_ratio: 0.048,
       'migration_phase{legacy}': 0,
       'migration_phase{dual}': 1,
       'migration_phase{page_encoded}': 0,
       'migration_phase{promoted}': 0,
       'events_total{committed_block}': 11,
       'events_total{local_timeout}': 12,
-      'events_total{vote_sent}': 13,
+      'events_total{vote_created}': 13,
       'events_total{round_entered_by_qc}': 14,
       'events_total{round_entered_by_tc}': 15,
       'events_total{execution_lagging}': 16,
       'events_total{bad_state_root}': 17,
       'events_total{base_fee_error}': 18,
-      'events_total{statesync_triggered}': 19,
+      'events_total{statesync_target_set}': 19,
       'events_total{proposal_created}': 23,
       'events_total{vote_received}': 25,
       'events_total{remote_timeout}': 26,
@@ -138,7 +138,30 @@ describe('metrics of consensus, in base units', () => {
     const odd = { peer_disc_num_peers: 2 ** 64 }
     const nan = 'zephyr_state_node_state_self_stake_bps NaN\n'
     const { shown } = await start({ native: text({ ...figures, ...odd }) + nan, otel: refused })
-    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, statesync_active: 0 })
+    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, start_active: 0, statesync_active: 0 })
+  })
+
+  test.each([
+    [
+      'a start has no target',
+      { statesync_syncing: 1, statesync_last_target: 0 },
+      { start_active: 1, statesync_active: 0 },
+    ],
+    [
+      'a statesync has one',
+      { statesync_syncing: 1, statesync_last_target: 9 },
+      { start_active: 0, statesync_active: 1 },
+    ],
+    [
+      'a live node keeps its last one',
+      { statesync_syncing: 0, statesync_last_target: 9 },
+      { start_active: 0, statesync_active: 0, stake_ratio: 0.048 },
+    ],
+    ['without a target it is unknown which of both', { statesync_syncing: 1 }, {}],
+  ])('%s; the stake is 0 until consensus is live', async (_, figures, expected) => {
+    const { shown } = await start({ native: text({ ...figures, state_node_state_self_stake_bps: 480 }), otel: refused })
+    const states = Object.entries(shown()).filter(([name]) => /_active$|^stake/.test(name))
+    expect(Object.fromEntries(states)).toEqual(expected)
   })
 
   test('with the configured prefix of metric names', async () => {
@@ -221,6 +244,17 @@ describe('values that do not change are absent', () => {
     answers.native = text(up(15))
     await next()
     expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 15 })
+  })
+
+  test('by the work of the main loop: an uptime that another thread computes proves nothing', async () => {
+    const answers: Answers = { native: text({ ...up(5), state_total_update_us: 40_000 }), otel: refused }
+    const { shown, next } = await start(answers)
+    answers.native = text({ ...up(15), state_total_update_us: 40_000 })
+    await next()
+    expect(shown()).toEqual({ 'up{native}': 1, frozen: 1 })
+    answers.native = text({ ...up(25), state_total_update_us: 40_001 })
+    await next()
+    expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 25 })
   })
 
   test('the values of a restarted process change, with counters from 0', async () => {

@@ -11,7 +11,7 @@ test.each([
   ['votes, while the stake is unknown', 'auto', [signs(true)], 'validator'],
   ['votes in the round in which the stake was withdrawn', 'auto', [stake(0), signs(true)], 'validator'],
   ['no stake and no votes', 'auto', [stake(0), signs(false)], 'full-node'],
-  ['no stake during statesync', 'auto', [stake(0), statesync], undefined],
+  ['no reported stake, as during statesync', 'auto', [statesync], undefined],
   ['an unknown stake', 'auto', [signs(false)], undefined],
   ['the configuration alone', 'rpc', [], 'rpc'],
   ['the configuration against the stake', 'full-node', [stake(0.01)], 'full-node'],

@@ -8,12 +8,12 @@ const NORMAL = [
   'committed_block',
   'round_entered_by_qc',
   'round_entered_by_tc',
-  'vote_sent',
+  'vote_created',
   'vote_received',
   'proposal_created',
   'remote_timeout',
 ]
-const FAULTS = ['local_timeout', 'execution_lagging', 'bad_state_root', 'base_fee_error', 'statesync_triggered']
+const FAULTS = ['local_timeout', 'execution_lagging', 'bad_state_root', 'base_fee_error', 'statesync_target_set']
 const BLOCKSYNC = [
   'blocksync_requested',
   'blocksync_timeout',
@@ -26,7 +26,7 @@ const BLOCKSYNC = [
 const KINDS = [
   'committed_block',
   'round_advanced',
-  'vote_sent',
+  'vote_created',
   'proposal',
   'round_timed_out',
   'local_timeout',
@@ -66,7 +66,7 @@ export const consensus: Row = {
     graph({
       title: 'Time until a vote is ready',
       about:
-        'From the start of the vote timer until the vote is ready. If the 99th percentile rises alone, see the drive and the CPU.',
+        'From the own vote until the proposal of the next round was accepted. Late leaders increase it, too: if it rises on this node alone, see the drive and the CPU.',
       alerts: ['ChainVotesLate'],
       empty: 'not voting',
       unit: 's',
@@ -91,7 +91,7 @@ export const consensus: Row = {
     graph({
       title: 'Latency of block distribution',
       about:
-        'Time until a block was received over UDP, 99th percentile of 30 seconds. Validators use the primary channel, full nodes the secondary one. If it rises, see dropped UDP packets.',
+        'From the clock of the sender to that of this node for each message over UDP, 99th percentile of 30 seconds; wrong clocks of senders move it. Validators use the primary channel, full nodes the secondary one. If it rises, see dropped UDP packets.',
       alerts: ['ChainUdpDrops', 'ChainVotesLate'],
       unit: 's',
       width: 8,

@@ -35,7 +35,7 @@ export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: KeyDisplay): re
       ]),
     ],
     ['timed out', timedOutOf(report, nameOf)],
-    ['votes', counted([[messages.vote_sent, 'sent']])],
+    ['votes', counted([[messages.vote_created, 'created']])],
     [
       'warnings',
       counted([

@@ -56,7 +56,7 @@ const ownBlock = ({ known }: HealthInput): OwnBlock | undefined => {
     },
     {
       height: known.value('chain_execution_block_number'),
-      time: known.value('chain_execution_block_timestamp_seconds'),
+      time: known.value('chain_execution_block_started_timestamp_seconds'),
     },
   ]
   const agreed = [
@@ -82,7 +82,7 @@ const highest = (
 
 /** Age of the newest block that any source on this host reports, in seconds. */
 const newestAge = (evidence: HealthInput): number | undefined => {
-  const executed = evidence.known.value('chain_execution_block_timestamp_seconds')
+  const executed = evidence.known.value('chain_execution_block_started_timestamp_seconds')
   const ages = [
     blockAge(evidence),
     executed === undefined ? undefined : Math.max(0, evidence.at / second - executed),

@@ -36,7 +36,7 @@ describe('a minute of the journal', () => {
       epoch: 7n,
       block: 589n,
       committing: true,
-      messages: { committed_block: 60, round_advanced: 60, round_timed_out: 0, vote_sent: 60 },
+      messages: { committed_block: 60, round_advanced: 60, round_timed_out: 0, vote_created: 60 },
       networkErrors: { count: 0, within: 'one minute' },
       findings: [],
       problem: null,

@@ -18,7 +18,7 @@ const textOf = (samples: ReturnType<typeof journalSamples>) =>
 test('the journal has the state of services, the boot time, and the newest blocks', () => {
   const known = createSampleIndex([
     sample('chain_execution_block_number', 70),
-    sample('chain_execution_block_timestamp_seconds', 1000),
+    sample('chain_execution_block_started_timestamp_seconds', 1000),
     sample('chain_ledger_block_timestamp_seconds', 1002, { event: 'proposed' }),
   ])
   expect(textOf(journalSamples({ known, serviceRuns, timers: ['cruft'], bootedAt: 900_000 }))).toEqual([
@@ -40,7 +40,7 @@ test('what the journal does not show is absent', () => {
 })
 
 test('messages of consensus with the meaning of one of its events are that event while consensus runs', () => {
-  const messages = ['local_timeout', 'vote_sent'].map((kind) => ({
+  const messages = ['local_timeout', 'vote_created'].map((kind) => ({
     name: 'chain_consensus_messages_total',
     labels: { kind },
     value: 3,

@@ -67,7 +67,7 @@ const paceOf = (moment: NodeState) => {
     local_timeout: timeouts,
     statesync: moment.statesync === null ? 0 : 0.5,
     blocksync: moment.follows && moment.behind > 5 ? 2 : 0,
-    vote_sent: moment.profile.isValidator ? rounds * 0.995 : 0,
+    vote_created: moment.profile.isValidator ? rounds * 0.995 : 0,
     proposal: rounds,
   }
 }
@@ -127,17 +127,17 @@ const recordTrie = (to: Recorder, moment: NodeState): void => {
 }
 
 const recordEvents = (to: Recorder, moment: NodeState): void => {
-  const { committed_block, local_timeout, vote_sent, round_timed_out } = paceOf(moment)
+  const { committed_block, local_timeout, vote_created, round_timed_out } = paceOf(moment)
   const pace: Readonly<Record<(typeof NATIVE_EVENTS)[number], number>> = {
     committed_block,
     local_timeout,
-    vote_sent,
+    vote_created,
     round_entered_by_qc: committed_block,
     round_entered_by_tc: round_timed_out,
     execution_lagging: moment.isSlow ? 0.05 : 0.0005,
     bad_state_root: 0,
     base_fee_error: 0,
-    statesync_triggered: moment.starts.consensus && moment.statesync !== null ? 1 : 0,
+    statesync_target_set: moment.starts.consensus && moment.statesync !== null ? 1 : 0,
     proposal_created: committed_block / 200,
     vote_received: committed_block / 200,
     remote_timeout: round_timed_out * 150,
