@@ -32,7 +32,13 @@ const TABLE: readonly Row[] = [
   {
     scenario: 'statesync',
     second: 90,
-    summary: 'WARNING: the node fetches state from its peers; the RPC is unavailable until statesync completes.',
+    summary: 'WARNING: the node fetches state from its peers; it follows no blocks until statesync completes.',
+    exitCode: 1,
+  },
+  {
+    scenario: 'start-hangs',
+    second: 90,
+    summary: 'WARNING: consensus was started and is not live yet: it waits for the blocks of its forkpoint.',
     exitCode: 1,
   },
   {
