@@ -64,7 +64,7 @@ export const consensus: RuleFile = {
         },
         {
           comment:
-            'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network goes on would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `changes`.',
+            'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network goes on would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `delta`, which needs two samples.',
           alert: 'ChainNetworkHalted',
           severity: 'critical',
           component: 'consensus',
@@ -79,7 +79,7 @@ export const consensus: RuleFile = {
           expr: (limit) => `count by (job, cluster) (
   instance:chain_block_age:seconds > ${limit}
     and on (instance, job, cluster) (abs(chain_blocks_behind) <= 10)
-    and on (instance, job, cluster) (changes(chain_rpc_block_number{tag="latest"}[45s]) == 0)
+    and on (instance, job, cluster) (delta(chain_rpc_block_number{tag="latest"}[1m]) == 0)
 )
   unless on (job, cluster) (instance:chain_block_age:seconds < 10)`,
           summary: 'The network is stalled: neither own nodes nor references have a new block.',

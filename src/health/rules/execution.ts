@@ -55,7 +55,7 @@ export const execution: RuleFile = {
           alert: 'ChainStateDiverged',
           severity: 'critical',
           component: 'execution',
-          limit: 1,
+          limit: 0.5,
           for: '30s',
           pending: 'warning',
           advice: [
@@ -74,7 +74,7 @@ export const execution: RuleFile = {
   )`,
           summary: 'The database of this node is wrong: its blocks differ from those of the network.',
           description: (limit) =>
-            `{{ $value }} of the references have another hash or state root than {{ $labels.instance }} at the same finalized height: a majority of two or more, or as many as agree while consensus rejects more than ${limit} block a second for its results. The answers of its RPC are wrong, and a restart does not change that.`,
+            `{{ $value }} of the references have another hash or state root than {{ $labels.instance }} at the same finalized height: a majority of two or more, or as many as agree while consensus rejects more than ${limit} blocks a second for their results. The answers of its RPC are wrong, and a restart does not change that.`,
         },
         {
           comment: 'About the reference, and not about the node, until a majority differs: no page.',
