@@ -37,7 +37,7 @@ export const definition = {
       reference: open,
     }),
     chain_reference_hash_matches: gauge(
-      'Whether the reference has the same block hash and state root as the node at one finalized height; absent if unknown.',
+      'Whether hash and state root of a finalized block of the reference equal those of the node at its height; absent if unknown.',
       { reference: open },
     ),
     chain_reference_agreeing: gauge(
