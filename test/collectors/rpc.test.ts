@@ -288,8 +288,8 @@ describe('reference', () => {
           },
         }
       }
-      const compared = async (node: RpcEndpoint, other: RpcEndpoint) => {
-        const references = [{ name: 'a', kind: 'rpc' as const, source: other }]
+      const compared = async (node: RpcEndpoint, source: RpcEndpoint) => {
+        const references = [{ name: 'a', kind: 'rpc' as const, source }]
         const { shown } = await runPolls(reference({ node, references, window: 10n, timing }), manualClock())
         return shown()['reference_hash_matches{a}']
       }

@@ -197,7 +197,7 @@ describe('problems that make a start fail come before the start', () => {
         {},
         'none',
       ],
-    ] as const)('%s: %s', (_, compared, node, path) => {
+    ] as const)('%s: %s', (...[, compared, node, path]) => {
       expect(advise({ ...node, compared }).path).toBe(path)
     })
     test('the counter of consensus alone is no proof', () => {

@@ -37,12 +37,12 @@ export type ReferenceReading = Agreement & { readonly references: readonly Refer
 interface ReferenceCollectorOptions {
   readonly node: RpcEndpoint
   readonly references: readonly Reference[]
-  /** Heights within this number of blocks compareWithQuorum. */
+  /** Heights within this number of blocks agree. */
   readonly window: bigint
   readonly timing: Timing
 }
 
-/** References for the height of the chain, and how far the node is behind the height that they compareWithQuorum on. */
+/** References for the height of the chain, and how far the node is behind the height that they agree on. */
 export const reference = ({
   node,
   references,
@@ -89,7 +89,10 @@ export const reference = ({
       signal,
     )
     return {
-      references: all.map(({ isOnChain: _, ...one }) => ({ ...one, comparison: comparisons.get(one.name) ?? null })),
+      references: all.map(({ isOnChain: _isOnChain, ...one }) => ({
+        ...one,
+        comparison: comparisons.get(one.name) ?? null,
+      })),
       ...compareWithQuorum(views, { configured: references.length, window }),
     }
   }
@@ -110,9 +113,9 @@ export const reference = ({
     ],
     states: ({ references: all }) =>
       Object.fromEntries(
-        all.flatMap(({ name, state, comparison }) => [
+        all.flatMap(({ name, state, comparison }): readonly (readonly [string, string])[] => [
           [`reference ${name}`, state],
-          ...(comparison ? [[`block of ${name}`, comparison.matches ? SAME_BLOCK : OTHER_BLOCK]] : []),
+          ...(comparison ? [[`block of ${name}`, comparison.matches ? SAME_BLOCK : OTHER_BLOCK] as const] : []),
         ]),
       ),
   }
@@ -123,10 +126,10 @@ const OTHER_BLOCK = 'another hash or state root than that of the node'
 
 const comparable = (
   { name, blockNumber, isOnChain }: ReferenceHeight,
-  reference: Reference | undefined,
+  configured: Reference | undefined,
 ): readonly ComparedReference[] =>
-  isOnChain && blockNumber !== null && reference?.kind === 'rpc'
-    ? [{ name, latest: blockNumber, source: reference.source }]
+  isOnChain && blockNumber !== null && configured?.kind === 'rpc'
+    ? [{ name, latest: blockNumber, source: configured.source }]
     : []
 
 const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'isOnChain'> =>

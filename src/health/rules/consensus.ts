@@ -60,11 +60,11 @@ export const consensus: RuleFile = {
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'New blocks arrive, but none is finalized.',
           description: (limit) =>
-            `The newest finalized block of {{ $labels.instance }} is {{ $value | humanizeDuration }} old, more than ${limit} seconds, while new blocks arrive. What depends on finalized blocks stands still; other alerts see a chain that advances.`,
+            `The newest finalized block of {{ $labels.instance }} is {{ $value | humanizeDuration }} old, more than ${limit} seconds, while new blocks arrive. What needs finalized blocks waits; other alerts see a chain that advances.`,
         },
         {
           comment:
-            'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network goes on would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `delta`, which needs two samples.',
+            'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network continues would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `delta`, which needs two samples.',
           alert: 'ChainNetworkHalted',
           severity: 'critical',
           component: 'consensus',

@@ -102,7 +102,7 @@ const toneIn =
 const comparedInWords = (
   comparison: { readonly height: bigint | null; readonly matches: boolean | null } | null,
 ): string | null =>
-  comparison?.height == null || comparison.matches === null
+  comparison === null || comparison.height === null || comparison.matches === null
     ? null
     : `${comparison.matches ? 'same' : 'another'} block ${figure(comparison.height)}`
 
