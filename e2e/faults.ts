@@ -32,7 +32,9 @@ assertion     | ChainAssertion            | execution asserts                   
 log-trouble   | ChainLogTrouble           | bft logs wal_push_failed                           | bft calms
 wal           | ChainWalStopped           | bft logs wal_stopped                               | bft calms                    | 90
 slow          | ChainExecutionSlow        | execution slows 90ms                               | execution recovers           | 150
-bad-root      | ChainBadStateRoot         | bft badroot                                        | bft agrees
+diverged      | ChainStateDiverged        | state diverges                                     | state agrees                 | 90
+finality      | ChainFinalityStalled      | finality stops                                     | finality resumes             | 120
+halted        | ChainNetworkHalted        | network stops                                      | network resumes              | 90
 fork          | ChainForkNotReady         | mpt timelines legacy                               | mpt timelines dual
 full          | ChainStorageFull          | storage used 90                                    | storage used 70
 chunks        | ChainStorageFreeChunksLow | storage used 97                                    | storage used 70

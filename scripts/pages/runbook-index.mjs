@@ -24,7 +24,7 @@ const rowsOf = (file) => {
 }
 
 const SYMPTOMS = [
-  ['No new block arrives', 'ServiceDown ConsensusDeadlock Isolated BlockStalled'],
+  ['No new block arrives', 'NetworkHalted ServiceDown ConsensusDeadlock Isolated BlockStalled FinalityStalled'],
   ['The node is behind, or the RPC returns old blocks', 'Behind BlocksyncWindow ExecutionLagging ExecutionSlow'],
   ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown'],
   ['No votes, or late votes', 'NotVoting VotesLate LeftActiveSet ClockDrift'],
@@ -43,7 +43,7 @@ const SYMPTOMS = [
   ['A file system fills up', 'DiskFull DiskFilling Cleanup'],
   ['The database fills up', 'StorageFull StorageFreeChunksLow StorageCompactionSoon StorageLowForMigration'],
   ['A drive fails', 'DriveGone DriveFailing DriveErrors DriveHot DriveWorn'],
-  ['State roots differ', 'BadStateRoot'],
+  ['State roots or block hashes differ', 'StateDiverged ReferenceDiffers BadStateRoot'],
   [
     'The validator has left the active set, or is about to',
     'LeftActiveSet OutsideActiveSet LeavesActiveSet StakeMarginLow',

@@ -11,7 +11,7 @@ import {
   type RecoveryRule,
   type Situation,
 } from './recovery/situation.ts'
-import { down, executionEndedAfterPartialRestart, rpcDown, wrongState } from './recovery/stopped.ts'
+import { diverged, down, executionEndedAfterPartialRestart, rpcDown, wrongState } from './recovery/stopped.ts'
 
 export interface RecoveryAdvice extends RecoveryPlan {
   /** The documents that the plan cites, as `[id]` in its texts. */
@@ -63,6 +63,7 @@ const RULES: readonly RecoveryRule[] = [
   hostNotReady,
   executionEndedAfterPartialRestart,
   wrongState,
+  diverged,
   down,
   statesync,
   stalled,

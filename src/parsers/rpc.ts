@@ -82,13 +82,27 @@ export const parseRpcBlock = (text: string): Block | null => {
   return data
 }
 
-const hashed = z.object({ hash: z.string().regex(/^0x[0-9a-fA-F]{64}$/) })
+const hash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/)
+  .transform((text) => text.toLowerCase())
+
+const header = z.object({ number: quantity, hash, parentHash: hash, stateRoot: hash.nullish() })
+
+/** Hash, hash of the parent and state root of a block, in lower case; null if the node does not have it. Throws a ParseError. */
+export const parseRpcHeader = (text: string): z.output<typeof header> | null => {
+  const { data } = header.nullable().safeParse(parseRpcResult(text))
+  if (data === undefined) throw new ParseError(WHAT, 'a block with number, hash and parentHash', text)
+  return data
+}
+
+const hashed = z.object({ hash })
 
 /** The hash of a block in lower case; null if the node does not have the block. Throws a ParseError. */
 export const parseRpcBlockHash = (text: string): string | null => {
   const { data } = hashed.nullable().safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a block with a hash', text)
-  return data === null ? null : data.hash.toLowerCase()
+  return data?.hash ?? null
 }
 
 const errorResponse = z.object({

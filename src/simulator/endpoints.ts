@@ -125,12 +125,23 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
   const { chain } = node
   const clientVersion = (): string => clientVersionOf(node)
   const staking = createPrecompile(node)
+  const networkHead = (): bigint => chain.headAt(node.condition().networkStoppedMs ?? node.now()).seqNum
   const isActive = (role: 'bft' | 'otelcol'): boolean => node.condition().services[role].state === 'active'
   return {
     rpc: {
       isOpen: () => rpcListens(node.condition(), node.now()),
       answer: createRpcAnswer({
-        view: { chain, clientVersion, staking, latest: () => node.heights.rpc(node.now()) },
+        view: {
+          chain,
+          clientVersion,
+          staking,
+          latest: () => node.heights.rpc(node.now()),
+          finalized: () => node.heights.finalized(node.now()),
+          divergedFrom: () => {
+            const { divergedMs } = node.condition()
+            return divergedMs === undefined ? undefined : node.heights.execution(divergedMs) + 1n
+          },
+        },
         servesHeight: false,
       }),
     },
@@ -138,7 +149,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
     reference: {
       isOpen: () => node.condition().referenceAnswers,
       answer: createRpcAnswer({
-        view: { chain, clientVersion, staking, latest: () => chain.headAt(node.now()).seqNum },
+        view: { chain, clientVersion, staking, latest: networkHead },
         servesHeight: true,
         tokenSince: firstServiceBlock(node),
       }),

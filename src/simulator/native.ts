@@ -99,7 +99,7 @@ export const nativeDirectives: readonly Directive[] = [
   directive('bft lags', 'consensus waits for execution once a second', changeNative({ executionLags: true })),
   directive(
     'bft badroot',
-    'consensus receives proposals with a different state root, one in five seconds',
+    'consensus receives proposals of a leader with a wrong state root, one in five seconds',
     changeNative({ stateRootsDiffer: true }),
   ),
   directive(
@@ -245,7 +245,7 @@ const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly
 const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const counts = countsAt(node, atMs)
   const events = {
-    commit_block: counts.commits,
+    commit_block: counts.finalized,
     created_vote: counts.votes,
     enter_new_round_qc: counts.commits,
     enter_new_round_tc: counts.timeouts,
@@ -317,8 +317,10 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
   const commits = commitsIn(fromMs, atMs)
   const timeouts = Number(roundAt(atMs) - roundAt(fromMs)) - commits
   const own = ownStatesync(node.timeline.conditionAt(atMs), startedMs)
+  const proposedIn = (from: number, to: number): number => Number(chain.headAt(to).seqNum - chain.headAt(from).seqNum)
   return {
     commits,
+    finalized: sum(({ finalityStoppedMs }) => finalityStoppedMs === undefined, commitsIn),
     /** Rounds that ended without a block. */
     timeouts,
     votes: sum(({ native, consensusRuns, behind }) => isVoting(native) && consensusRuns && behind === 0n, commitsIn),
@@ -326,7 +328,9 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
     localTimeouts: timeouts + sum(({ consensusRuns }) => !consensusRuns, stuckIn),
     executionLagging:
       Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
-    badStateRoots: sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)),
+    badStateRoots:
+      sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)) +
+      sum(({ divergedMs }) => divergedMs !== undefined, proposedIn),
     statesyncs: Number(progressAt(chain, own, atMs).target > 0n),
     /** Requests of a start that no peer answers. */
     unanswered: own?.kind === 'start' ? Math.floor((Math.min(atMs, own.untilMs) - own.fromMs) / REQUEST_MS) : 0,

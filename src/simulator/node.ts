@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import type { Chain, Validator } from './chain.ts'
+import { type Chain, FINAL_AFTER, type Validator } from './chain.ts'
 import { type Condition, createTimeline, type Timeline } from './scenario/timeline.ts'
 import { createJournal, type Draft, type Journal, serviceEntry } from './journal/journal.ts'
 import type { Scenario } from './scenario/scenario.ts'
@@ -101,7 +101,9 @@ const createHeights = (chain: Chain, timeline: Timeline) => {
     (ms, { rpcFrozen }) => (rpcFrozen ? undefined : execution(ms)),
     () => execution(timeline.beginMs),
   )
-  return { consensus, execution, rpc }
+  /** The finalized height of the RPC. */
+  const finalized: HeightAt = (ms) => rpc(timeline.conditionAt(ms).finalityStoppedMs ?? ms) - FINAL_AFTER
+  return { consensus, execution, rpc, finalized }
 }
 
 /**

@@ -40,12 +40,15 @@ describe('the configuration of Alertmanager', () => {
     expect(named.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('every inhibition rule is for alerts of one instance', async () => {
+  it('every inhibition rule is for alerts of one instance, or of one fleet', async () => {
     const { inhibit_rules: rules } = await readConfig()
+    const ofFleet = rules.filter(({ equal }) => !equal.includes('instance'))
+    expect(ofFleet.map(({ source_matchers: [source] }) => source)).toEqual(['alertname="ChainNetworkHalted"'])
     for (const { source_matchers: source, target_matchers: target, equal } of rules) {
-      expect(source).toContain('instance!=""')
-      expect(target).toContain('instance!=""')
-      expect(equal).toEqual(expect.arrayContaining(['instance', 'job']))
+      const first = ofFleet.some((rule) => rule.equal === equal) ? 'job' : 'instance'
+      expect(source).toContain(`${first}!=""`)
+      expect(target).toContain(`${first}!=""`)
+      expect(equal).toEqual(expect.arrayContaining([first, 'job', 'cluster']))
     }
   })
 })

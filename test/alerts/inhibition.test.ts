@@ -83,6 +83,31 @@ describe('a real Alertmanager with the committed configuration', () => {
     ).toEqual(['ChainBlocksyncWindow', 'ChainConsensusDeadlock'])
   })
 
+  it('sends one page for a network that is stalled, and that of a node of another cluster', async () => {
+    const cluster = { cluster: 'mainnet' }
+    const [other, elsewhere] = [`other-${instance}`, `elsewhere-${instance}`]
+    const halted = labelsOf('ChainNetworkHalted', 'critical', { instance: '', job, ...cluster })
+    await listeners.post(halted)
+    expect(
+      await hear([
+        halted,
+        ...[instance, other].flatMap((one) => [
+          on('ChainBlockStalled', 'critical', { ...cluster, instance: one }),
+          on('ChainBlockStalled', 'warning', { ...cluster, instance: one }),
+          on('ChainConsensusDeadlock', 'critical', { ...cluster, instance: one }),
+          on('ChainFinalityStalled', 'critical', { ...cluster, instance: one }),
+        ]),
+        on('ChainBlockStalled', 'critical', { cluster: 'testnet', instance: elsewhere }),
+        on('ChainBlockStalled', 'critical', { ...cluster, job: `${job}other`, instance: elsewhere }),
+        on('ChainDiskFull', 'critical', { ...cluster, component: 'host', directory: 'wal' }),
+      ]),
+    ).toEqual([
+      `pager ChainBlockStalled ${elsewhere}`,
+      `pager ChainDiskFull wal ${instance}`,
+      'pager ChainNetworkHalted nowhere',
+    ])
+  })
+
   it('sends a page for the second node although the first has one for the same alert', async () => {
     const other = `other-${instance}`
     const messages = await listeners.hear([

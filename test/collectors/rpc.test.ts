@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { reference } from '../../src/collectors/reference/collector.ts'
 import { rpc } from '../../src/collectors/rpc/collector.ts'
+import { createChain } from '../../src/simulator/chain.ts'
+import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import type { RpcEndpoint } from '../../src/sources/endpoints.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -186,5 +188,140 @@ describe('reference', () => {
     const { shown } = await watch(healthy(), { a: healthy(), b: gone, c: '{"height":null}' })
     expect(shown()).toMatchObject({ 'reference_up{b}': 0, 'reference_up{c}': 0 })
     expect(shown()).not.toHaveProperty('blocks_behind')
+  })
+
+  describe('the block at a height that all have finalized', () => {
+    const block = (height: number, chain = 'a') => ({
+      number: `0x${height.toString(16)}`,
+      timestamp: '0x3e8',
+      hash: `0x${chain.repeat(64)}`,
+      parentHash: `0x${chain.repeat(63)}0`,
+      stateRoot: `0x${chain.repeat(62)}00`,
+    })
+    /** The newest block is 100, the newest finalized one 98: block 90 has ten blocks on top. */
+    const withBlock = (changes: Answers = {}): Answers => ({
+      ...healthy(),
+      'eth_getBlockByNumber 0x5a': block(90),
+      ...changes,
+    })
+    const other = { 'eth_getBlockByNumber 0x5a': block(90, 'B') }
+    const matchesOf = async (own: Answers, others: Readonly<Record<string, Answers | string>>) => {
+      const { shown } = await watch(own, others)
+      return Object.entries(shown()).filter(([name]) => name.startsWith('reference_hash_matches'))
+    }
+
+    test('the same, and another one', async () => {
+      const { shown, states } = await watch(withBlock(), { a: withBlock(), b: withBlock(other) })
+      expect(shown()).toMatchObject({ 'reference_hash_matches{a}': 1, 'reference_hash_matches{b}': 0 })
+      expect(states()).toMatchObject({
+        'block of a': 'the same as that of the node',
+        'block of b': 'another hash or state root than that of the node',
+      })
+    })
+
+    test('an upper-case hash is the same', async () => {
+      const upper = { ...block(90), hash: `0x${'A'.repeat(64)}` }
+      expect(await matchesOf(withBlock(), { a: withBlock({ 'eth_getBlockByNumber 0x5a': upper }) })).toEqual([
+        ['reference_hash_matches{a}', 1],
+      ])
+    })
+
+    test('the same hash with another state root is not the same block', async () => {
+      const root = { ...block(90), stateRoot: `0x${'c'.repeat(64)}` }
+      expect(await matchesOf(withBlock(), { a: withBlock({ 'eth_getBlockByNumber 0x5a': root }) })).toEqual([
+        ['reference_hash_matches{a}', 0],
+      ])
+    })
+
+    test('a reference without state roots is compared by hash', async () => {
+      const { stateRoot: _, ...rest } = block(90)
+      expect(await matchesOf(withBlock(), { a: withBlock({ 'eth_getBlockByNumber 0x5a': rest }) })).toEqual([
+        ['reference_hash_matches{a}', 1],
+      ])
+    })
+
+    test.each([
+      ['it does not have the block', { 'eth_getBlockByNumber 0x5a': null }],
+      ['it returns another block', { 'eth_getBlockByNumber 0x5a': block(91, 'b') }],
+      ['it fails', { 'eth_getBlockByNumber 0x5a': refused }],
+      ['its block has no hash', { 'eth_getBlockByNumber 0x5a': { number: '0x5a', timestamp: '0x3e8' } }],
+      ['it is of another chain', { ...other, eth_chainId: '0x1' }],
+      ['its chain is unknown', { ...other, eth_chainId: refused }],
+      ['it is more than ten blocks behind the finalized block', { ...other, eth_blockNumber: '0x57' }],
+    ])('unknown: %s', async (_, changes) => {
+      expect(await matchesOf(withBlock(), { a: withBlock(changes), b: withBlock() })).toEqual([
+        ['reference_hash_matches{b}', 1],
+      ])
+    })
+
+    test('unknown: the node does not have the block, has finalized none, or has no chain id', async () => {
+      const a = withBlock(other)
+      expect(await matchesOf(withBlock({ 'eth_getBlockByNumber 0x5a': null }), { a })).toEqual([])
+      expect(await matchesOf(withBlock({ 'eth_getBlockByNumber finalized': null }), { a })).toEqual([])
+      expect(await matchesOf(withBlock({ eth_chainId: refused }), { a })).toEqual([])
+    })
+
+    test('unknown: a query service has no block headers', async () => {
+      expect(await matchesOf(withBlock(), { q: '{"height":98}' })).toEqual([])
+    })
+
+    test('a node that no longer advances is compared at its own finalized block', async () => {
+      const at98 = (chain: string): Answers => ({ 'eth_getBlockByNumber 0x62': block(98, chain) })
+      const own = withBlock({ 'eth_getBlockByNumber finalized': block(98, 'b'), ...at98('b') })
+      const ahead = withBlock({ eth_blockNumber: '0xc8', ...at98('a') })
+      expect(await matchesOf(own, { a: ahead })).toEqual([['reference_hash_matches{a}', 0]])
+    })
+
+    test('two simulated nodes with the same chain, with another one, and with another state', async () => {
+      const simulated = (seed: number, divergedFrom?: bigint): RpcEndpoint => {
+        const view = {
+          chain: createChain(seed),
+          clientVersion: () => 'Word/1.2.3',
+          latest: () => 100n,
+          divergedFrom: () => divergedFrom,
+        }
+        const answer = createRpcAnswer({ view, servesHeight: false })
+        return {
+          call: (method, params) => {
+            const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+            return Promise.resolve(answer({ method: 'POST', path: '/', body }))
+          },
+        }
+      }
+      const compared = async (node: RpcEndpoint, source: RpcEndpoint) => {
+        const references = [{ name: 'a', kind: 'rpc' as const, source }]
+        const { shown } = await runPolls(reference({ node, references, window: 10n, timing }), manualClock())
+        return shown()['reference_hash_matches{a}']
+      }
+      expect(await compared(simulated(1), simulated(1))).toBe(1)
+      expect(await compared(simulated(1), simulated(2))).toBe(0)
+      // Block 90 is compared.
+      expect(await compared(simulated(1, 90n), simulated(1))).toBe(0)
+      expect(await compared(simulated(1, 91n), simulated(1))).toBe(1)
+    })
+
+    test('a reference that lags lowers the height for all; one request to each', async () => {
+      const calls: unknown[] = []
+      const counted = (answers: Answers): RpcEndpoint => ({
+        call: (method, params, signal) => {
+          if (method === 'eth_getBlockByNumber') calls.push(params[0])
+          return endpoint(answers).call(method, params, signal)
+        },
+      })
+      const at = (height: string) => ({ eth_blockNumber: height, 'eth_getBlockByNumber 0x50': block(80) })
+      const collector = reference({
+        node: counted(withBlock(at('0x64'))),
+        references: ['0x5a', '0x64'].map((height) => ({
+          name: height,
+          kind: 'rpc' as const,
+          source: counted(withBlock(at(height))),
+        })),
+        window: 10n,
+        timing,
+      })
+      const { shown } = await runPolls(collector, manualClock())
+      expect(shown()).toMatchObject({ 'reference_hash_matches{0x5a}': 1, 'reference_hash_matches{0x64}': 1 })
+      expect(calls).toEqual(['finalized', '0x50', '0x50', '0x50'])
+    })
   })
 })

@@ -19,6 +19,8 @@ interface Node {
   /** Minutes since consensus was started; by default unknown. */
   readonly consensusStartedAgo?: number
   readonly more?: readonly Sample[]
+  /** For each reference that answered: whether its block and the parent of it are those of the node. */
+  readonly compared?: readonly (readonly [boolean, boolean])[]
 }
 
 const HEIGHT = 1_000_000
@@ -26,7 +28,7 @@ const HEIGHT = 1_000_000
 /** The advice for a node with consensus, execution and RPC. */
 export const advise = (node: Node) => {
   const { down = [], age = 0.5, behind = 0, execution = [], executionAt = AT, startedAgo = 600, more = [] } = node
-  const { consensusStartedAgo } = node
+  const { consensusStartedAgo, compared = [] } = node
   const services = ['bft', 'execution', 'rpc'].flatMap((service) => [
     sample('chain_service_active', !down.includes(service), { service }),
     sample('chain_service_expected', true, { service }),
@@ -63,6 +65,11 @@ export const advise = (node: Node) => {
       },
       execution: { lastEntryAt: new Date(executionAt).toISOString() },
       logs: { trouble: { bft: [], execution } },
+      reference: {
+        references: compared.map(([matches, parentMatches]) => ({
+          comparison: { height: '90', matches, parentMatches },
+        })),
+      },
     }),
   })
 }

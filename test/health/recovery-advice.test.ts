@@ -177,6 +177,35 @@ describe('problems that make a start fail come before the start', () => {
     expect(advise({ execution, startedAgo: 11 }).path).toBe('hard reset')
     expect(advise({ execution, startedAgo: 9 }).path).toBe('none')
   })
+  describe('another block than the references', () => {
+    const other = [false, false] as const
+    const same = [true, true] as const
+    test.each([
+      ['one reference, and the node advances', [other], {}, 'none'],
+      ['one reference, and the node has stopped', [other], { age: 120, behind: 100 }, 'unknown'],
+      ['one of two, and the node has stopped', [other, same], { age: 120, behind: 100 }, 'unknown'],
+      ['one of three, and the node has stopped', [other, same, same], { age: 120, behind: 100 }, 'restart together'],
+      ['both', [other, other], {}, 'hard reset'],
+      ['two of three', [other, other, same], { age: 120, behind: 100 }, 'hard reset'],
+      ['two of four', [other, other, same, same], {}, 'none'],
+      [
+        'both at one height only',
+        [
+          [false, true],
+          [false, true],
+        ] as const,
+        {},
+        'none',
+      ],
+    ] as const)('%s: %s', (...[, compared, node, path]) => {
+      expect(advise({ ...node, compared }).path).toBe(path)
+    })
+    test('the counter of consensus alone is no proof', () => {
+      const rejected = sample('chain_native_events_total', 10_000, { event: 'bad_state_root' })
+      expect(advise({ more: [rejected], compared: [same] }).path).toBe('none')
+      expect(advise({ more: [rejected] }).path).toBe('none')
+    })
+  })
   test('a wrong result after a partial restart is a consequence of it', () => {
     const execution = ['result_mismatch: Delayed execution result mismatch']
     const more = [sample('chain_service_partial_restart', 1)]
@@ -272,6 +301,12 @@ test('every runbook that is named exists', () => {
     advise({ more: syncing }),
     advise({ more: fork('version', NOW - 1) }),
     advise({ execution: ['result_mismatch: x'] }),
+    advise({
+      compared: [
+        [false, false],
+        [false, false],
+      ],
+    }),
   ].map(({ runbook }) => runbook)
   for (const page of new Set(pages)) {
     expect(existsSync(new URL(`../../docs/runbooks/${page}.md`, import.meta.url)), `${page}`).toBe(true)

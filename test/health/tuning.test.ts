@@ -32,7 +32,7 @@ describe('values of limits', () => {
     ['ChainBehnd', 'warning', 5, ['ChainBehnd'], 'the name of an alert (did you mean ChainBehind?)'],
     ['ChainBehind', 'warnin', 5, ['warnin'], 'warning, critical, for of ChainBehind (did you mean warning?)'],
     ['ChainBehind', 'limit', 5, ['limit'], 'warning, critical, for of ChainBehind'],
-    ['ChainBadStateRoot', 'limit', 5, ['limit'], 'no setting: ChainBadStateRoot has none'],
+    ['ChainMaintenance', 'limit', 5, ['limit'], 'no setting: ChainMaintenance has none'],
     ['ChainBehind', 'warning', '5%', ['warning'], 'a number like 25ms, 90s, 15min or 2d'],
     ['ChainBehind', 'warning', '-5s', ['warning'], 'a number like 25ms, 90s, 15min or 2d'],
     ['ChainDiskFull', 'limit', '5 GiB', ['limit'], 'a number like 5% or 0.05'],

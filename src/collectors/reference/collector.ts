@@ -6,6 +6,7 @@ import { type Block, parseHeight, parseRpcBlock, parseRpcQuantity } from '../../
 import { compareWithQuorum, type Agreement, AGREEMENT_WINDOW } from '../../core/agreement.ts'
 import { type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
+import { type BlockComparison, compareBlocks, type ComparedReference } from './compare-blocks.ts'
 import { definition } from './definition.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, the height up to which it indexes. */
@@ -21,6 +22,14 @@ interface ReferenceResult {
   readonly blockNumber: bigint | null
   /** `answering`, `another chain`, or the reason of the failure. */
   readonly state: string
+  /** With the block of the node; null if unknown, and for a query service, which has no block headers. */
+  readonly comparison: BlockComparison | null
+}
+
+/** A reference before its block is compared. */
+interface ReferenceHeight extends Omit<ReferenceResult, 'comparison'> {
+  /** Whether its chain id is known to be that of the node. */
+  readonly isOnChain: boolean
 }
 
 export type ReferenceReading = Agreement & { readonly references: readonly ReferenceResult[] }
@@ -28,12 +37,12 @@ export type ReferenceReading = Agreement & { readonly references: readonly Refer
 interface ReferenceCollectorOptions {
   readonly node: RpcEndpoint
   readonly references: readonly Reference[]
-  /** Heights within this number of blocks compareWithQuorum. */
+  /** Heights within this number of blocks agree. */
   readonly window: bigint
   readonly timing: Timing
 }
 
-/** References for the height of the chain, and how far the node is behind the height that they compareWithQuorum on. */
+/** References for the height of the chain, and how far the node is behind the height that they agree on. */
 export const reference = ({
   node,
   references,
@@ -51,14 +60,15 @@ export const reference = ({
   const readReference = async (
     { name, kind, source }: Reference,
     { signal, ownChain }: { readonly signal: AbortSignal; readonly ownChain: Promise<Reply<bigint>> },
-  ): Promise<ReferenceResult> => {
-    if (kind === 'query') return resultOf(name, await request(source.height(signal), parseHeight))
+  ): Promise<ReferenceHeight> => {
+    if (kind === 'query')
+      return { ...resultOf(name, await request(source.height(signal), parseHeight)), isOnChain: false }
     const [reply, chain, own] = await Promise.all([height(source, signal), chainId(source, signal), ownChain])
     if (own.ok) knownChain = own.value
     if (chain.ok && knownChain !== undefined && chain.value !== knownChain) {
-      return { name, up: false, blockNumber: null, state: 'another chain' }
+      return { name, up: false, blockNumber: null, state: 'another chain', isOnChain: false }
     }
-    return resultOf(name, reply)
+    return { ...resultOf(name, reply), isOnChain: chain.ok && knownChain !== undefined }
   }
 
   const read = async ({ signal }: Context): Promise<ReferenceReading> => {
@@ -74,8 +84,15 @@ export const reference = ({
       const kind = references[at]?.kind
       return blockNumber === null || kind === undefined ? [] : [{ height: blockNumber, own: own[kind] }]
     })
+    const comparisons = await compareBlocks(
+      { node, finalized: own.query, references: all.flatMap((one, at) => comparable(one, references[at])) },
+      signal,
+    )
     return {
-      references: all,
+      references: all.map(({ isOnChain: _isOnChain, ...one }) => ({
+        ...one,
+        comparison: comparisons.get(one.name) ?? null,
+      })),
       ...compareWithQuorum(views, { configured: references.length, window }),
     }
   }
@@ -86,18 +103,36 @@ export const reference = ({
     timing,
     run: poll(timing, read),
     samples: ({ references: all, agreeing, difference }) => [
-      ...all.flatMap(({ name, up, blockNumber }) => [
+      ...all.flatMap(({ name, up, blockNumber, comparison }) => [
         sample('chain_reference_up', up, { reference: name }),
         ...sampleIfKnown('chain_reference_block_number', blockNumber, { reference: name }),
+        ...sampleIfKnown('chain_reference_hash_matches', comparison?.matches, { reference: name }),
       ]),
       sample('chain_reference_agreeing', agreeing),
       ...sampleIfKnown('chain_blocks_behind', difference),
     ],
-    states: ({ references: all }) => Object.fromEntries(all.map(({ name, state }) => [`reference ${name}`, state])),
+    states: ({ references: all }) =>
+      Object.fromEntries(
+        all.flatMap(({ name, state, comparison }): readonly (readonly [string, string])[] => [
+          [`reference ${name}`, state],
+          ...(comparison ? [[`block of ${name}`, comparison.matches ? SAME_BLOCK : OTHER_BLOCK] as const] : []),
+        ]),
+      ),
   }
 }
 
-const resultOf = (name: string, reply: Reply<bigint>): ReferenceResult =>
+const SAME_BLOCK = 'the same as that of the node'
+const OTHER_BLOCK = 'another hash or state root than that of the node'
+
+const comparable = (
+  { name, blockNumber, isOnChain }: ReferenceHeight,
+  configured: Reference | undefined,
+): readonly ComparedReference[] =>
+  isOnChain && blockNumber !== null && configured?.kind === 'rpc'
+    ? [{ name, latest: blockNumber, source: configured.source }]
+    : []
+
+const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'isOnChain'> =>
   reply.ok
     ? { name, up: true, blockNumber: reply.value, state: 'answering' }
     : { name, up: false, blockNumber: null, state: failureState(reply) }
@@ -111,7 +146,8 @@ export const offer: OfferCollector<typeof definition> = ({ config, rpcAt, queryA
   uses: [config.references, config.rpc.url],
   hasWork: config.references.length > 0,
   create: (timing) => {
-    const timeout = requestTimeout(timing, 1)
+    // The heights, then the blocks.
+    const timeout = requestTimeout(timing, 2)
     return reference({
       node: rpcAt(config.rpc.url, timeout),
       references: config.references.map(({ name, url, kind, apiKeyFile }) =>

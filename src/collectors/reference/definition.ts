@@ -1,16 +1,32 @@
 import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { flagOrNull, integerOrNull, listOf, numberOrNull, objectOf, textOrNull } from '../shared/reading-schema.ts'
+import {
+  flagOrNull,
+  integerOrNull,
+  listOf,
+  numberOrNull,
+  objectOf,
+  objectOrNull,
+  textOrNull,
+} from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'reference',
-  help: 'references for the height of the chain, and how far the node is behind them',
+  help: 'references for height and blocks of the chain, and how far the node is behind them',
   introduction:
-    'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`.',
+    'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`. Of the newest block that the node and the RPC endpoints have all finalized, the hash and the state root are compared, too.',
   settings: z.strictObject(timing('10s', '5s', POLL)).prefault({}),
   reading: objectOf({
-    references: listOf(objectOf({ name: textOrNull, up: flagOrNull, blockNumber: integerOrNull, state: textOrNull })),
+    references: listOf(
+      objectOf({
+        name: textOrNull,
+        up: flagOrNull,
+        blockNumber: integerOrNull,
+        state: textOrNull,
+        comparison: objectOrNull({ height: integerOrNull, matches: flagOrNull, parentMatches: flagOrNull }),
+      }),
+    ),
     agreeing: numberOrNull,
   }),
   metrics: {
@@ -20,6 +36,10 @@ export const definition = {
     chain_reference_block_number: gauge('Block height reported by the reference.', {
       reference: open,
     }),
+    chain_reference_hash_matches: gauge(
+      'Whether hash and state root of a finalized block of the reference equal those of the node at its height; absent if unknown.',
+      { reference: open },
+    ),
     chain_reference_agreeing: gauge(
       'Number of references whose heights are within the agreement window of each other.',
     ),

@@ -130,6 +130,12 @@ export interface Situation {
   /** Seconds since the own time of the newest block. */
   readonly age: number | undefined
   readonly isAdvancing: boolean
+  /** The finalized block of each reference next to that of the node. */
+  readonly comparisons: readonly {
+    readonly height: bigint | null
+    readonly matches: boolean | null
+    readonly parentMatches: boolean | null
+  }[]
   /** Whether a single request to the RPC timed out. */
   readonly isRpcLate: boolean
   /** Seconds since the last log entry of execution; undefined if no agent follows its log. */
@@ -174,6 +180,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     gap: gapOf(input, window),
     age: newestAge(input),
     isAdvancing: isAdvancing(input),
+    comparisons: (readings.reference?.references ?? []).flatMap(({ comparison }) => comparison ?? []),
     isRpcLate: readings.rpc?.up === false && readings.rpc.reason === 'timeout',
     executionSilent: input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),

@@ -64,6 +64,49 @@ export const wrongState: RecoveryRule = (situation) => {
   }
 }
 
+/**
+ * The blocks of this node differ from those of a majority of the references, two at least, at two heights in a row. The
+ * counter of consensus and a single reference are no proof: others may be wrong.
+ */
+export const diverged: RecoveryRule = (situation) => {
+  const { comparisons, isAdvancing } = situation
+  const others = comparisons.filter(({ matches, parentMatches }) => matches === false && parentMatches === false)
+  const isProven = others.length >= 2 && others.length * 2 > comparisons.length
+  const isSuspected = others.length > 0 && others.length * 2 >= comparisons.length && !isAdvancing
+  if (!isProven && !isSuspected) return undefined
+  const height = figure(Number(others[0]?.height))
+  const why = [
+    `${others.length} of ${comparisons.length} references that answered ${others.length === 1 ? 'has' : 'have'} another hash than this node at finalized block ${height}, and at the one before.`,
+  ]
+  const notNow = ['Do not restart: it does not fix a wrong state.', 'Do not serve applications from this node.']
+  if (!isProven) {
+    return {
+      path: 'unknown',
+      summary: 'unknown: this node has stopped, and it or a reference has the wrong blocks',
+      why: [...why, 'One reference proves nothing: it may be wrong, or of another chain.'],
+      steps: [
+        keepLog(situation),
+        `Compare block ${height} with a third source, as in the runbook: \`chain-agent runbook ChainStateDiverged\``,
+      ],
+      notNow: [...notNow, 'Do not restore a database before a second source shows that it is wrong.'],
+      runbook: 'ChainStateDiverged',
+    }
+  }
+  return {
+    path: 'hard reset',
+    summary: 'a hard reset: the blocks of this node differ from those of the network, so its database is wrong',
+    why: [...why, 'The hash of a block covers its state and its parent: every later block differs, too.'],
+    steps: [
+      keepLog(situation),
+      'Check again in a minute, at another height, before you reset anything: `chain-agent recover`',
+      "Compare the version with the one that the network runs. If it is older, upgrade as in the node's release notes.",
+      ...hardReset(situation),
+    ],
+    notNow: [...notNow, ...hardResetCautions(situation)],
+    runbook: 'ChainStateDiverged',
+  }
+}
+
 /** Consensus or execution does not run: how far the node is behind decides how to start it. */
 export const down: RecoveryRule = (situation) => {
   const { bft, execution, rpc, gap, window, trouble } = situation

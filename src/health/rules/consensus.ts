@@ -1,5 +1,5 @@
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
-import { NODE_DOWN, type RuleFile } from './rule.ts'
+import { NETWORK_HALTED, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const ALERT_ON_FINDINGS = 'ChainConsensusFinding'
 /** The findings of the consensus log that no other alert reports from the journal. */
@@ -23,7 +23,16 @@ export const consensus: RuleFile = {
           critical: { limit: 30 },
           explainedBy: [
             NODE_DOWN,
-            { alerts: ['ChainConsensusDeadlock', 'ChainStatesync', 'ChainStartStalled', 'ChainIsolated'] },
+            NETWORK_HALTED,
+            {
+              alerts: [
+                'ChainConsensusDeadlock',
+                'ChainStatesync',
+                'ChainStartStalled',
+                'ChainIsolated',
+                'ChainStateDiverged',
+              ],
+            },
           ],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',
@@ -35,6 +44,55 @@ export const consensus: RuleFile = {
           summary: 'The newest block of the node is too old.',
           description: (limit) =>
             `The newest block that {{ $labels.instance }} has is {{ $value | humanizeDuration }} old by its own timestamp; the limit is ${limit} seconds. Either no new block arrives, or the node is far behind.`,
+        },
+        {
+          comment:
+            'A block is finalized when the second block after it has a quorum: about a second. While new blocks arrive, a minute without a finalized one was never observed. A node that catches up has old finalized blocks, too, but new ones with every scrape: `changes`.',
+          alert: 'ChainFinalityStalled',
+          severity: 'critical',
+          component: 'consensus',
+          limit: 60,
+          for: '30s',
+          keepFiringFor: '3m',
+          pending: 'warning',
+          explainedBy: [NODE_DOWN, NETWORK_HALTED, { alerts: ['ChainStateDiverged'] }],
+          advice: [
+            'Compare the finalized block with that of another RPC: see the runbook.',
+            'If theirs is not newer, the network finalizes nothing: restart nothing, and contact the other operators.',
+            'If theirs is newer: `chain-agent recover`.',
+          ],
+          expr: (limit) => `instance:chain_finalized_age:seconds > ${limit}
+  and on (instance, job, cluster) (instance:chain_block_age:seconds < 10)
+  unless on (instance, job, cluster) (changes(chain_ledger_block_timestamp_seconds{event="finalized"}[1m]) > 0)
+  unless on (instance, job, cluster) (changes(chain_rpc_block_timestamp_seconds{tag="finalized"}[1m]) > 0)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+          summary: 'New blocks arrive, but none is finalized.',
+          description: (limit) =>
+            `The newest finalized block of {{ $labels.instance }} is {{ $value | humanizeDuration }} old, more than ${limit} seconds, while new blocks arrive. What needs finalized blocks waits; other alerts see a chain that advances.`,
+        },
+        {
+          comment:
+            'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network continues would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `delta`, which needs two samples.',
+          alert: 'ChainNetworkHalted',
+          severity: 'critical',
+          component: 'consensus',
+          limit: 30,
+          keepFiringFor: '3m',
+          pending: 'warning',
+          dashboard: 'd/chain-fleet',
+          advice: [
+            'Restart nothing: the nodes are in sync, and the network needs the validators that run.',
+            "Read the network's status page and the channel of its operators, and wait for instructions.",
+          ],
+          expr: (limit) => `count by (job, cluster) (
+  instance:chain_block_age:seconds > ${limit}
+    and on (instance, job, cluster) (abs(chain_blocks_behind) <= 10)
+    and on (instance, job, cluster) (delta(chain_rpc_block_number{tag="latest"}[1m]) == 0)
+)
+  unless on (job, cluster) (instance:chain_block_age:seconds < 10)`,
+          summary: 'The network is stalled: neither own nodes nor references have a new block.',
+          description: (limit) =>
+            `{{ $value }} nodes of {{ $labels.job }} have had no new block for more than ${limit} seconds, and a majority of their references is at the same height. The nodes themselves are healthy: do not restart them.`,
         },
         {
           comment:
@@ -64,7 +122,7 @@ export const consensus: RuleFile = {
           severity: 'critical',
           component: 'consensus',
           for: '1m',
-          explainedBy: [NODE_DOWN],
+          explainedBy: [NODE_DOWN, NETWORK_HALTED, { alerts: ['ChainFinalityStalled', 'ChainStateDiverged'] }],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',
             'See how to recover, and how much time is left: `chain-agent recover`.',

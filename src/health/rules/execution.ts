@@ -5,6 +5,10 @@ const EXECUTION_SLOW_ADVICE = [
   'See its log: `chain-agent logs execution`.',
 ]
 
+/** The references that answered with the block of the compared height, and those of them with another block. */
+const COMPARED = 'count by (instance, job, cluster) (chain_reference_hash_matches)'
+const DIFFERENT = 'count by (instance, job, cluster) (chain_reference_hash_matches == 0)'
+
 export const execution: RuleFile = {
   name: 'execution',
   groups: [
@@ -46,18 +50,66 @@ export const execution: RuleFile = {
             `Consensus on {{ $labels.instance }} reported execution as lagging {{ $value | printf "%.2f" }} times a second, more than ${limit}, for 5 minutes.`,
         },
         {
-          alert: 'ChainBadStateRoot',
+          comment:
+            'The hash of a block covers its state root and the hash of its parent: after one wrong block every later one differs, and finalized blocks do not change. Thirty seconds are three comparisons, each at a new height while the node advances. One reference, or one of two, proves nothing: it or the node is wrong. Then consensus must be the second observer: a node with a wrong state rejects nearly every block, two to three a second, for its results, and one wrong leader causes a small part of that.',
+          alert: 'ChainStateDiverged',
           severity: 'critical',
           component: 'execution',
+          limit: 0.5,
+          for: '30s',
+          pending: 'warning',
           advice: [
             'Do not serve users from this RPC.',
             'Save the logs: `chain-agent bundle`.',
-            'See how to recover, and how much time is left: `chain-agent recover`.',
+            'See how to recover: `chain-agent recover`.',
           ],
-          expr: 'increase(chain_native_events_total{event="bad_state_root"}[10m]) > 0',
-          summary: 'The state of execution differs from that of the network.',
+          expr: (limit) => `${DIFFERENT}
+  >= on (instance, job, cluster) 0.5 * ${COMPARED}
+  and on (instance, job, cluster) (
+    ${DIFFERENT}
+      > on (instance, job, cluster) 0.5 * ${COMPARED}
+      and on (instance, job, cluster) (${COMPARED} >= 2)
+    or
+    rate(chain_native_events_total{event="bad_state_root"}[2m]) > ${limit}
+  )`,
+          summary: 'The database of this node is wrong: its blocks differ from those of the network.',
+          description: (limit) =>
+            `{{ $value }} of the references have another hash or state root than {{ $labels.instance }} at the same finalized height: a majority of two or more, or as many as agree while consensus rejects more than ${limit} blocks a second for their results. The answers of its RPC are wrong, and a restart does not change that.`,
+        },
+        {
+          comment: 'About the reference, and not about the node, until a majority differs: no page.',
+          alert: 'ChainReferenceDiffers',
+          severity: 'warning',
+          component: 'sync',
+          for: '2m',
+          pending: 'nothing',
+          explainedBy: [{ alerts: ['ChainStateDiverged'] }],
+          advice: [
+            'Compare the block with a third source: see the runbook.',
+            'If the reference is wrong, replace it: `references` in the configuration.',
+          ],
+          expr: 'chain_reference_hash_matches == 0',
+          summary: 'A reference has another block than the node at the same finalized height.',
           description:
-            'Consensus on {{ $labels.instance }} received {{ $value | printf "%.0f" }} state roots in 10 minutes that differ from its own. A single one is serious: answers of its RPC may be wrong.',
+            'For two minutes the reference {{ $labels.reference }} has had another hash or state root than {{ $labels.instance }} at the same finalized height. Without a majority of at least two references this proves nothing about the node: the reference may be wrong, or of another chain.',
+        },
+        {
+          comment:
+            'Consensus counts each check of a received block whose results differ from its own: a wrong leader makes the counter of every healthy node grow. A node with a wrong state rejects nearly every block, two to three a second; 0.5 a second are a fifth of the blocks, which no single leader proposes. It does not page: ChainStateDiverged has the proof.',
+          alert: 'ChainBadStateRoot',
+          severity: 'warning',
+          component: 'execution',
+          limit: 0.5,
+          for: '1m',
+          explainedBy: [{ alerts: ['ChainStateDiverged'] }],
+          advice: [
+            'Compare the blocks with the references: `chain-agent status chain`.',
+            'Restore nothing because of this alert alone: the blocks of others may be wrong.',
+          ],
+          expr: (limit) => `rate(chain_native_events_total{event="bad_state_root"}[2m]) > ${limit}`,
+          summary: 'Consensus rejects many blocks of others for results that differ from its own.',
+          description: (limit) =>
+            `Consensus on {{ $labels.instance }} rejects {{ $value | printf "%.1f" }} received blocks a second, more than ${limit}, whose execution results differ from its own. If it is nearly every block, the state of this node may be wrong; if it is a part of them, their leaders are. Compare with the references before you do anything.`,
         },
         {
           comment:

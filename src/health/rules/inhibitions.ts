@@ -3,6 +3,8 @@ import { type AlertRow, levelsOf } from './rule.ts'
 /** The alerts of `names` inhibit those whose label `label` has one of `values`; the other matchers are as written. */
 interface Inhibition {
   readonly names: readonly string[]
+  /** Labels that source and target have in common. */
+  readonly equal: readonly string[]
   readonly source: readonly string[]
   readonly label: string
   readonly values: readonly string[]
@@ -22,11 +24,12 @@ export const renderAlertmanager = (text: string, rows: readonly AlertRow[]): str
   if (before === undefined || after === undefined) {
     throw new Error('Cannot write the inhibitions: alertmanager.yaml lacks the comments around the generated rules.')
   }
+  // A label that is missing on both sides counts as equal: hence the matcher on the first label.
   const rules = merged(rows).map(
-    ({ names, source, label, values, target }) =>
-      `  - source_matchers: ${list([matcher('alertname', names), ...source])}\n` +
-      `    target_matchers: ${list([...target, matcher(label, values)])}\n` +
-      '    equal: [instance, job, cluster]\n',
+    ({ names, equal, source, label, values, target }) =>
+      `  - source_matchers: ${list([matcher('alertname', names), ...source, `${equal[0]}!=""`])}\n` +
+      `    target_matchers: ${list([...target, matcher(label, values), `${equal[0]}!=""`])}\n` +
+      `    equal: [${equal.join(', ')}]\n`,
   )
   return [before, BEGIN, ...rules, END, after].join('')
 }
@@ -34,12 +37,12 @@ export const renderAlertmanager = (text: string, rows: readonly AlertRow[]): str
 const merged = (rows: readonly AlertRow[]): readonly Inhibition[] => {
   const bySource = mergedBy(
     edgesOf(rows),
-    ({ source, label, values, target }) => [source, label, values, target],
+    ({ equal, source, label, values, target }) => [equal, source, label, values, target],
     (one, other) => ({ ...one, names: union(one.names, other.names) }),
   )
   return mergedBy(
     bySource,
-    ({ names, source, label, target }) => [names, source, label, target],
+    ({ names, equal, source, label, target }) => [names, equal, source, label, target],
     (one, other) => ({ ...one, values: union(one.values, other.values) }),
   )
 }
@@ -51,7 +54,7 @@ const edgesOf = (rows: readonly AlertRow[]): readonly Inhibition[] => {
     new Set(levels.filter(({ alert }) => alert === name).map(({ severity }) => severity))
   const edges = levels.flatMap(({ alert, severity, labels = {}, explainedBy = [] }) => {
     const [[label, value] = ['alertname', alert]] = Object.entries(labels)
-    return explainedBy.flatMap(({ alerts, services }) =>
+    return explainedBy.flatMap(({ alerts, services, scope }) =>
       alerts.map((name) => {
         const mayBeCritical = severitiesOf(name).size > 1 && severitiesOf(name).has('critical')
         const source = [
@@ -59,7 +62,8 @@ const edgesOf = (rows: readonly AlertRow[]): readonly Inhibition[] => {
           ...(mayBeCritical && !services && severity === 'critical' ? ['severity="critical"'] : []),
         ]
         const target = label === 'alertname' ? [] : [matcher('alertname', [alert])]
-        return { edge: { names: [name], source, label, values: [value], target }, alert, severity }
+        const equal = scope === 'fleet' ? ['job', 'cluster'] : ['instance', 'job', 'cluster']
+        return { edge: { names: [name], equal, source, label, values: [value], target }, alert, severity }
       }),
     )
   })
@@ -91,6 +95,4 @@ const union = (one: readonly string[], other: readonly string[]): readonly strin
 const matcher = (label: string, values: readonly string[]): string =>
   values.length === 1 ? `${label}="${values[0]}"` : `${label}=~"${values.join('|')}"`
 
-/** A label that is missing on both sides counts as equal: hence the matcher on `instance`. */
-const list = (matchers: readonly string[]): string =>
-  `[${[...matchers, 'instance!=""'].map((one) => `'${one}'`).join(', ')}]`
+const list = (matchers: readonly string[]): string => `[${matchers.map((one) => `'${one}'`).join(', ')}]`

@@ -47,6 +47,18 @@ or on (instance, job, cluster)
         },
         {
           comment:
+            'Age of the newest finalized block by its own timestamp, by the source that has the newer one, as above.',
+          record: 'instance:chain_finalized_age:seconds',
+          expr: `min by (instance, job, cluster) (
+    timestamp(chain_ledger_block_timestamp_seconds{event="finalized"})
+      - chain_ledger_block_timestamp_seconds{event="finalized"}
+  or
+    timestamp(chain_rpc_block_timestamp_seconds{tag="finalized"})
+      - chain_rpc_block_timestamp_seconds{tag="finalized"}
+)`,
+        },
+        {
+          comment:
             '1 for each service that should run and does not; a unit that systemd does not know is ChainServiceMissing. The consequences (no block, no RPC) are left to ChainServiceDown, so that one failure is one page.',
           record: 'instance_service:chain_service:down',
           expr: `chain_service_expected == 1

@@ -22,15 +22,20 @@ export interface RecordingRow {
   readonly expr: string
 }
 
-/** Alerts of the same node whose cause explains another alert. */
+/** Alerts of the same node, or of its fleet, whose cause explains another alert. */
 export interface Cause {
   readonly alerts: readonly string[]
+  /** `fleet`: the alerts have no label `instance`; they are about all nodes of a job in a cluster. */
+  readonly scope?: 'fleet'
   /** Only if the label `service` has one of these values. */
   readonly services?: readonly string[]
 }
 
 /** Consensus or execution is down: the node has no new block, serves nothing and does not vote. */
 export const NODE_DOWN: Cause = { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['bft', 'execution'] }
+
+/** No node of the network has a new block: restarting one does not help. */
+export const NETWORK_HALTED: Cause = { alerts: ['ChainNetworkHalted'], scope: 'fleet' }
 
 /** One condition on the samples of the agent that is a problem, at one severity or at two. */
 export interface AlertRow {

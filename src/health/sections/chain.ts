@@ -98,6 +98,14 @@ const toneIn =
     return seconds > limitOf('ChainBehind', 'warning') ? 'notice' : undefined
   }
 
+/** Null if unknown. */
+const comparedInWords = (
+  comparison: { readonly height: bigint | null; readonly matches: boolean | null } | null,
+): string | null =>
+  comparison === null || comparison.height === null || comparison.matches === null
+    ? null
+    : `${comparison.matches ? 'same' : 'another'} block ${figure(comparison.height)}`
+
 /** From the references, or, without references, from the status report of the node. */
 const differenceOf = ({ known }: View): number | undefined => known.value('chain_blocks_behind')
 
@@ -120,14 +128,16 @@ export const chain: Section = {
           fact('referencesAgreeing', agreeing, {
             text: (number) => `${number} of ${references.length}`,
           }),
-          ...references.map(({ name, up, blockNumber, state }) =>
+          ...references.map(({ name, up, blockNumber, state, comparison }) =>
             fact(
               ['references', name ?? ''],
-              { up, blockNumber, state },
+              { up, blockNumber, state, comparison },
               {
                 label: `reference ${name ?? ''}`,
-                text: () => joined([blockNumber === null ? null : figure(blockNumber), state]) ?? 'unknown',
-                tone: () => (up === true ? undefined : 'notice'),
+                text: () =>
+                  joined([blockNumber === null ? null : figure(blockNumber), state, comparedInWords(comparison)]) ??
+                  'unknown',
+                tone: () => (comparison?.matches === false ? 'bad' : up === true ? undefined : 'notice'),
               },
             ),
           ),

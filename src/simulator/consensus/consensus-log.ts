@@ -39,6 +39,21 @@ export const consensusDirectives: readonly Directive[] = [
     set({ consensusRuns: false }),
   ),
   directive('consensus resumes', 'the node catches up with the network', set({ consensusRuns: true })),
+  directive('network stops', 'no node of the network has a new block, the references included', (condition, atMs) => ({
+    ...condition,
+    consensusRuns: false,
+    networkStoppedMs: atMs,
+  })),
+  directive(
+    'network resumes',
+    'the network has new blocks again',
+    set({ consensusRuns: true, networkStoppedMs: undefined }),
+  ),
+  directive('finality stops', 'new blocks are proposed, and none is finalized', (condition, atMs) => ({
+    ...condition,
+    finalityStoppedMs: atMs,
+  })),
+  directive('finality resumes', 'blocks are finalized again', set({ finalityStoppedMs: undefined })),
 ]
 
 /** The round with the leader that the scenario requires for this node; the network itself is not affected. */
@@ -96,7 +111,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     yield* enter(block.round, context.atMs)
     const isNext = leads !== 'never' && chain.round(block.round + 1n)?.leader === own
     if (isNext) yield* lines.collected(context, block)
-    yield* lines.committed(context, block)
+    if (condition.finalityStoppedMs === undefined) yield* lines.committed(context, block)
     for (let index = 0; index < log.noise; index += 1) {
       yield noiseLine(Number(block.seqNum) * log.noise + index, context.atMs)
     }
@@ -216,7 +231,8 @@ export const createLedgerTail = ({ chain, own: self, timeline, heights }: NodeSu
       if (round?.kind !== 'block') continue
       yield { atMs, text: renderProposed(seen(round, round.seenMs), atMs) }
       const final = chain.block(round.seqNum - FINAL_AFTER)
-      if (final && !replay) yield { atMs, text: renderFinalized(seen(final, final.seenMs), atMs) }
+      const isFinal = timeline.conditionAt(atMs).finalityStoppedMs === undefined
+      if (final && isFinal && !replay) yield { atMs, text: renderFinalized(seen(final, final.seenMs), atMs) }
     }
     reported = upto
   }

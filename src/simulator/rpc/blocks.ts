@@ -84,14 +84,20 @@ const erc1155 = (
 const bytes32 = (values: readonly bigint[]): string =>
   `0x${values.map((value) => value.toString(16).padStart(64, '0')).join('')}`
 
-/** A block as `eth_getBlockByNumber` returns it, with the hashes of its transactions. */
-export const renderBlock = ({ seed, validators }: Chain, block: Block) => ({
+/**
+ * A block as `eth_getBlockByNumber` returns it, with the hashes of its transactions. From `divergedFrom` on the state,
+ * and with it the hash of each block, is another one.
+ */
+export const renderBlock = ({ seed, validators }: Chain, block: Block, divergedFrom?: bigint) => ({
   number: hex(block.seqNum),
-  hash: hashOf(seed, block.seqNum),
-  parentHash: block.seqNum === 0n ? `0x${'0'.repeat(64)}` : hashOf(seed, block.seqNum - 1n),
+  hash: hashOf(stateSeed(seed, block.seqNum, divergedFrom), block.seqNum),
+  parentHash:
+    block.seqNum === 0n
+      ? `0x${'0'.repeat(64)}`
+      : hashOf(stateSeed(seed, block.seqNum - 1n, divergedFrom), block.seqNum - 1n),
   timestamp: hex(Math.floor(block.timeMs / 1000)),
   miner: `0x${digest(seed, 'beneficiary', validators.indexOf(block.leader)).slice(0, 40)}`,
-  stateRoot: `0x${digest(seed, 'state', block.seqNum)}`,
+  stateRoot: `0x${digest(stateSeed(seed, block.seqNum, divergedFrom), 'state', block.seqNum)}`,
   transactionsRoot: `0x${digest(seed, 'transactions', block.seqNum)}`,
   receiptsRoot: `0x${digest(seed, 'receipts', block.seqNum)}`,
   // Keccak-256 of an empty list: there are no uncles.
@@ -109,6 +115,9 @@ export const renderBlock = ({ seed, validators }: Chain, block: Block) => ({
   transactions: Array.from({ length: block.transactions }, (_, index) => transactionHashOf(seed, block.seqNum, index)),
   uncles: [],
 })
+
+const stateSeed = (seed: number, block: bigint, divergedFrom: bigint | undefined): number | string =>
+  divergedFrom !== undefined && block >= divergedFrom ? `${seed} diverged` : seed
 
 /** The receipts of a block: all of its logs belong to its first transaction. */
 export const renderReceipts = ({ seed }: Chain, { seqNum, transactions }: Block) =>
@@ -145,7 +154,7 @@ const GAS = 84_000
 const BASE_FEE = 100_000_000_000
 
 /** The last 16 digits are the block number: a block can be found by its hash. */
-const hashOf = (seed: number, block: bigint): string =>
+const hashOf = (seed: number | string, block: bigint): string =>
   `0x${digest(seed, 'hash', block).slice(0, 48)}${block.toString(16).padStart(16, '0')}`
 
 /** The number of the block with that hash; undefined if there is none. */

@@ -21,6 +21,12 @@ export const rpcDirectives: readonly Directive[] = [
   directive('rpc thaws', 'the RPC reports the height of the node again', set({ rpcFrozen: false })),
   directive('rpc fails', 'the RPC refuses connections, though its process runs', set({ rpcAnswers: false })),
   directive('rpc answers', 'the RPC responds again', set({ rpcAnswers: true })),
+  directive(
+    'state diverges',
+    'execution computes another state: the hashes of its blocks differ, and consensus rejects each block of others',
+    (condition, atMs) => ({ ...condition, divergedMs: atMs }),
+  ),
+  directive('state agrees', 'the state is that of the network again', set({ divergedMs: undefined })),
   directive('reference fails', 'the references refuse connections', set({ referenceAnswers: false })),
   directive('reference answers', 'the references respond again', set({ referenceAnswers: true })),
 ]
@@ -38,9 +44,9 @@ export const createRpcAnswer =
   ({ view, servesHeight, tokenSince }: RpcEndpointOptions) =>
   ({ method, path, body }: HttpRequest): HttpResponse => {
     if (servesHeight && method === 'GET' && path === '/height')
-      return json(200, JSON.stringify({ height: Number(view.latest() - FINAL_AFTER) }))
+      return json(200, JSON.stringify({ height: Number(finalizedOf(view)) }))
     if (tokenSince !== undefined && method === 'POST' && path === '/query') {
-      const known = { height: view.latest() - FINAL_AFTER, since: tokenSince }
+      const known = { height: finalizedOf(view), since: tokenSince }
       const text = answerQuery(body, known)
       return text === undefined ? json(400, '{"error":"bad query"}') : json(200, text)
     }
@@ -97,9 +103,16 @@ interface View {
   clientVersion(): string
   /** The newest proposed block. */
   latest(): bigint
+  /** Without it the block that is final while the chain advances. */
+  finalized?(): bigint
+  /** The first block with another state than that of the network; undefined if there is none. */
+  divergedFrom?(): bigint | undefined
   /** Without it the chain has no staking precompile. */
   readonly staking?: Precompile
 }
+
+const finalizedOf = ({ latest, finalized }: Pick<View, 'latest' | 'finalized'>): bigint =>
+  finalized?.() ?? latest() - FINAL_AFTER
 
 /** Arbitrary; the node and its references must agree. */
 export const CHAIN_ID = 31_143
@@ -118,7 +131,8 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
   net_version: () => ({ result: String(CHAIN_ID) }),
   web3_clientVersion: ({ clientVersion }) => ({ result: clientVersion() }),
   eth_syncing: () => ({ result: false }),
-  eth_getBlockByNumber: (view, [tag]) => atBlock(view, tag, renderBlock),
+  eth_getBlockByNumber: (view, [tag]) =>
+    atBlock(view, tag, (chain, block) => renderBlock(chain, block, view.divergedFrom?.())),
   eth_getBlockReceipts: (view, [tag]) => atBlock(view, tag, renderReceipts),
   eth_call: (view, [call, tag]) => callContract(view, call, tag),
   eth_getStorageAt: (view, [address, slot, tag]) =>
@@ -126,7 +140,7 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
       const isStaking = view.staking && address === STAKING && typeof slot === 'string'
       return { result: `0x${isStaking ? view.staking.storageAt(slot, block) : '0'.repeat(64)}` }
     }),
-  eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view.latest())),
+  eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view)),
 }
 
 /** An address without code returns no bytes. */
@@ -142,26 +156,26 @@ const callContract = (view: View, call: unknown, tag: unknown): Reply =>
   })
 
 /** Answers from the state of a block that the endpoint has. */
-const withState = ({ latest }: View, tag: unknown, answer: (block: bigint) => Reply): Reply => {
-  const head = latest()
-  const number = numberOf(tag, head)
+const withState = (view: View, tag: unknown, answer: (block: bigint) => Reply): Reply => {
+  const head = view.latest()
+  const number = numberOf(tag, view)
   if (number === undefined) return INVALID_PARAMS
   return number > head ? rpcError('Block requested not found.') : answer(number)
 }
 
 /** Renders the block; null if the endpoint does not have it. */
-const atBlock = ({ chain, latest }: View, tag: unknown, render: (chain: Chain, block: Block) => unknown): Reply => {
-  const head = latest()
-  const number = numberOf(tag, head)
+const atBlock = (view: View, tag: unknown, render: (chain: Chain, block: Block) => unknown): Reply => {
+  const number = numberOf(tag, view)
   if (number === undefined) return { error: { code: -32602, message: 'Invalid params' } }
-  const block = number > head ? undefined : chain.block(number)
-  return { result: block ? render(chain, block) : null }
+  const block = number > view.latest() ? undefined : view.chain.block(number)
+  return { result: block ? render(view.chain, block) : null }
 }
 
-const numberOf = (tag: unknown, latest: bigint): bigint | undefined => {
+const numberOf = (tag: unknown, view: Pick<View, 'latest' | 'finalized'>): bigint | undefined => {
   if (typeof tag !== 'string') return undefined
   if (/^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/i.test(tag)) return BigInt(tag)
-  return { latest, pending: latest, safe: latest - 1n, finalized: latest - FINAL_AFTER, earliest: 0n }[tag]
+  const latest = view.latest()
+  return { latest, pending: latest, safe: latest - 1n, finalized: finalizedOf(view), earliest: 0n }[tag]
 }
 
 /** The node's default: `toBlock` may be at most this many blocks after `fromBlock`. */

@@ -23,6 +23,12 @@ export interface Condition {
   readonly consensusRuns: boolean
   /** `badly`: the node is the leader of every round that times out. `never`: and of no round with a block. */
   readonly leads: 'normally' | 'badly' | 'never'
+  /** Since when the network has no new block; undefined while it has. */
+  readonly networkStoppedMs: number | undefined
+  /** Since when no block is finalized, though new ones are proposed; undefined while blocks are. */
+  readonly finalityStoppedMs: number | undefined
+  /** Since when execution computes another state than the network; undefined while it computes the same. */
+  readonly divergedMs: number | undefined
   /** Whether the references, the other views of the chain, respond. */
   readonly referenceAnswers: boolean
   /** Whether the RPC responds, provided that its service is active. */
@@ -57,6 +63,9 @@ const createCondition = (beginMs: number): Condition => ({
   behind: 0n,
   consensusRuns: true,
   leads: 'normally',
+  networkStoppedMs: undefined,
+  finalityStoppedMs: undefined,
+  divergedMs: undefined,
   referenceAnswers: true,
   rpcAnswers: true,
   rpcFrozen: false,
