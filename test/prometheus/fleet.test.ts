@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { type ExpositionServer, serveExposition } from '../support/exposition-server.ts'
 import { freePort } from '../support/free-port.ts'
 import { must, run } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
+import { NEWEST, OLDER, probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { installShipped, ROOT, SHIPPED, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
 
@@ -31,17 +31,18 @@ const withoutDiscovery = ({ scrape_configs: jobs, ...others }: Config): unknown 
 })
 
 describe('the configurations of deploy/prometheus', () => {
-  it.each(['node.yml', 'fleet.yml', 'remote-write.yml'])(
-    '%s is one that Prometheus takes, with our rules',
-    async (file) => {
-      const directory = await installShipped()
-      const args = ['check', 'config', '--lint=all', '--lint-fatal', join(directory, file)]
-      const { code, stdout, stderr } = await run(await promtool(), args)
-      await rm(directory, { recursive: true })
-      expect(code, stderr).toBe(0)
-      expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
-    },
-  )
+  it.each(
+    ['node.yml', 'fleet.yml', 'remote-write.yml'].flatMap((file) =>
+      [NEWEST, ...OLDER].map((version) => [file, version] as const),
+    ),
+  )('%s is one that Prometheus %s takes, with our rules', async (file, version) => {
+    const directory = await installShipped()
+    const args = ['check', 'config', '--lint=all', '--lint-fatal', join(directory, file)]
+    const { code, stdout, stderr } = await run(await promtool(version), args)
+    await rm(directory, { recursive: true })
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
+  })
 
   it('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async () => {
     const root = await mkdtemp(join(tmpdir(), 'chain-install-'))

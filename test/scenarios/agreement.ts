@@ -7,7 +7,7 @@ import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { RULE_FILES, ruleSet } from '../../src/health/rules/index.ts'
 import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
 import { annotationsOf } from '../../src/health/rules/render.ts'
-import { promtool } from '../support/prometheus.ts'
+import { NEWEST, OLDER, promtool } from '../support/prometheus.ts'
 import { run } from '../support/programs.ts'
 
 interface Look {
@@ -17,12 +17,17 @@ interface Look {
 
 const ALERTS = fileURLToPath(new URL('../../alerts/', import.meta.url))
 const STEP_S = 15
+/**
+ * Between samples: none is at the start of a range, which Prometheus 2 counts and Prometheus 3 does not. For the same
+ * reason none is at 0.
+ */
+const SCRAPE_MS = 14_999
 const TARGET = { instance: 'a', job: 'chain-agent' }
 
 /**
- * Compares the evaluation of all rules in the agent with that of Prometheus: promtool evaluates the generated files on
- * the samples of a scenario and expects the alerts that the agent found, at each scrape. Returns its report of
- * differences; empty if there is none.
+ * Compares the evaluation of all rules in the agent with that of each supported Prometheus: promtool evaluates the
+ * generated files on the samples of a scenario and expects the alerts that the agent found, after each scrape. Returns
+ * its report of differences; empty if there is none.
  */
 export const differencesFromPrometheus = async (looks: readonly Look[]): Promise<string> => {
   const scrapes = looks.filter(({ second }) => second % STEP_S === 0)
@@ -31,13 +36,16 @@ export const differencesFromPrometheus = async (looks: readonly Look[]): Promise
   const evaluator = createRuleEvaluator(ruleSet())
   const names = [...new Set(ruleSet().alerts.map(({ alert }) => alert))]
   const expected: string[] = []
-  scrapes.forEach(({ metrics }, index) => {
+  evaluator.evaluate(0, [])
+  scrapes.forEach(({ metrics }, before) => {
+    const index = before + 1
     const samples = fromEpoch(parsePrometheusText(metrics).samples, startedAt)
     const all = [
       ...samples.map(({ name, labels, value }) => ({ name, labels: { ...labels, ...TARGET }, value })),
       { name: 'up', labels: TARGET, value: 1 },
     ]
-    evaluator.evaluate(index * STEP_S * 1000, all)
+    evaluator.observe(index * SCRAPE_MS, all)
+    evaluator.evaluate(index * STEP_S * 1000, [], { isPart: true })
     for (const { name, labels, value } of all) {
       const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`)
       const key = `${name}{${pairs.join(',')}}`
@@ -67,7 +75,7 @@ export const differencesFromPrometheus = async (looks: readonly Look[]): Promise
     group_eval_order: RULE_FILES.flatMap(({ groups }) => groups.map(({ name }) => name)),
     tests: [
       {
-        interval: `${STEP_S}s`,
+        interval: `${SCRAPE_MS}ms`,
         input_series: [...series].map(([key, values]) => ({ series: key, values: notation(values) })),
         alert_rule_test: expected.map((line): unknown => JSON.parse(line)),
       },
@@ -77,8 +85,13 @@ export const differencesFromPrometheus = async (looks: readonly Look[]): Promise
   try {
     const file = join(folder, 'agreement.yaml')
     await writeFile(file, JSON.stringify(test))
-    const { code, stdout, stderr } = await run(await promtool(), ['test', 'rules', file])
-    return code === 0 ? '' : stdout + stderr
+    const reports = await Promise.all(
+      [NEWEST, ...OLDER].map(async (version) => {
+        const { code, stdout, stderr } = await run(await promtool(version), ['test', 'rules', file])
+        return code === 0 ? '' : `Prometheus ${version}:\n${stdout}${stderr}`
+      }),
+    )
+    return reports.join('')
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -100,6 +113,8 @@ const startOf = (scrapes: readonly Look[]): number =>
       .map(({ value }) => value),
   )
 
-/** promtool starts at the epoch, so timestamps become relative to the first scrape. */
+/** promtool starts at the epoch, and the first evaluation with samples is a step later. */
 const fromEpoch = (samples: Exposed, startedAt: number) =>
-  samples.map((one) => (one.name.endsWith('_timestamp_seconds') ? { ...one, value: one.value - startedAt } : one))
+  samples.map((one) =>
+    one.name.endsWith('_timestamp_seconds') ? { ...one, value: one.value - startedAt + STEP_S } : one,
+  )

@@ -44,16 +44,17 @@ const increased =
         if (index > 0 && value < before) result += before
       })
     }
-    const sampled = last.at - first.at
+    // Seconds, and the operations in the order of Prometheus: a value at a limit is then on the same side of it.
+    const sampled = (last.at - first.at) / 1000
     const average = sampled / (points.length - 1)
     const limit = average * 1.1
-    let start = first.at - from
-    let end = to - last.at
+    let start = (first.at - from) / 1000
+    let end = (to - last.at) / 1000
     if (start >= limit) start = average / 2
     if (end >= limit) end = average / 2
     if (isCounter && result > 0 && first.value >= 0) start = Math.min(start, sampled * (first.value / result))
-    const extrapolated = result * ((sampled + start + end) / sampled)
-    return isRate ? extrapolated / ((to - from) / 1000) : extrapolated
+    const factor = (sampled + start + end) / sampled
+    return result * (isRate ? factor / ((to - from) / 1000) : factor)
   }
 
 /** The value after `seconds` by a linear regression over the samples. */
