@@ -54,7 +54,7 @@ test('a healthy node: blocks, rounds, epoch, and no findings', () => {
     isWhole: true,
   })
   expect(findings()).toEqual([])
-  expect(applies('not_voting')).toBe(false) // a full node never votes
+  expect(applies('not_voting')).toBe(false) // no vote was computed before
 })
 
 describe('with less than a minute of the log', () => {
