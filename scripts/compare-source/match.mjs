@@ -65,7 +65,7 @@ const literalLength = (text) => text.replaceAll(ANY, '').length
 const LEAST_SHARE = 0.6
 
 /** Whether `beginning` can begin `text`; both may contain ANY. */
-export const canBegin = (beginning, text) => {
+const canBegin = (beginning, text) => {
   const least = literalLength(beginning) * LEAST_SHARE
   const known = new Map()
   /** The most characters that are equal, from these positions on; -1 if the rest does not match. */

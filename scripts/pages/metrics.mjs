@@ -51,12 +51,12 @@ const NODE_SOURCES = [
   'The metrics of the node that the collector reads, without the name prefix, and where its source sets or counts them. *own*: caused by',
   'the state of this node; *received*: messages of other nodes alone can cause it.',
   '',
-  '| exported | metric of the node | source | cause | note |',
-  '|---|---|---|---|---|',
+  '| metric of the node, and of the agent | source | cause | note |',
+  '|---|---|---|---|',
   ...ALL_NODE_METRICS.map((metric) => {
     const labels = Object.entries(metric.labels ?? {}).map(([label, value]) => `${label}="${value}"`)
-    const exported = `${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}`
-    return `| \`${exported}\` | \`${metric.name}\` | ${sourceOf(metric)} |`
+    const exported = `\`${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}\``
+    return `| \`${metric.name}\` → ${exported} | ${sourceOf(metric)} |`
   }),
 ]
 

@@ -1,9 +1,13 @@
 import { type LogLine, renderLogLine, type Steady, steadyTimes } from './consensus/log-lines.ts'
+import { CONSENSUS_TEXTS, type MessageText, RPC_TEXTS } from './injected-texts.ts'
 import type { NodeSubject } from './node.ts'
 import { type Draft, serviceEntry } from './journal/journal.ts'
 import { directive, type Directive, type Effect, linesPerSecond, oneOf, setIn, taking } from './scenario/directives.ts'
 import type { Change, Timeline } from './scenario/timeline.ts'
 import { endService, pidOf } from './services/service.ts'
+
+const wordsOf = <Word extends string>(texts: Readonly<Record<Word, MessageText>>): readonly Word[] =>
+  Object.keys(texts).filter((word): word is Word => word in texts)
 
 /** Log lines of consensus that a scenario can inject. */
 export const CONSENSUS_MESSAGES = [
@@ -43,7 +47,7 @@ export const CONSENSUS_MESSAGES = [
   'accept_failed',
   'name_record_invalid',
   'address_unresolved',
-  'clock_backwards',
+  ...wordsOf(CONSENSUS_TEXTS),
 ] as const
 /** Log lines of execution that a scenario can inject. */
 export const EXECUTION_MESSAGES = [
@@ -71,15 +75,11 @@ export const EXECUTION_MESSAGES = [
   'db_io_failed',
   'blocks_out_of_order',
   'huge_pages_missing',
+  'virtual_offset_used_up',
+  'consensus_disconnected',
 ] as const
 /** Log lines of the RPC that a scenario can inject. */
-export const RPC_MESSAGES = [
-  'rpc_consensus_gone',
-  'rpc_events_lost',
-  'rpc_archive_failed',
-  'rpc_overloaded',
-  'rpc_without_pool',
-] as const
+export const RPC_MESSAGES = wordsOf(RPC_TEXTS)
 
 type InjectedLine =
   | { readonly role: 'bft'; readonly message: (typeof CONSENSUS_MESSAGES)[number]; readonly atMs: number }
@@ -148,9 +148,6 @@ export const injectedLineDirectives: readonly Directive[] = [
   directive('network calms', 'these errors end', inject({ networkErrors: undefined })),
 ]
 
-/** A log line without its time; or raw text. */
-type MessageText = Omit<LogLine, 'atMs'> | string
-
 const NODE = 'node'
 const STATE = 'consensus_state'
 
@@ -186,7 +183,7 @@ const LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES | typeof RPC_MESSAGES)[n
   validators_unknown: 'validators config missing validator set for epoch 1204',
   forkpoint_old: warn(NODE, 'remote forkpoint over 5000 rounds older than local forkpoint'),
   files_not_written: warn(STATE, 'failed to write forkpoint to toml string'),
-  metrics_not_started: error(NODE, 'failed to start metrics server: Os { code: 98, kind: AddrInUse }'),
+  metrics_not_started: error(NODE, 'failed to start metrics server: Address already in use (os error 98)'),
   triedb_unavailable: warn(NODE, 'triedb unavailable, migration-phase and disk-usage metrics will not be reported'),
   triedb_stats_missing: warn(NODE, 'no triedb stats sample; check that --triedb-stats-path names the same file'),
   triedb_without_cache: warn(NODE, 'state backend has no trie-node cache, its metrics will not be reported'),
@@ -196,27 +193,19 @@ const LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES | typeof RPC_MESSAGES)[n
   wal_lagging: warn(NODE, 'waltrace is lagging; dropping wal event'),
   consensus_invariant: error(STATE, 'invariant broken: round_recovery.tc.high_extend is not tc'),
   result_not_coherent: warn('eth_block_policy', 'block not coherent, execution result mismatch'),
-  state_root_mismatch: {
-    level: 'INFO',
-    target: 'cxx',
-    message:
-      "2026-05-02 08:00:01.204411902 [7711] statesync_client.cpp:301 LOG_ERROR\tstate root doesn't match, are peers trusted?",
-  },
+  state_root_mismatch: "state root doesn't match, are peers trusted?",
   statesync_backlogged: warn('statesync', 'dropping inbound statesync request, execution backlogged?'),
-  txpool_stopped: error('eth_txpool_executor', 'txpool executor failed to create proposal'),
+  txpool_stopped: warn('eth_txpool_executor', 'command channel was dropped, shutting down txpool executor'),
   stream_ended: error('raptorcast', 'Primary RaptorCast stream ended unexpectedly.'),
   egress_full: warn('dataplane', 'udp egress channel full, dropping message'),
-  udp_buffers: 'unable to set udp receive buffer size to 62500000, set net.core.rmem_max',
-  buffer_ring: 'failed to create buffer ring: Os { code: 22, kind: InvalidInput, message: "Invalid argument" }',
+  udp_buffers:
+    'unable to set udp receive buffer size to 62500000. Got 212992 instead. Set net.core.rmem_max to at least 62500000',
+  buffer_ring: warn('dataplane', 'failed to create multishot buffer ring, falling back to single-shot UDP receiver'),
   accept_failed: warn('dataplane', 'error accepting tcp connection'),
-  name_record_invalid: warn(NODE, 'invalid name record signature in config file'),
+  name_record_invalid: 'self name record signature mismatch',
   address_unresolved: warn(NODE, 'Unable to resolve'),
-  clock_backwards: warn('dataplane', 'Clock may have gone backwards'),
-  rpc_consensus_gone: error('rpc::txpool', 'TxPoolBridge IPC flush failed, PREFIX-bft likely crashed: Broken pipe'),
-  rpc_events_lost: warn('rpc', 'event server channel lagged, events will be missing'),
-  rpc_archive_failed: error('rpc', 'Archive error: Timeout'),
-  rpc_overloaded: warn('rpc::txpool', 'txpool overloaded'),
-  rpc_without_pool: warn('rpc', '--ipc-path is not set, tx pool will be disabled.'),
+  ...CONSENSUS_TEXTS,
+  ...RPC_TEXTS,
 }
 
 /** A log line as level, source location and text; or raw text. */
@@ -246,7 +235,7 @@ const EXECUTION_LINES: Readonly<Record<(typeof EXECUTION_MESSAGES)[number], read
   event_ring: [['ERROR', 'event_ring.cpp:52', 'event library error -- PREFIX_event_ring_mmap: no memory']],
   io_uring: [...BACKTRACE, 'FATAL: io_uring_queue_init_params failed: Operation not permitted'],
   virtual_offset: [['WARNING', 'update_aux.cpp:911', 'Virtual offset space is running out (insertion count: 1048000)']],
-  exception: [['ERROR', 'fiber.cpp:30', 'PrefixException: fiber ended by invalid argument']],
+  exception: [['ERROR', 'main.cpp:594', 'PrefixException: invalid argument']],
   caught_exception: [['INFO', 'evm.cpp:140', 'PREFIX assert throw: code hash of no account']],
   history_shortened: [
     ['INFO', 'update_aux.cpp:702', 'Adjust db history length down from 528916 to 520000. Current disk usage: 0.8013'],
@@ -275,6 +264,10 @@ const EXECUTION_LINES: Readonly<Record<(typeof EXECUTION_MESSAGES)[number], read
   blocks_out_of_order: [
     ['ERROR', 'runloop.cpp:136', 'Validated blocks not increasing. Expected block 61240119, got block 61240121'],
   ],
+  virtual_offset_used_up: [
+    'Chunk count overflow detected. The 20-bit address space for chunk count has been exhausted. Please perform a database reset.',
+  ],
+  consensus_disconnected: [['WARNING', 'statesync_server_network.hpp:179', 'connection closed, reconnecting']],
   huge_pages_missing: [
     ['WARNING', 'event.cpp:277', 'file system hosting event ring file `/mnt/ring` does not support MAP_HUGETLB!'],
   ],

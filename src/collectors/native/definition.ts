@@ -73,7 +73,7 @@ export const definition = {
       version: open,
     }),
     chain_native_uptime_seconds: gauge(
-      'Uptime of consensus in seconds, from its own metrics. Its own endpoint computes it at each scrape, also while the main loop hangs.',
+      'Uptime of consensus in seconds, from its own metrics, computed at each scrape of its endpoint, also while the main loop hangs.',
     ),
     chain_native_peers: gauge('Number of peers whose address consensus has verified, without pending ones.'),
     chain_native_upstream_validators: gauge(
@@ -99,13 +99,13 @@ export const definition = {
       'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
     ),
     chain_native_vote_delay_seconds: gauge(
-      'Time from the own vote until the proposal of the next round was accepted, in seconds, by percentile of the last 5 minutes, from the metrics of consensus. Late leaders increase it; full nodes have it, too.',
+      'Time from the own vote until the proposal of the next round was accepted, in seconds, by percentile of the last 5 minutes, from the metrics of consensus; late leaders increase it, and full nodes have it, too.',
       {
         percentile: VOTE_PERCENTILES,
       },
     ),
     chain_native_stake_ratio: gauge(
-      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set, absent until consensus is live. Set at each new round: while consensus enters none, it keeps its last value.',
+      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set, absent until consensus is live, unchanged while it enters no round.',
     ),
     chain_native_migration_phase: gauge(
       'Phase of the migration of the database as a state set, read once at the start of consensus; exactly one is 1.',
@@ -142,7 +142,7 @@ export const definition = {
     chain_native_cache_max_entries: gauge('Limit of trie nodes in the cache with which consensus reads the state.'),
     chain_native_pool_transactions: gauge('Number of transactions in the transaction pool of consensus.'),
     chain_native_broadcast_latency_seconds: gauge(
-      'Time from the clock of the sender to that of this node for each decoded message of the channel, in seconds, 99th percentile of the last 30 seconds, from the metrics of consensus. Wrong clocks of senders move it.',
+      'Time from the clock of the sender to that of this node for each decoded message of the channel, in seconds, 99th percentile of the last 30 seconds, from the metrics of consensus; wrong clocks of senders move it.',
       { channel: BROADCAST_CHANNELS },
     ),
     chain_native_executor_seconds_total: externalCounter(

@@ -146,11 +146,12 @@ export const NODE_METRICS = {
     sources: own(STATE, 'update'),
     note: 'set when a round is entered, rounded up',
   },
-  /** Read once, at the start of the process. Absent if consensus could not open the database. */
+  /** Absent if consensus could not open the database. */
   migrationPhase: {
     name: 'triedb_migration_phase',
     exports: 'chain_native_migration_phase',
     sources: own(NODE, 'record_triedb_phase_metrics'),
+    note: 'read once, at the start of the process; the main branch has the values 0 to 2',
   },
   info: {
     name: 'node_info',
