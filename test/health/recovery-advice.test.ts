@@ -247,7 +247,6 @@ test('without any data the recovery is unknown', () => {
     at: AT,
     origin: 'node',
     prefix: null,
-    window: 600,
     epochs: new Map(),
     devices: ['/dev/triedb'],
     known: createSampleIndex([]),

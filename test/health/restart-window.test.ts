@@ -56,7 +56,6 @@ const ask = (node: Node) => {
   const input: RestartInput = {
     at: AT,
     prefix: 'chain',
-    window: 600,
     epochs: EPOCHS,
     span: node.span ?? 5 * minute,
     known: createSampleIndex([...samples.filter(({ name }) => !without.includes(name)), ...more]),

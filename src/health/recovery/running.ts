@@ -12,6 +12,7 @@ import {
   setMaintenance,
   type Situation,
   SNAPSHOT_FROM,
+  startOutlook,
 } from './situation.ts'
 import { fromSnapshot, softReset } from './stopped.ts'
 
@@ -28,7 +29,7 @@ export const stalled: RecoveryRule = (situation) => {
   const startedAgo = bft.startedAt === undefined ? undefined : at - bft.startedAt
   const isFresh = startedAgo !== undefined && startedAgo < STARTUP_MS
   // Waiting uses up the blocksync window: near its end there is no time to wait.
-  const isUrgent = gap !== undefined && window - gap.blocks < limitOf('ChainBlocksyncWindow', 'critical')
+  const isUrgent = gap !== undefined && window - gap.blocks < window * limitOf('ChainBlocksyncWindow', 'critical')
   if (age <= limitOf('ChainBlockStalled', 'critical') || (isFresh && !isUrgent)) {
     return {
       path: 'wait',
@@ -53,10 +54,12 @@ export const stalled: RecoveryRule = (situation) => {
     'Check that the ports of the node are reachable from outside and that its clock is right: otherwise a restart does not help.',
     setMaintenance('30m', 'other'),
     `Restart the services together: \`${restartAll(situation)}\``,
-    'Check within two minutes that blocks arrive or statesync begins: `chain-agent recover`',
+    'Check within two minutes that blocks arrive: `chain-agent recover`',
   ]
   const notNow = [NEVER_ALONE, 'Do not wait for it to recover: it does not.', NO_REBOOT]
-  if (gap.blocks >= window) return softReset(situation, { why, steps, notNow })
+  if (startOutlook(situation)?.local.result !== 'catches up') {
+    return softReset(situation, { why, steps: steps.slice(0, -1), notNow })
+  }
   return {
     path: 'restart together',
     summary: `restart the services together, now: no block for ${stalledFor}, and the network still produces blocks`,
