@@ -5,7 +5,8 @@ import { blocksOf, NODE_FACTS } from './node-facts.ts'
 const settingOf = (known: SampleIndex): number | undefined => known.value('chain_node_statesync_threshold_blocks')
 
 /** `statesync_threshold`, or the value of the configuration that comes with the source. */
-export const statesyncThreshold = (known: SampleIndex): number => settingOf(known) ?? NODE_FACTS.statesyncThreshold.value
+export const statesyncThreshold = (known: SampleIndex): number =>
+  settingOf(known) ?? NODE_FACTS.statesyncThreshold.value
 
 /**
  * Blocks that a node can be behind and still catch up block by block: one request covers the whole gap, peers serve it

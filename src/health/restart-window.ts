@@ -237,7 +237,9 @@ const blocksync: Check = ({ known, span }) => {
     return no(`${summary}: ${longest < 1 ? 'no time away is safe' : `the longest safe time is --for ${longest}s`}`)
   }
   // Only a restart can measure it.
-  return start === undefined ? listed(`${summary}; how long a start takes on this host has not been measured`) : ok(summary)
+  return start === undefined
+    ? listed(`${summary}; how long a start takes on this host has not been measured`)
+    : ok(summary)
 }
 
 const CHECKS: readonly (readonly [string, Check])[] = [

@@ -121,9 +121,7 @@ const settingCheck = ({ nodeFiles, readPath, nodeDirectory, timeout }: Directory
     every: minute,
     read: async ({ signal }) => {
       const text = await nodeFiles.read(await readPath(`${nodeDirectory}/${FILES.node}`, signal), LIMITS.set.length)
-      return text === null
-        ? MISSING
-        : [sample('chain_node_statesync_threshold_blocks', parseStatesyncThreshold(text))]
+      return text === null ? MISSING : [sample('chain_node_statesync_threshold_blocks', parseStatesyncThreshold(text))]
     },
   })
 

@@ -29,7 +29,7 @@ export const stalled: RecoveryRule = (situation) => {
   const startedAgo = bft.startedAt === undefined ? undefined : at - bft.startedAt
   const isFresh = startedAgo !== undefined && startedAgo < STARTUP_MS
   // Waiting uses up the blocksync window: near its end there is no time to wait.
-  const isUrgent = gap !== undefined && window - gap.blocks < window * limitOf('ChainBlocksyncWindow', 'critical')
+  const isUrgent = gap !== undefined && window - gap.blocks < limitOf('ChainBlocksyncWindow', 'critical')
   if (age <= limitOf('ChainBlockStalled', 'critical') || (isFresh && !isUrgent)) {
     return {
       path: 'wait',

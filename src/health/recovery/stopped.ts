@@ -73,9 +73,7 @@ export const down: RecoveryRule = (situation) => {
   const names = joinList(stopped.map(({ unit }) => unit))
   const why = [
     `${names} ${stopped.length === 1 ? 'does' : 'do'} not run.`,
-    ...(trouble.has('high_qc_too_far')
-      ? ['Consensus logged that the network is too far ahead of its root.']
-      : []),
+    ...(trouble.has('high_qc_too_far') ? ['Consensus logged that the network is too far ahead of its root.'] : []),
   ]
   if (isTooFar(situation)) return fromSnapshot(situation, why)
   // A service that still runs must be restarted too: it must not continue with one that is started later.

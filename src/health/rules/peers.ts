@@ -75,7 +75,9 @@ export const peers: RuleFile = {
           limit: 50,
           keepFiringFor: '5m',
           advice: NETWORK_NOISE_ADVICE,
-          expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+          expr: (
+            limit,
+          ) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
   and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)
   and on (instance, job, cluster) (
       instance:chain_votes_per_round:ratio_rate2m < 0.9
@@ -97,7 +99,9 @@ export const peers: RuleFile = {
           limit: 50,
           keepFiringFor: '5m',
           advice: NETWORK_NOISE_ADVICE,
-          expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+          expr: (
+            limit,
+          ) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
   and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)`,
           summary: 'Several peers cause network errors on the node.',
           description: (limit) =>
@@ -111,7 +115,9 @@ export const peers: RuleFile = {
           limit: 25,
           keepFiringFor: '5m',
           advice: NETWORK_NOISE_ADVICE,
-          expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+          expr: (
+            limit,
+          ) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
   and on (instance, job, cluster) (chain_consensus_network_error_peers >= 2)`,
           summary: 'Several peers cause network errors on the node.',
           description: (limit) =>
