@@ -128,7 +128,7 @@ test('a finding of the consensus log has no costly suggestion: it names the comm
 test('a log pattern with a costly advice names its sources', () => {
   const costly = LOG_PATTERNS.filter(({ advice }) => isCostly(advice))
   expect(costly.length).toBeGreaterThan(8)
-  expect(costly.filter(({ sources = [] }) => sources.length === 0).map(({ name }) => name)).toEqual([])
+  expect(costly.filter(({ documents = [] }) => documents.length === 0).map(({ name }) => name)).toEqual([])
 })
 
 describe('runbooks', () => {

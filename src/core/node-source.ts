@@ -9,3 +9,13 @@ export interface NodeSource {
   /** own: caused by the state of this node; received: messages of other nodes alone can cause it. */
   readonly cause: 'own' | 'received'
 }
+
+const sourcesWith =
+  (cause: NodeSource['cause']) =>
+  (file: string, ...functions: readonly string[]): readonly NodeSource[] =>
+    functions.map((name) => ({ file, function: name, cause }))
+
+/** Functions of one file, in which the state of this node causes the signal. */
+export const own = sourcesWith('own')
+/** Functions of one file, in which messages of other nodes alone can cause the signal. */
+export const received = sourcesWith('received')

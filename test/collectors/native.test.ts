@@ -223,6 +223,17 @@ describe('values that do not change are absent', () => {
     expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 15 })
   })
 
+  test('by the work of the main loop: an uptime that another thread computes proves nothing', async () => {
+    const answers: Answers = { native: text({ ...up(5), state_total_update_us: 40_000 }), otel: refused }
+    const { shown, next } = await start(answers)
+    answers.native = text({ ...up(15), state_total_update_us: 40_000 })
+    await next()
+    expect(shown()).toEqual({ 'up{native}': 1, frozen: 1 })
+    answers.native = text({ ...up(25), state_total_update_us: 40_001 })
+    await next()
+    expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 25 })
+  })
+
   test('the values of a restarted process change, with counters from 0', async () => {
     const event = 'state_consensus_events_commit_block'
     const answers: Answers = { native: text({ ...up(900), [event]: 2000 }), otel: refused }

@@ -35,6 +35,9 @@ export const BROADCAST_CHANNELS = ['primary', 'secondary'] as const
  * primary timeline is the page-encoded one.
  */
 export const MIGRATION_PHASES = ['legacy', 'dual', 'page_encoded', 'promoted'] as const
+/** Sessions of the authenticated transport: established, and being set up. */
+export const SESSION_STATES = ['transport', 'initiating'] as const
+export const VOTE_PERCENTILES = ['50', '90', '99'] as const
 /** Compaction copies from one list of chunks to the other, or within the slow one. */
 export const COPY_DIRECTIONS = ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'] as const
 
@@ -76,7 +79,7 @@ export const definition = {
     chain_native_sessions: gauge(
       'Sessions of the authenticated transport of consensus over UDP, by state: established (transport) or being set up (initiating).',
       {
-        state: ['transport', 'initiating'],
+        state: SESSION_STATES,
       },
     ),
     chain_native_statesync_active: gauge('Whether the metrics of consensus report that the node needs statesync.'),
@@ -85,7 +88,7 @@ export const definition = {
     chain_native_vote_delay_seconds: gauge(
       'Time from the start of the vote timer until the vote was ready, in seconds, by percentile of recent votes, from the metrics of consensus.',
       {
-        percentile: ['50', '90', '99'],
+        percentile: VOTE_PERCENTILES,
       },
     ),
     chain_native_stake_ratio: gauge(

@@ -1,4 +1,8 @@
+import { own } from '../../core/node-source.ts'
 import type { LogPattern } from './pattern.ts'
+
+/** A script without functions. */
+const SCRIPT = own('monad-bft/debian/opt/monad/scripts/clear-old-artifacts.sh', 'main')
 
 /** The hourly cleanup. */
 export const cleanup: readonly LogPattern[] = [
@@ -6,6 +10,8 @@ export const cleanup: readonly LogPattern[] = [
     name: 'cleanup_skipped',
     services: ['cruft'],
     text: 'No new files detected. Skipping',
+    sources: SCRIPT,
+    endsProcess: false,
     severity: 'warning',
     alert: 'ChainCleanup',
     meaning: 'The cleanup deleted nothing, because the ledger had no new file for 20 minutes.',
@@ -15,6 +21,8 @@ export const cleanup: readonly LogPattern[] = [
     name: 'cleanup_completed',
     services: ['cruft'],
     text: 'Cleanup completed successfully',
+    sources: SCRIPT,
+    endsProcess: false,
     severity: 'info',
     alert: 'ChainCleanup',
     meaning: 'The hourly cleanup has deleted old files.',

@@ -1,6 +1,10 @@
+import { own } from '../../core/node-source.ts'
 import type { LogPattern } from './pattern.ts'
 
-/** Crashes of any program. */
+const MAIN = 'monad-bft/monad-node/src/main.rs'
+const ASSERT = 'monad/category/core/assert.c'
+
+/** Crashes of any program. A panic in any thread of a Rust program ends it: `panic = "abort"` in monad-bft/Cargo.toml. */
 export const crashes: readonly LogPattern[] = [
   {
     name: 'assertion',
@@ -8,6 +12,8 @@ export const crashes: readonly LogPattern[] = [
     text: "(?:.*: )?Assertion [`'].*' failed",
     isBare: true,
     reasonOnNextLine: true,
+    sources: own(ASSERT, 'monad_assertion_failed'),
+    endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
     meaning: 'An assertion failed, and the program ended with SIGABRT.',
@@ -20,6 +26,8 @@ export const crashes: readonly LogPattern[] = [
     text: '(?:.*: )?[A-Z]+_ABORT called',
     isBare: true,
     reasonOnNextLine: true,
+    sources: own(ASSERT, 'monad_assertion_failed'),
+    endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
     meaning: 'The program could not continue and ended with SIGABRT.',
@@ -31,15 +39,21 @@ export const crashes: readonly LogPattern[] = [
     text: String.raw`thread '.{0,80}?'(?: \(\d+\))? panicked at `,
     isBare: true,
     reasonOnNextLine: true,
+    sources: [],
+    notInSource: "Rust's standard library",
+    endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
-    meaning: 'A Rust program could not continue and ended.',
+    meaning: 'A Rust program could not continue and ended with SIGABRT.',
     advice: 'Read the reason, then start consensus and execution together.',
   },
   {
     name: 'fatal',
     services: ['any'],
     text: String.raw`(?:terminate called after throwing|Terminated unexpectedly because of signal|memory allocation of \d+ bytes failed|.{0,160}?std::bad_alloc)`,
+    sources: [],
+    notInSource: "Rust's and C++'s standard libraries, and execution from v0.11 to v0.15.2",
+    endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
     meaning:
@@ -53,29 +67,48 @@ export const crashes: readonly LogPattern[] = [
     // Before Rust 1.73 the reason of a panic is on its first line, and in a paste that lost its line breaks.
     text: String.raw`(?:thread '.{0,80}? panicked at (?:'|\S{1,160}:\d+: ?))?high qc too far ahead of block tree root`,
     isBare: true,
+    sources: own('monad-bft/monad-consensus-state/src/lib.rs', 'maybe_statesync'),
+    endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
-    meaning: 'The network is further ahead than the blocks that peers still serve: the node cannot catch up.',
+    meaning:
+      'The network is 3/2 of `statesync_threshold` or more ahead of the last committed block (900 blocks by default), the distance at which a running consensus ends itself.',
     advice:
-      "Start the node's services together so that statesync begins. If the node is more than 30,000 blocks behind, follow the hard reset first.",
-    sources: ['statesync-threshold', 'hard-reset'],
+      'A start with the local forkpoint alone ends the same way. Set both URLs of forkpoint and validators file, or copy both files from another node, and start the services together: `chain-agent recover`. If the node is more than 30,000 blocks behind, follow the hard reset first.',
+    documents: ['soft-reset', 'statesync-threshold', 'hard-reset'],
   },
   {
     name: 'consensus_crashed',
     services: ['bft'],
     text: '(?:[^" ]+ )?consensus node crashed',
+    sources: own(MAIN, 'main'),
+    endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
-    meaning: 'Consensus exited with code 0: systemd reports a clean stop and does not restart it.',
+    meaning:
+      'Consensus ended with an error that is no panic, and with exit code 0: systemd reports a clean stop and does not restart it.',
     advice: 'Read the preceding lines, then start consensus and execution together.',
   },
   {
     name: 'parent_executor_gone',
     services: ['bft'],
     text: 'parent executor returned none!',
+    sources: own(MAIN, 'run'),
+    endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
     meaning: 'A component that consensus needs has ended, so consensus ends too.',
     advice: 'Read the preceding lines, then start consensus and execution together.',
+  },
+  {
+    name: 'exception',
+    services: ['execution'],
+    text: String.raw`(?:.{0,80}?[\s:])?[A-Z][A-Za-z]*Exception: `,
+    sources: own('monad/cmd/monad/main.cpp', 'main'),
+    endsProcess: true,
+    severity: 'critical',
+    alert: 'ChainAssertion',
+    meaning: 'An exception reached the main function of execution, which ended with exit code 1.',
+    advice: 'Keep the log and read the reason. Then start consensus and execution together.',
   },
 ]

@@ -1,4 +1,8 @@
+import { own, received } from '../../core/node-source.ts'
 import type { LogPattern } from './pattern.ts'
+
+const EVENT = 'monad/cmd/monad/event.cpp'
+const UDP = 'monad-bft/monad-dataplane/src/udp.rs'
 
 /** The host: disks, clock, kernel, huge pages. */
 export const host: readonly LogPattern[] = [
@@ -6,6 +10,9 @@ export const host: readonly LogPattern[] = [
     name: 'disk_full',
     services: ['any', 'cruft'],
     text: '.{0,160}?No space left on device',
+    sources: [],
+    notInSource: 'the C library',
+    endsProcess: false,
     severity: 'critical',
     meaning: 'A file system or the huge pages are full, and a write failed.',
     advice:
@@ -15,23 +22,44 @@ export const host: readonly LogPattern[] = [
     name: 'clock_rejected',
     services: ['bft'],
     text: 'Timestamp validation failed',
+    sources: received('monad-bft/monad-consensus-state/src/lib.rs', 'try_vote'),
+    endsProcess: false,
     severity: 'info',
-    meaning: "The timestamp of a proposal was rejected, usually because the leader's clock is wrong.",
+    meaning:
+      "The timestamp of a proposal differs from this host's clock by more than 500 ms and one vote pace, or is not newer than its parent's: usually the leader's clock is wrong.",
     advice:
       "No action needed if they come from a few leaders. If they come from all leaders, this host's clock is wrong: check its time service.",
   },
   {
-    name: 'clock_backwards',
+    name: 'clock_before_epoch',
     services: ['bft'],
-    text: '(?:Clock may have gone backwards|system time is before unix epoch)',
+    text: 'Clock may have gone backwards',
+    isBare: true,
+    sources: own('monad-bft/monad-updaters/src/tokio_timestamp.rs', 'poll_next'),
+    endsProcess: true,
+    severity: 'critical',
+    meaning: "Consensus ended, because the host's clock shows a time before 1970.",
+    advice: 'Set the clock: `chain-agent status host` shows its time service. Then start consensus and execution together.',
+  },
+  {
+    name: 'clock_not_set',
+    services: ['bft'],
+    text: 'system time is before unix epoch',
+    sources: own('monad-bft/monad-raptorcast/src/parser/packet_parser.rs', 'ensure_valid_timestamp'),
+    endsProcess: false,
     severity: 'warning',
-    meaning: 'The clock of the host was set back.',
-    advice: 'Check its time service: `chain-agent status host`.',
+    meaning: "The host's clock shows a time before 1970.",
+    advice: 'Set the clock: `chain-agent status host` shows its time service.',
   },
   {
     name: 'event_ring',
     services: ['execution'],
     text: '(?:.{0,80}?event library error -- |cannot continue without execution event ring|event ring file|flock on event ring file|could not (?:create event ring|dup.2. ring file)|rename of |resolution of event ring file)',
+    sources: [
+      ...own('monad/cmd/monad/main.cpp', 'main'),
+      ...own(EVENT, 'claim_event_ring_file', 'allocate_event_ring_file', 'create_owned_event_ring', 'init_owned_event_ring'),
+    ],
+    endsProcess: true,
     severity: 'critical',
     meaning: 'The event ring in shared memory cannot be created: no huge pages are free, or another process owns it.',
     advice:
@@ -41,6 +69,8 @@ export const host: readonly LogPattern[] = [
     name: 'huge_pages_missing',
     services: ['execution'],
     text: 'file system hosting event ring file',
+    sources: own(EVENT, 'init_owned_event_ring'),
+    endsProcess: false,
     severity: 'warning',
     meaning: 'The event ring is not in huge pages: execution continues, more slowly.',
     advice:
@@ -50,6 +80,8 @@ export const host: readonly LogPattern[] = [
     name: 'io_uring',
     services: ['execution'],
     text: String.raw`.{0,80}?io_uring_queue_init_params failed`,
+    sources: own('monad/category/core/io/ring.cpp', 'Ring'),
+    endsProcess: true,
     severity: 'critical',
     meaning: 'The kernel provides no io_uring queue: some kernels have a bug, a container may forbid it.',
     advice: 'Compare the kernel with the known bad versions, and check the limit of locked memory.',
@@ -57,10 +89,24 @@ export const host: readonly LogPattern[] = [
   {
     name: 'buffer_ring',
     services: ['bft'],
-    text: 'failed to create (?:multishot )?buffer ring',
+    text: 'failed to create multishot buffer ring',
+    sources: own(UDP, 'rx_multishot_socket'),
+    endsProcess: false,
     severity: 'warning',
-    meaning:
-      'The kernel provides no buffer ring of io_uring. Until v0.16 consensus ends; later versions use a slower way.',
+    meaning: 'The kernel provides no buffer ring of io_uring: consensus receives messages in a slower way.',
     advice: 'Compare the kernel with the known bad versions: `chain-agent status host`.',
+  },
+  {
+    name: 'buffer_ring_required',
+    services: ['bft'],
+    // The first text until v0.16, the second since.
+    text: 'failed to (?:create buffer ring|recreate multishot buffer ring)',
+    isBare: true,
+    sources: own(UDP, 'rx_multishot_socket'),
+    endsProcess: true,
+    severity: 'critical',
+    meaning: 'Consensus ended, because the kernel provides no buffer ring of io_uring.',
+    advice:
+      'Compare the kernel with the known bad versions: `chain-agent status host`. Set `enable_udp_multishot = false` in node.toml if the version has it, then start consensus and execution together.',
   },
 ]

@@ -1,4 +1,5 @@
 import type { DocumentId } from '../../core/node-documentation.ts'
+import type { NodeSource } from '../../core/node-source.ts'
 
 /** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
 export type Severity = 'critical' | 'warning' | 'info'
@@ -20,11 +21,17 @@ export interface LogPattern {
   readonly isBare?: boolean
   /** Whether the next line of the same process gives the reason. */
   readonly reasonOnNextLine?: boolean
+  /** The functions of the node that log it; empty if no file of the two repositories has the text. */
+  readonly sources: readonly NodeSource[]
+  /** Required if `sources` is empty: what prints the text. */
+  readonly notInSource?: string
+  /** Whether the process that logs the line has ended, or ends because of what the line reports. */
+  readonly endsProcess: boolean
   readonly severity: Severity
   /** The alert that it fires, if not ChainLogTrouble. */
   readonly alert?: 'ChainAssertion' | 'ChainWalStopped' | 'ChainTimelineMissing' | 'ChainCleanup'
   readonly meaning: string
   readonly advice: string
   /** What the advice relies on; required if following it costs data, a key or an hour. */
-  readonly sources?: readonly DocumentId[]
+  readonly documents?: readonly DocumentId[]
 }

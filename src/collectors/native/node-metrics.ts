@@ -1,0 +1,249 @@
+import type { NodeSource } from '../../core/node-source.ts'
+import type { ReadingName } from '../../core/metric.ts'
+import {
+  BROADCAST_CHANNELS,
+  COPY_DIRECTIONS,
+  NATIVE_EVENTS,
+  NATIVE_PARTS,
+  SESSION_STATES,
+  VOTE_PERCENTILES,
+} from './definition.ts'
+
+/**
+ * A metric of the node. All of them are gauges in its exposition, also those that count; a version without a metric
+ * omits it.
+ */
+export interface NodeMetric {
+  /** Without the name prefix. */
+  readonly name: string
+  /** The exported metric, its labels, and the number of units of the node in one base unit. */
+  readonly exports: ReadingName
+  readonly labels?: Readonly<Record<string, string>>
+  readonly divisor?: number
+  /** Where the node sets or counts it; null: in none of its published branches. */
+  readonly source: NodeSource | null
+  /** The name that `source` uses, if it is neither that of the constant nor of the field. */
+  readonly identifier?: string
+  /** Whether the main branch does not have it: `source` is a place in another branch. */
+  readonly isUnmerged?: true
+}
+
+const own = (file: string, name: string): NodeSource => ({ file: `monad-bft/${file}`, function: name, cause: 'own' })
+const received = (file: string, name: string): NodeSource => ({ ...own(file, name), cause: 'received' })
+
+const NODE = 'monad-node/src/metrics.rs'
+const DISCOVERY = 'monad-peer-discovery/src/discovery.rs'
+const STATESYNC = 'monad-statesync-executor/src/lib.rs'
+const STATE = 'monad-state/src/lib.rs'
+const CONSENSUS = 'monad-consensus-state/src/lib.rs'
+const BLOCKTREE = 'monad-blocktree/src/blocktree.rs'
+const BLOCKSYNC = 'monad-blocksync/src/blocksync.rs'
+const WIREAUTH = 'monad-wireauth/src/state.rs'
+
+const MICROSECONDS = 1_000_000
+const MILLISECONDS = 1000
+const BASIS_POINTS = 10_000
+
+const EVENTS: Readonly<Record<(typeof NATIVE_EVENTS)[number], readonly [name: string, source: NodeSource]>> = {
+  committed_block: ['consensus_events_commit_block', own(CONSENSUS, 'try_commit')],
+  local_timeout: ['consensus_events_local_timeout', own(CONSENSUS, 'handle_timeout_expiry')],
+  vote_created: ['consensus_events_created_vote', own(CONSENSUS, 'send_vote_and_reset_timer')],
+  round_entered_by_qc: [
+    'consensus_events_enter_new_round_qc',
+    received('monad-consensus/src/pacemaker.rs', 'process_certificate'),
+  ],
+  round_entered_by_tc: [
+    'consensus_events_enter_new_round_tc',
+    received('monad-consensus/src/pacemaker.rs', 'process_certificate'),
+  ],
+  execution_lagging: ['consensus_events_rx_execution_lagging', received(BLOCKTREE, 'try_update_coherency')],
+  bad_state_root: ['consensus_events_rx_bad_state_root', received(BLOCKTREE, 'try_update_coherency')],
+  base_fee_error: ['consensus_events_rx_base_fee_error', received(BLOCKTREE, 'try_update_coherency')],
+  statesync_target_set: ['consensus_events_trigger_state_sync', own(STATE, 'maybe_start_consensus')],
+  proposal_created: ['consensus_events_creating_proposal', own('monad-state/src/consensus.rs', 'handle_mempool_event')],
+  vote_received: ['consensus_events_vote_received', received(CONSENSUS, 'handle_vote_message')],
+  remote_timeout: ['consensus_events_remote_timeout_msg', received(CONSENSUS, 'handle_timeout_message')],
+  timestamp_rejected: ['consensus_events_failed_ts_validation', received(CONSENSUS, 'try_vote')],
+  transactions_rejected: [
+    'consensus_events_failed_txn_validation',
+    received('monad-eth-block-validator/src/lib.rs', 'validate'),
+  ],
+  version_rejected: ['validation_errors_invalid_version', received(STATE, 'handle_validation_error')],
+  blocksync_requested: ['blocksync_events_self_headers_request', own(BLOCKSYNC, 'handle_headers_response_for_self')],
+  blocksync_timeout: ['blocksync_events_request_timeout', received(BLOCKSYNC, 'handle_timeout')],
+  blocksync_no_peers: ['blocksync_events_request_failed_no_peers', own(BLOCKSYNC, 'handle_headers_response_for_self')],
+  blocksync_invalid_headers: [
+    'blocksync_events_headers_validation_failed',
+    received(BLOCKSYNC, 'handle_headers_response_for_self'),
+  ],
+}
+
+/** Metrics that are exported only under a condition, or are read for another purpose, too. */
+export const NODE_METRICS = {
+  /** Computed at each scrape of the node's own endpoint, in the thread of the metrics server. */
+  uptime: {
+    name: 'total_uptime_us',
+    exports: 'chain_native_uptime_seconds',
+    divisor: MICROSECONDS,
+    source: own(NODE, 'refresh_dynamic_metrics'),
+    identifier: 'total_uptime',
+  },
+  /** The main loop sets it with every event; it has one every 5 ms at least (`TokioTimestamp`). */
+  stateUpdate: {
+    name: 'state_total_update_us',
+    exports: 'chain_native_executor_seconds_total',
+    labels: { part: 'state' },
+    divisor: MICROSECONDS,
+    source: own('monad-node/src/main.rs', 'run'),
+    identifier: 'record_state_update_elapsed',
+  },
+  statesyncActive: {
+    name: 'statesync_syncing',
+    exports: 'chain_native_statesync_active',
+    source: own(STATESYNC, 'update_syncing_metrics'),
+  },
+  statesyncProgress: {
+    name: 'statesync_progress_estimate',
+    exports: 'chain_native_statesync_progress_block',
+    source: own(STATESYNC, 'poll_next'),
+  },
+  statesyncTarget: {
+    name: 'statesync_last_target',
+    exports: 'chain_native_statesync_target_block',
+    source: own(STATESYNC, 'exec'),
+  },
+  /** Read once, at the start of the process. Absent if consensus could not open the database. */
+  migrationPhase: {
+    name: 'triedb_migration_phase',
+    exports: 'chain_native_migration_phase',
+    source: own(NODE, 'record_triedb_phase_metrics'),
+  },
+  info: {
+    name: 'node_info',
+    exports: 'chain_native_info',
+    source: own(NODE, 'default_prometheus_labels'),
+    identifier: 'labels',
+  },
+} as const satisfies Readonly<Record<string, NodeMetric>>
+
+/** Cumulative, of execution's process; consensus reports 0 until it has read the file of execution. */
+const statistic = (name: string, exports: ReadingName, labels: Readonly<Record<string, string>>): NodeMetric => ({
+  name: `triedb_${name}`,
+  exports,
+  labels,
+  source: null,
+  isUnmerged: true,
+})
+const COPIES: Readonly<Record<(typeof COPY_DIRECTIONS)[number], string>> = {
+  fast_to_slow: 'compacted_bytes_fast_to_slow',
+  slow_to_slow: 'compacted_bytes_slow_to_slow',
+  slow_to_fast: 'copied_bytes_slow_to_fast',
+}
+export const UPSERT_WRITES = statistic('nodes_created_or_updated', 'chain_native_database_writes_total', {
+  task: 'upsert',
+})
+export const DATABASE_WORK: readonly NodeMetric[] = [
+  UPSERT_WRITES,
+  statistic('expire_nodes_updated', 'chain_native_database_writes_total', { task: 'expiry' }),
+  statistic('compaction_reads', 'chain_native_database_reads_total', { task: 'compaction' }),
+  statistic('expire_reads', 'chain_native_database_reads_total', { task: 'expiry' }),
+  ...COPY_DIRECTIONS.map((direction) =>
+    statistic(COPIES[direction], 'chain_native_database_copied_bytes_total', { direction }),
+  ),
+]
+
+/** Of the cache of consensus; absent if its backend has none. */
+const cache = (name: string, exports: ReadingName, labels?: Readonly<Record<string, string>>): NodeMetric => ({
+  name: `triedb_node_cache_${name}`,
+  exports,
+  ...(labels && { labels }),
+  source: own(NODE, 'record_triedb_node_cache_metrics'),
+  isUnmerged: true,
+})
+
+const plain = (name: string, exports: ReadingName, source: NodeSource): NodeMetric => ({ name, exports, source })
+
+/** Metrics that are exported whenever their value is known. */
+export const EXPORTED: readonly NodeMetric[] = [
+  NODE_METRICS.uptime,
+  plain('peer_disc_num_peers', 'chain_native_peers', received(DISCOVERY, 'refresh')),
+  plain(
+    'peer_disc_num_upstream_validators',
+    'chain_native_upstream_validators',
+    own(DISCOVERY, 'look_for_upstream_validators'),
+  ),
+  plain('peer_disc_num_downstream_fullnodes', 'chain_native_downstream_nodes', received(DISCOVERY, 'refresh')),
+  ...SESSION_STATES.map((state) => ({
+    // Consensus communicates over UDP; some versions also have sessions over TCP.
+    ...plain(`wireauth_udp_state_${state}_sessions`, 'chain_native_sessions', received(WIREAUTH, 'insert_transport')),
+    labels: { state },
+  })),
+  ...VOTE_PERCENTILES.map((percentile) => ({
+    // Since v0.14.0.
+    ...plain(
+      `state_vote_delay_ready_after_timer_start_p${percentile}_ms`,
+      'chain_native_vote_delay_seconds',
+      received('monad-consensus-state/src/vote_delay_metrics.rs', 'update_metrics'),
+    ),
+    labels: { percentile },
+    divisor: MILLISECONDS,
+  })),
+  {
+    ...plain('state_node_state_self_stake_bps', 'chain_native_stake_ratio', own(STATE, 'update')),
+    divisor: BASIS_POINTS,
+  },
+  ...(['used', 'capacity'] as const).map((kind) =>
+    plain(
+      `triedb_disk_${kind}_bytes`,
+      `chain_native_database_${kind}_bytes`,
+      own(NODE, 'record_triedb_storage_metrics'),
+    ),
+  ),
+  cache('hits', 'chain_native_cache_requests_total', { result: 'hit' }),
+  cache('misses', 'chain_native_cache_requests_total', { result: 'miss' }),
+  cache('evictions', 'chain_native_cache_evictions_total'),
+  cache('used_bytes', 'chain_native_cache_used_bytes'),
+  cache('max_bytes', 'chain_native_cache_capacity_bytes'),
+  cache('entries', 'chain_native_cache_entries'),
+  cache('max_entries', 'chain_native_cache_max_entries'),
+  {
+    ...plain(
+      'bft_txpool_pool_tracked_txs',
+      'chain_native_pool_transactions',
+      received('monad-eth-txpool/src/event_tracker.rs', 'update_aggregate_metrics'),
+    ),
+    identifier: 'txs',
+  },
+  ...BROADCAST_CHANNELS.map((channel) => ({
+    ...plain(
+      `bft_raptorcast_udp_${channel}_broadcast_latency_p99_ms`,
+      'chain_native_broadcast_latency_seconds',
+      received('monad-raptorcast/src/metrics.rs', 'record_broadcast_latency'),
+    ),
+    labels: { channel },
+    divisor: MILLISECONDS,
+    identifier: `${channel}_broadcast`,
+  })),
+  ...NATIVE_PARTS.map((part) =>
+    part === 'state'
+      ? NODE_METRICS.stateUpdate
+      : {
+          ...plain(
+            `executor_${part}_total_exec_us`,
+            'chain_native_executor_seconds_total',
+            own('monad-updaters/src/parent.rs', 'exec'),
+          ),
+          labels: { part },
+          divisor: MICROSECONDS,
+        },
+  ),
+  ...NATIVE_EVENTS.map((event) => {
+    const [name, source] = EVENTS[event]
+    return { ...plain(`state_${name}`, 'chain_native_events_total', source), labels: { event } }
+  }),
+]
+
+/** Every metric of the node that the agent reads. */
+export const ALL_NODE_METRICS: readonly NodeMetric[] = [
+  ...new Set<NodeMetric>([...Object.values(NODE_METRICS), ...DATABASE_WORK, ...EXPORTED]),
+]
