@@ -15,7 +15,7 @@ interface JournalState {
 
 /** Series that the agent has from systemd, the RPC and the kernel, from the journal instead. */
 export const journalSamples = ({ known, serviceRuns, timers, bootedAt }: JournalState): readonly Sample[] => {
-  // The RPC serves the blocks that execution has executed.
+  // The RPC serves the blocks that execution has executed. When it executed them is not the time of these blocks.
   const executedAt = known.value('chain_execution_block_timestamp_seconds')
   const proposedAt = known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' })
   const newest = Math.max(executedAt ?? 0, proposedAt ?? 0)
@@ -27,7 +27,6 @@ export const journalSamples = ({ known, serviceRuns, timers, bootedAt }: Journal
     ...sampleIfKnown('chain_service_partial_restart', serviceRuns.isPartialRestart()),
     ...sampleIfKnown('chain_host_boot_timestamp_seconds', bootedAt === null ? null : bootedAt / 1000),
     ...sampleIfKnown('chain_rpc_block_number', known.value('chain_execution_block_number'), { tag: 'latest' }),
-    ...sampleIfKnown('chain_rpc_block_timestamp_seconds', executedAt, { tag: 'latest' }),
     ...sampleIfKnown('chain_rpc_last_advance_timestamp_seconds', newest === 0 ? null : newest),
   ]
 }

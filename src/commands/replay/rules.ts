@@ -47,7 +47,6 @@ const PROVIDED: readonly ProvidedSeries[] = [
   ...named([
     'chain_host_boot_timestamp_seconds',
     'chain_rpc_block_number',
-    'chain_rpc_block_timestamp_seconds',
     'chain_rpc_last_advance_timestamp_seconds',
     'chain_service_active',
     'chain_service_expected',
@@ -58,9 +57,14 @@ const PROVIDED: readonly ProvidedSeries[] = [
 
 /**
  * Metrics that a rule reads in addition to the provided ones, and whose absence does not change its result in a replay:
- * the report on the database is its second source, and a unit that has entries exists.
+ * the report on the database and the RPC are its second source, and a unit that has entries exists.
  */
-const OPTIONAL = named(['chain_storage_used_ratio', 'chain_storage_chunks', 'chain_service_state'])
+const OPTIONAL = named([
+  'chain_storage_used_ratio',
+  'chain_storage_chunks',
+  'chain_service_state',
+  'chain_rpc_block_timestamp_seconds',
+])
 
 /**
  * Selects the rules that the journal can decide: every series that the rule reads, directly or through recording rules,

@@ -50,7 +50,8 @@ export const consensus: readonly LogPattern[] = [
     sources: own(MAIN, 'run'),
     endsProcess: false,
     severity: 'info',
-    meaning: 'Records of the trace of events are dropped, because writing them takes too long. The node never reads the trace.',
+    meaning:
+      'Records of the trace of events are dropped, because writing them takes too long. The node never reads the trace.',
     advice: 'No action needed.',
   },
   {
@@ -126,7 +127,8 @@ export const consensus: readonly LogPattern[] = [
     endsProcess: false,
     severity: 'info',
     meaning: 'A block that blocksync received is not valid. Blocksync does not get past it.',
-    advice: 'No action needed for a single line. If the height does not increase, compare the version with the network.',
+    advice:
+      'No action needed for a single line. If the height does not increase, compare the version with the network.',
   },
   {
     name: 'blocksync_range_refused',
@@ -207,7 +209,8 @@ export const consensus: readonly LogPattern[] = [
     sources: own(TXPOOL, 'poll_next'),
     endsProcess: false,
     severity: 'info',
-    meaning: 'The state for the next block is not available yet: execution is behind for a moment. The pool reads it later.',
+    meaning:
+      'The state for the next block is not available yet: execution is behind for a moment. The pool reads it later.',
     advice: 'No action needed for single lines.',
   },
   {

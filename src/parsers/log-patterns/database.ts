@@ -117,10 +117,7 @@ export const database: readonly LogPattern[] = [
     name: 'db_not_opened',
     services: ['any'],
     text: '(?:open failed due to|ftruncate failed due to|Storage pool source .{0,300}? has not been initiali[sz]ed|Trying to initialise new DB but storage pool contains existing data)',
-    sources: [
-      ...own(POOL, 'make_device_', 'storage_pool'),
-      ...own('monad/category/mpt/db.cpp', 'AsyncIOContext'),
-    ],
+    sources: [...own(POOL, 'make_device_', 'storage_pool'), ...own('monad/category/mpt/db.cpp', 'AsyncIOContext')],
     endsProcess: true,
     severity: 'critical',
     meaning: 'The database cannot be opened: its device is missing, not initialised, or has other data.',
@@ -249,12 +246,7 @@ export const database: readonly LogPattern[] = [
     text: '(?:TrieDB poll count went over limit|Polling thread channel full)',
     sources: [
       ...own(`${READER}/lib.rs`, 'get_accounts_async'),
-      ...own(
-        `${READER}/triedb_env.rs`,
-        'send_async_request',
-        'send_traverse_request',
-        'send_async_range_request',
-      ),
+      ...own(`${READER}/triedb_env.rs`, 'send_async_request', 'send_traverse_request', 'send_async_range_request'),
     ],
     endsProcess: false,
     severity: 'warning',
@@ -266,7 +258,13 @@ export const database: readonly LogPattern[] = [
     services: ['bft', 'rpc'],
     text: '(?:error decoding result from db|Error traversing db|Error awaiting result|rlp [a-z_ ]{1,30} ?decode failed|rlp decode failed)',
     sources: [
-      ...own(`${READER}/triedb_env.rs`, 'parse_rlp_entries', 'populate_cache', 'handle_async_result', 'handle_traverse_result'),
+      ...own(
+        `${READER}/triedb_env.rs`,
+        'parse_rlp_entries',
+        'populate_cache',
+        'handle_async_result',
+        'handle_traverse_result',
+      ),
       ...own(`${READER}/decode.rs`, 'rlp_decode_account', 'rlp_decode_storage_slot', 'rlp_decode_transaction_location'),
     ],
     endsProcess: false,

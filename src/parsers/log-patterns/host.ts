@@ -39,7 +39,8 @@ export const host: readonly LogPattern[] = [
     endsProcess: true,
     severity: 'critical',
     meaning: "Consensus ended, because the host's clock shows a time before 1970.",
-    advice: 'Set the clock: `chain-agent status host` shows its time service. Then start consensus and execution together.',
+    advice:
+      'Set the clock: `chain-agent status host` shows its time service. Then start consensus and execution together.',
   },
   {
     name: 'clock_not_set',
@@ -57,7 +58,13 @@ export const host: readonly LogPattern[] = [
     text: '(?:.{0,80}?event library error -- |cannot continue without execution event ring|event ring file|flock on event ring file|could not (?:create event ring|dup.2. ring file)|rename of |resolution of event ring file)',
     sources: [
       ...own('monad/cmd/monad/main.cpp', 'main'),
-      ...own(EVENT, 'claim_event_ring_file', 'allocate_event_ring_file', 'create_owned_event_ring', 'init_owned_event_ring'),
+      ...own(
+        EVENT,
+        'claim_event_ring_file',
+        'allocate_event_ring_file',
+        'create_owned_event_ring',
+        'init_owned_event_ring',
+      ),
     ],
     endsProcess: true,
     severity: 'critical',

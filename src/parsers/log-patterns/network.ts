@@ -76,9 +76,10 @@ export const network: readonly LogPattern[] = [
     sources: own('monad-bft/monad-control-panel/src/ipc.rs', 'new'),
     endsProcess: true,
     severity: 'critical',
-    meaning: 'Consensus ended, because its control socket could not accept a connection: usually no file descriptors are left.',
+    meaning:
+      'Consensus ended, because its control socket could not accept a connection: usually no file descriptors are left.',
     advice:
-      "Check the limit of open files of the unit and what opens them, then start consensus and execution together.",
+      'Check the limit of open files of the unit and what opens them, then start consensus and execution together.',
   },
   {
     name: 'name_record_invalid',
@@ -88,7 +89,8 @@ export const network: readonly LogPattern[] = [
     sources: own(MAIN, 'build_raptorcast_router'),
     endsProcess: true,
     severity: 'critical',
-    meaning: "Consensus did not start: the signature of this node's own address record in node.toml does not match its key, address, ports and number.",
+    meaning:
+      "Consensus did not start: the signature of this node's own address record in node.toml does not match its key, address, ports and number.",
     advice:
       "Sign the record again with the node's key and a higher `self_record_seq_num`, set it in node.toml, then start consensus and execution together.",
   },
@@ -127,7 +129,8 @@ export const network: readonly LogPattern[] = [
     ],
     endsProcess: false,
     severity: 'warning',
-    meaning: 'The host name of a bootstrap peer in the configuration of consensus cannot be resolved: the peer is left out.',
+    meaning:
+      'The host name of a bootstrap peer in the configuration of consensus cannot be resolved: the peer is left out.',
     advice: 'Check the name and the DNS of this host. Other bootstrap peers are used.',
   },
   {
@@ -137,7 +140,8 @@ export const network: readonly LogPattern[] = [
     sources: received(`${RAPTORCAST}/lib.rs`, 'poll_next'),
     endsProcess: false,
     severity: 'info',
-    meaning: 'A group message of full nodes arrived before the network layer had the validator set of its epoch, and was dropped.',
+    meaning:
+      'A group message of full nodes arrived before the network layer had the validator set of its epoch, and was dropped.',
     advice: 'No action needed.',
   },
 ]

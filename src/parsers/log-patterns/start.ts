@@ -126,7 +126,8 @@ export const start: readonly LogPattern[] = [
     severity: 'critical',
     meaning:
       'Consensus ended before it was live: the validators file has another validator set for the next epoch than the database.',
-    advice: 'A restart does not help. Take forkpoint and validators file anew from one source, then start the services together.',
+    advice:
+      'A restart does not help. Take forkpoint and validators file anew from one source, then start the services together.',
     documents: ['soft-reset'],
   },
   {

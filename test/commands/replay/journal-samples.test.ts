@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { journalSamples, withConsensusEvents } from '../../../src/commands/replay/journal-samples.ts'
 import type { ServiceRuns } from '../../../src/commands/replay/service-runs.ts'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
+import { blockAge } from '../../../src/health/facts.ts'
 
 const serviceRuns = {
   active: () =>
@@ -28,9 +29,18 @@ test('the journal has the state of services, the boot time, and the newest block
     'service_expected cruft 0',
     'host_boot_timestamp_seconds  900',
     'rpc_block_number latest 70',
-    'rpc_block_timestamp_seconds latest 1000',
     'rpc_last_advance_timestamp_seconds  1002',
   ])
+})
+
+test('the clock of execution is not the time of the block: without the ledger stream its age is unknown', () => {
+  const known = createSampleIndex([
+    sample('chain_execution_block_number', 70),
+    sample('chain_execution_block_timestamp_seconds', 1000),
+  ])
+  const samples = journalSamples({ known, serviceRuns, timers: [], bootedAt: null })
+  expect(blockAge({ known: createSampleIndex(samples), at: 1_000_000 })).toBeUndefined()
+  expect(textOf(samples)).toContain('rpc_last_advance_timestamp_seconds  1000')
 })
 
 test('what the journal does not show is absent', () => {
