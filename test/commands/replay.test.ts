@@ -45,20 +45,19 @@ const TWO_HOURS = `
 `
 
 /**
- * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second, 150
- * blocks of the window of 600 have passed after another 46 s. A rule over a window ends when the last event leaves the
+ * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second, 350
+ * blocks of the window of 800 have passed after another 120 s. A rule over a window ends when the last event leaves the
  * window. 26 network errors take five seconds, and the last 25 of them leave their five minutes at 3355; the rule keeps
  * firing for five more minutes. ChainBlockStalled keeps firing for three. Half of the blocks of two minutes are slow after one minute.
  */
 const EXPECTED: readonly Planted[] = [
   [
     ['critical ChainBlockStalled', 310, 660],
-    ['critical ChainBlocksyncWindow', 356, 480],
+    ['warning ChainBlocksyncWindow', 430, 480],
   ],
   [
     ['critical ChainServiceDown bft', 1200, 1290],
     ['warning ChainServiceCrashed bft core-dump', 1200, 1800],
-    ['warning ChainBlocksyncWindow', 1256, 1290],
     ['warning ChainPartialRestart', 1290, 1501],
   ],
   [['critical ChainLogTrouble execution block_failed', 2400, 3000]],
@@ -70,7 +69,7 @@ const EXPECTED: readonly Planted[] = [
   [['critical ChainExecutionSlow', 4960, 5200]],
   [
     ['critical ChainBlockStalled', 5810, 6280],
-    ['critical ChainBlocksyncWindow', 5856, 6100],
+    ['critical ChainBlocksyncWindow', 5930, 6100],
     ['critical ChainConsensusDeadlock local_timeout', 5920, 6100],
     // From the third timeout on, until fewer than three are in the last minute.
     ['warning ChainConsensusFinding local_timeouts', 5815, 6150],
@@ -104,7 +103,7 @@ const EXPECTED_TROUBLES: readonly Planted[] = [
   ],
   [
     ['critical ChainServiceDown bft', 2100, 3500],
-    ['critical ChainBlocksyncWindow', 2156, 3500],
+    ['critical ChainBlocksyncWindow', 2230, 3500],
   ],
 ]
 
