@@ -9,10 +9,18 @@ export class CloneError extends Error {}
 
 const git = (directory, words, input) => {
   try {
-    return execFileSync('git', ['-C', directory, ...words], { input, maxBuffer: 2 ** 30, stdio: ['pipe', 'pipe', 'pipe'] })
+    return execFileSync('git', ['-C', directory, ...words], {
+      input,
+      maxBuffer: 2 ** 30,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
   } catch (error) {
-    const [reason = error.message] = String(error.stderr ?? '').trim().split('\n')
-    throw new CloneError(`${directory}: git ${words[0]} failed: ${reason || error.message}. Expected a clone with git, or a bare one, as DIRECTORY or DIRECTORY@REF`)
+    const [reason = error.message] = String(error.stderr ?? '')
+      .trim()
+      .split('\n')
+    throw new CloneError(
+      `${directory}: git ${words[0]} failed: ${reason || error.message}. Expected a clone with git, or a bare one, as DIRECTORY or DIRECTORY@REF`,
+    )
   }
 }
 
@@ -20,14 +28,24 @@ const git = (directory, words, input) => {
 export const openClone = (argument, wanted) => {
   const at = argument.lastIndexOf('@')
   const [directory, ref] = at > 0 ? [argument.slice(0, at), argument.slice(at + 1)] : [argument, 'HEAD']
-  const commit = git(directory, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`]).toString().trim()
+  const commit = git(directory, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`])
+    .toString()
+    .trim()
   const paths = git(directory, ['ls-tree', '-r', '-z', '--name-only', commit]).toString().split('\0').filter(Boolean)
   const repository = Object.entries(REPOSITORIES).find(([path]) => paths.includes(path))?.[1]
   if (repository === undefined) {
-    throw new CloneError(`${directory}@${ref} is not the node's source: it has none of ${Object.keys(REPOSITORIES).join(', ')}`)
+    throw new CloneError(
+      `${directory}@${ref} is not the node's source: it has none of ${Object.keys(REPOSITORIES).join(', ')}`,
+    )
   }
-  const read = paths.filter((path) => languageOf(path) !== null || path.endsWith('Cargo.toml') || wanted.has(`${repository}/${path}`))
-  return { repository, commit, files: new Map(readFiles(directory, commit, read).map(([path, text]) => [`${repository}/${path}`, text])) }
+  const read = paths.filter(
+    (path) => languageOf(path) !== null || path.endsWith('Cargo.toml') || wanted.has(`${repository}/${path}`),
+  )
+  return {
+    repository,
+    commit,
+    files: new Map(readFiles(directory, commit, read).map(([path, text]) => [`${repository}/${path}`, text])),
+  }
 }
 
 /** The answers of `git cat-file --batch`: a line with the size, the content, a line feed. */

@@ -43,6 +43,10 @@ const cppItem = (lines) => (index) => {
       const [, name] = /^\s*(?:[\w:<>,*& ]+ )?([~\w:]+)\([^;]*\{\s*$/.exec(lines[at]) ?? []
       if (name !== undefined && own === 0 && !NO_FUNCTION.has(name)) return lastPart(name)
     }
+    if (/^\s*:/.test(lines[at])) {
+      const name = headBefore(lines, at, own - 1)
+      if (name !== undefined) return name
+    }
     indent = own
   }
   return null
@@ -62,9 +66,8 @@ const headBefore = (lines, brace, indent) => {
   const head = []
   for (let at = brace - 1; at >= 0 && head.length < 60; at--) {
     const line = lines[at]
-    // A constructor's initializer may end in a brace.
-    if (line.trim() === '' || line.startsWith('#') || /;\s*$/.test(line) || /^(?!\s*[:,]).*\}\s*$/.test(line)) break
-    if (indentOf(line) <= indent && /\{\s*$/.test(line)) break
+    // Initializers of a constructor are indented, and may have lambdas.
+    if (line.trim() === '' || (indentOf(line) <= indent && /^#|[;{}]\s*$/.test(line))) break
     head.unshift(line)
   }
   const text = head.join('\n')

@@ -7,9 +7,7 @@ const ESCAPES = { n: '\n', t: '\t', r: '\r', 0: '\0' }
 
 /** Rust: a backslash at the end of a line joins it with the next one. */
 const unescape = (text) =>
-  text
-    .replaceAll(/\\\r?\n\s*/g, '')
-    .replaceAll(/\\(.)/g, (_, character) => ESCAPES[character] ?? character)
+  text.replaceAll(/\\\r?\n\s*/g, '').replaceAll(/\\(.)/g, (_, character) => ESCAPES[character] ?? character)
 
 export const lex = (text, language) => {
   const literals = []
@@ -19,8 +17,8 @@ export const lex = (text, language) => {
     for (; at < end; at++) code.push(text[at] === '\n' ? '\n' : ' ')
   }
   const keep = () => code.push(text[at++])
-  const literal = (start, from, to, end, value) => {
-    literals.push({ start, end, value })
+  const literal = ({ from, to, end }, value) => {
+    literals.push({ start: at, end, value })
     while (at < from) keep()
     blank(to)
     while (at < end) keep()
@@ -36,7 +34,7 @@ export const lex = (text, language) => {
     } else if (character === '"') {
       let end = at + 1
       while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
-      literal(at, at + 1, end, end + 1, unescape(text.slice(at + 1, end)))
+      literal({ from: at + 1, to: end, end: end + 1 }, unescape(text.slice(at + 1, end)))
     } else if (character === "'") {
       // A character, or a lifetime of Rust, or a separator of digits in C++.
       const [found] = /^'(?:\\(?:u\{\w+\}|x\w\w|.)|[^'\\\n])'/u.exec(text.slice(at, at + 14)) ?? []
@@ -45,7 +43,7 @@ export const lex = (text, language) => {
     } else {
       const raw = /[rRuUL]/.test(character) && !/\w/.test(text[at - 1] ?? '') ? rawAt(text, at, language) : undefined
       if (raw === undefined) keep()
-      else literal(at, raw.from, raw.to, raw.end, text.slice(raw.from, raw.to))
+      else literal(raw, text.slice(raw.from, raw.to))
     }
   }
   return { code: code.join(''), literals: joined(literals, text, language) }

@@ -2,16 +2,28 @@
 import { enclosingOf } from './enclosing.mjs'
 import { lex } from './lexer.mjs'
 
-/** `ends`: the process ends. An assertion without a text of its own prints its condition. */
+/** `ends`: the process ends, and prints the text after what the macro puts before it. */
 const RUST_CALLS = [
   [/\b(trace|debug|info|warn|error)!\s*[([{]/g, ([, level]) => level],
   [/\bevent!\s*\(\s*(?:tracing::)?(?:Level::)?(TRACE|DEBUG|INFO|WARN|ERROR)\b/g, ([, level]) => level.toLowerCase()],
-  [/\b(?:panic|unreachable|todo|unimplemented)!\s*[([{]/g, () => 'ends'],
-  [/\bassert(?:_eq|_ne)?!\s*\(/g, () => 'ends'],
+  [/\bpanic!\s*[([{]/g, () => 'ends'],
+  [/\bunreachable!\s*[([{]/g, () => 'ends', 'internal error: entered unreachable code: '],
+  [/\btodo!\s*[([{]/g, () => 'ends', 'not yet implemented: '],
+  [/\bunimplemented!\s*[([{]/g, () => 'ends', 'not implemented: '],
+  [/\bassert!\s*[([{]/g, () => 'ends'],
+  [/\bassert_eq!\s*[([{]/g, () => 'ends', 'assertion `left == right` failed: '],
+  [/\bassert_ne!\s*[([{]/g, () => 'ends', 'assertion `left != right` failed: '],
   [/\.expect(?:_err)?\s*\(/g, () => 'ends'],
-  [/\bassert(?:_eq|_ne)?!\s*\{/g, () => 'ends'],
 ]
-const CPP_LEVELS = { DEBUG: 'debug', INFO: 'info', NOTICE: 'info', WARNING: 'warn', ERROR: 'error', CRITICAL: 'error', FATAL: 'error' }
+const CPP_LEVELS = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  NOTICE: 'info',
+  WARNING: 'warn',
+  ERROR: 'error',
+  CRITICAL: 'error',
+  FATAL: 'error',
+}
 const CPP_CALLS = [
   [/\bLOG_(DEBUG|INFO|NOTICE|WARNING|ERROR|CRITICAL|FATAL)(?:_LIMIT)?\s*\(/g, ([, level]) => CPP_LEVELS[level]],
   [/\bMONAD_(?:ASSERT(?:_PRINTF|_REVISION_EQ)?|ABORT(?:_PRINTF)?|ASSERTION_FAILED_WITH_MSG)\s*\(/g, () => 'ends'],
@@ -19,6 +31,7 @@ const CPP_CALLS = [
 
 export const languageOf = (path) => {
   if (path.endsWith('.rs')) return 'rust'
+  if (path.endsWith('.sh')) return 'shell'
   return /\.(?:c|cc|cpp|h|hpp)$/.test(path) ? 'cpp' : null
 }
 
@@ -27,28 +40,36 @@ const TEST_MODULE = /^#\[cfg\(test\)\]\n(?:#\[[^\n]*\n)*(?:pub )?mod \w+ \{\n[\s
 
 export const readSource = (path, text) => {
   const language = languageOf(path)
-  if (language === null) return { language, text, code: text, lines: text.split('\n'), texts: [], itemAt: () => null }
+  if (language === null || language === 'shell') return readLines(text)
   const { code: all, literals } = lex(text, language)
-  const tests = language === 'rust' ? [...all.matchAll(TEST_MODULE)].map((match) => [match.index, match.index + match[0].length]) : []
+  const tests =
+    language === 'rust'
+      ? [...all.matchAll(TEST_MODULE)].map((match) => [match.index, match.index + match[0].length])
+      : []
   const isTest = (at) => tests.some(([start, end]) => at >= start && at < end)
-  const code = tests.reduce((rest, [start, end]) => rest.slice(0, start) + rest.slice(start, end).replaceAll(/[^\n]/g, ' ') + rest.slice(end), all)
+  const code = tests.reduce(
+    (rest, [start, end]) => rest.slice(0, start) + rest.slice(start, end).replaceAll(/[^\n]/g, ' ') + rest.slice(end),
+    all,
+  )
   const lines = code.split('\n')
   const item = enclosingOf(lines, language)
   const starts = lineStarts(code)
   const itemAt = (at) => item(lineOf(starts, at))
   const seen = new Set()
   const texts = []
-  for (const [expression, kindOf] of language === 'rust' ? RUST_CALLS : CPP_CALLS) {
+  for (const [expression, kindOf, prefix = ''] of language === 'rust' ? RUST_CALLS : CPP_CALLS) {
     for (const match of code.matchAll(expression)) {
       const open = match[0].search(/[([{]/) + match.index
       const end = closeOf(code, open)
-      const message = messageOf(code, literals, open, end)
+      const message = messageOf(code, literals, { open, end })
       if (message) seen.add(message)
-      texts.push({ kind: kindOf(match), text: message?.value ?? null, at: match.index, condition: message ? null : code.slice(open + 1, end) })
+      const printed = message ? prefix + message.value : assertionOf(match[0], text.slice(open + 1, end))
+      texts.push({ kind: kindOf(match), text: message ? printed : null, printed, at: match.index })
     }
   }
   for (const one of literals) {
-    if (!seen.has(one) && !isTest(one.start)) texts.push({ kind: 'literal', text: one.value, at: one.start })
+    if (!seen.has(one) && !isTest(one.start))
+      texts.push({ kind: 'literal', text: one.value, printed: one.value, at: one.start })
   }
   return {
     language,
@@ -60,8 +81,29 @@ export const readSource = (path, text) => {
   }
 }
 
+/** Configuration and scripts have no functions: every quoted text, and every line. */
+const readLines = (text) => {
+  const lines = text.split('\n')
+  const texts = lines.flatMap((line, at) =>
+    [...line.matchAll(/"([^"]+)"/g)].map(([, quoted]) => ({
+      kind: 'literal',
+      text: quoted,
+      printed: quoted,
+      line: at + 1,
+      function: null,
+    })),
+  )
+  return { language: null, text, code: text, lines, texts, itemAt: () => null }
+}
+
+/** C++: an assertion without a text prints its condition. */
+const assertionOf = (call, condition) =>
+  call.startsWith('MONAD_ASSERT')
+    ? `{}: {}:{}: {}: Assertion '${condition.replaceAll(/\s+/g, ' ').trim()}' failed.`
+    : null
+
 /** The first literal among the arguments that is not the value of a field (`name = "…"`) or part of a condition. */
-const messageOf = (code, literals, open, end) => {
+const messageOf = (code, literals, { open, end }) => {
   const from = firstAfter(literals, open)
   for (let index = from; index < literals.length && literals[index].start < end; index++) {
     const { start } = literals[index]

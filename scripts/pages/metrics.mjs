@@ -1,4 +1,5 @@
 // docs/reference/metrics.md: every metric, by collector.
+import { ALL_NODE_METRICS } from '../../.cache/modules/collectors/native/node-metrics.js'
 import { chapters } from '../../.cache/modules/metrics.js'
 
 /** Where to start: a question, and the metrics that answer it. */
@@ -38,6 +39,27 @@ const QUESTIONS = [
   ['Does the agent itself get its data?', '`chain_agent_collector_up`, `chain_agent_lines_total`'],
 ]
 
+/** Where the node sets or counts what the collector reads. */
+const sourceOf = ({ sources, isUnmerged, note }) => {
+  const causes = [...new Set(sources.map(({ cause }) => cause))].join(', ')
+  const places = sources.map(({ file, function: name }) => `\`${name}\` in \`${file}\``).join('; ')
+  return `${isUnmerged ? ['not in the main branch', places].filter(Boolean).join(': ') : places} | ${causes} | ${note ?? ''}`
+}
+
+const NODE_SOURCES = [
+  '',
+  'The metrics of the node that the collector reads, without the name prefix, and where its source sets or counts them. *own*: caused by',
+  'the state of this node; *received*: messages of other nodes alone can cause it.',
+  '',
+  '| exported | metric of the node | source | cause | note |',
+  '|---|---|---|---|---|',
+  ...ALL_NODE_METRICS.map((metric) => {
+    const labels = Object.entries(metric.labels ?? {}).map(([label, value]) => `${label}="${value}"`)
+    const exported = `${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}`
+    return `| \`${exported}\` | \`${metric.name}\` | ${sourceOf(metric)} |`
+  }),
+]
+
 export const renderMetricsPage = () =>
   `${[
     '# Metrics',
@@ -62,6 +84,7 @@ export const renderMetricsPage = () =>
       '| metric | type | labels | meaning |',
       '|---|---|---|---|',
       ...Object.entries(metrics).map(([metric, definition]) => row(metric, definition)),
+      ...(name === 'native' ? NODE_SOURCES : []),
     ]),
   ].join('\n')}\n`
 

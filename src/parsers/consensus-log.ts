@@ -1,154 +1,13 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
-import { parseU64 } from '../core/units.ts'
+import { type ConsensusEventBody, MESSAGES, VARIABLE_MESSAGES } from './consensus-messages.ts'
 
-/** A parsed line of the consensus log. Null is a field that the line or its version does not have. */
+/** A parsed line of the consensus log. */
 export type ConsensusEvent = { readonly level: Level | null } & ConsensusEventBody
 
 /** Null for lines that are not JSON: Rust's own panic output. */
 type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
-
-type ConsensusEventBody =
-  | { readonly event: 'committed_block'; readonly block: bigint; readonly transactions: bigint | null }
-  /** A round ended, by a quorum certificate or a timeout certificate. `round` is the certificate's round. */
-  | { readonly event: 'round_closed'; readonly by: 'qc' | 'tc'; readonly round: bigint; readonly epoch: bigint }
-  | { readonly event: 'qc_created'; readonly round: bigint; readonly epoch: bigint | null }
-  | { readonly event: 'local_timeout'; readonly round: bigint; readonly leader: string | null }
-  | { readonly event: 'remote_timeout'; readonly round: bigint | null }
-  | {
-      readonly event: 'proposal'
-      readonly round: bigint
-      readonly epoch: bigint | null
-      readonly seqNum: bigint | null
-      readonly author: string | null
-    }
-  | { readonly event: 'vote_created'; readonly round: bigint | null }
-  | { readonly event: 'vote_succeeded' }
-  | { readonly event: 'statesync'; readonly step: StatesyncStep; readonly target: bigint | null }
-  | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
-  | {
-      readonly event: 'network_error'
-      readonly kind: NetworkErrorKind
-      /** Without the port, which changes from session to session. */
-      readonly peer: string | null
-    }
-  /** The leader has no executed block to build on. */
-  | { readonly event: 'execution_lagging' }
-  /** The network uses a different vote pace than this node's version or configuration. */
-  | { readonly event: 'pacing_differs' }
-  | { readonly event: 'wal'; readonly trouble: 'thread_stopped' | 'push_failed' }
-  | { readonly event: 'crash'; readonly reason: string }
-  /** The reason of a panic: the block tree is too old to continue from. */
-  | { readonly event: 'too_far_behind' }
-  /** The first line of a panic. Since Rust 1.73 the reason is on the next line; null in that case. */
-  | { readonly event: 'panic'; readonly place: string; readonly reason: string | null }
-  | { readonly event: 'starting'; readonly version: string }
-  | { readonly event: 'configs_replaced' }
-  | { readonly event: 'stopping' }
-  /** A warning or an error without a known message. */
-  | { readonly event: 'other' }
-
-/** `serving` answers other nodes and is healthy; every other step is this node's own statesync, or its end. */
-type StatesyncStep = 'begun' | 'running' | 'new_target' | 'snapshot_advised' | 'database_done' | 'done' | 'serving'
-
-type BlocksyncStep = 'own' | 'no_peers' | 'serving'
-
-type Fields = Readonly<Record<string, unknown>>
-type NetworkErrorKind = 'decrypt' | 'session_timeout' | 'timestamp'
-
-/**
- * An unsigned integer, printed as a number, as digits or as `Some(digits)`. Null if it is missing, `None` or not an
- * integer; JSON numbers above 2^53 have lost digits and give null.
- */
-const readU64 = (value: unknown): bigint | null => {
-  if (typeof value === 'number') {
-    return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null
-  }
-  if (typeof value !== 'string') return null
-  const [, digits = ''] = /^(?:Some\()?(\d+)\)?$/.exec(value) ?? []
-  return parseU64(digits) ?? null
-}
-
-/** The first `name: digits` in the Rust Debug output of a structure. */
-const readNamed = (text: unknown, name: string): bigint | null => {
-  if (typeof text !== 'string') return null
-  const [, digits = ''] = new RegExp(String.raw`\b${name}: (\d+)`).exec(text) ?? []
-  return parseU64(digits) ?? null
-}
-
-const CERTIFICATE = /^(Qc|Tc)\(.*?epoch: (\d+), round: (\d+)/s
-
-/** The certificate that closed a round, parsed from its Debug output. */
-const readCertificate = (
-  text: unknown,
-): { readonly by: 'qc' | 'tc'; readonly epoch: bigint; readonly round: bigint } | null => {
-  if (typeof text !== 'string') return null
-  const [, kind, epochDigits = '', roundDigits = ''] = CERTIFICATE.exec(text) ?? []
-  const [epoch, round] = [parseU64(epochDigits), parseU64(roundDigits)]
-  if (epoch === undefined || round === undefined) return null
-  return { by: kind === 'Tc' ? 'tc' : 'qc', epoch, round }
-}
-
-/** A node's public key: hex digits, of any length that a version prints. */
-const readKey = (value: unknown): string | null => {
-  if (typeof value !== 'string') return null
-  const [, key] = /^(?:0x)?([0-9a-fA-F.]{4,130})$/.exec(value) ?? []
-  return key?.toLowerCase() ?? null
-}
-
-const PEER_FIELDS = ['addr', 'remote_addr', 'peer', 'author', 'node_id'] as const
-const MAX_PEER_LENGTH = 140
-
-/** The peer of an error: its address without the port, or its key. */
-const readPeer = (fields: Fields): string | null => {
-  for (const name of PEER_FIELDS) {
-    const value = fields[name]
-    if (typeof value !== 'string' || value === '' || value.length > MAX_PEER_LENGTH) continue
-    const { host = value } = /^(?<host>\[[^\]]+\]|[^:]+):\d+$/.exec(value)?.groups ?? {}
-    return host
-  }
-  return null
-}
-
-// Each function reads the fields of one message; null if the fields do not match.
-
-const roundClosed = ({ certificate }: Fields): ConsensusEventBody | null => {
-  const read = readCertificate(certificate)
-  return read && { event: 'round_closed', ...read }
-}
-
-const committedBlock = ({ block_num: number, num_tx: transactions }: Fields): ConsensusEventBody | null => {
-  const block = readU64(number)
-  return block === null ? null : { event: 'committed_block', block, transactions: readU64(transactions) }
-}
-
-const createdQc = ({ round: number, epoch }: Fields): ConsensusEventBody | null => {
-  const round = readU64(number)
-  return round === null ? null : { event: 'qc_created', round, epoch: readU64(epoch) }
-}
-
-const localTimeout = ({ round: number, leader }: Fields): ConsensusEventBody | null => {
-  const round = readU64(number)
-  return round === null ? null : { event: 'local_timeout', round, leader: readKey(leader) }
-}
-
-const remoteTimeout = (fields: Fields): ConsensusEventBody => {
-  const text = Object.values(fields).find((value) => readNamed(value, 'round') !== null)
-  return { event: 'remote_timeout', round: readU64(fields['round']) ?? readNamed(text, 'round') }
-}
-
-const proposal = ({ author, proposal: text }: Fields): ConsensusEventBody | null => {
-  const round = readNamed(text, 'proposal_round')
-  if (round === null) return null
-  return {
-    event: 'proposal',
-    round,
-    epoch: readNamed(text, 'proposal_epoch'),
-    seqNum: readNamed(text, 'seq_num'),
-    author: readKey(author),
-  }
-}
 
 const WHAT = 'a line of the consensus log'
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const
@@ -211,120 +70,13 @@ const parsePlain = (text: string): ConsensusEvent | null => {
   return place === undefined ? null : { level, event: 'panic', place, reason: reason ?? null }
 }
 
-/** A known message: the pattern of its log target, without the name prefix, and the function that reads its fields. */
-interface Message {
-  readonly target: RegExp
-  /** Null if the fields do not match the message. */
-  readonly read: (fields: Fields) => ConsensusEventBody | null
-}
-
-const LEDGER = /(?:^|[_:])ledger$/
-const CONSENSUS = /(?:^|[_:])consensus/
-const STATESYNC = /(?:^|[_:])(?:state|statesync)(?:$|_|:)/
-const BLOCKSYNC = /(?:^|[_:])(?:blocksync|consensus|state)/
-const ANY = /^/
-
-const always = (body: ConsensusEventBody) => (): ConsensusEventBody => body
-const statesync = (
-  step: Extract<ConsensusEventBody, { event: 'statesync' }>['step'],
-  target: (fields: Fields) => bigint | null = () => null,
-): Message => ({ target: STATESYNC, read: (fields) => ({ event: 'statesync', step, target: target(fields) }) })
-const blocksync = (step: Extract<ConsensusEventBody, { event: 'blocksync' }>['step']): Message => ({
-  target: BLOCKSYNC,
-  read: always({ event: 'blocksync', step }),
-})
-const networkError = (kind: Extract<ConsensusEventBody, { event: 'network_error' }>['kind']): Message => ({
-  target: ANY,
-  read: (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }),
-})
-const other = (body: ConsensusEventBody, target = ANY): Message => ({ target, read: always(body) })
-
-/** Messages with a fixed text, in every version since v0.11. */
-export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
-  ['committed block', { target: LEDGER, read: committedBlock }],
-  ['advancing round', { target: CONSENSUS, read: roundClosed }],
-  ['Created new QC', { target: CONSENSUS, read: createdQc }],
-  ['local timeout', { target: CONSENSUS, read: localTimeout }],
-  ['remote timeout message', { target: CONSENSUS, read: remoteTimeout }],
-  ['proposal message', { target: CONSENSUS, read: proposal }],
-  ['sending vote', { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_created', round: readU64(round) }) }],
-  ['vote successful', other({ event: 'vote_succeeded' }, CONSENSUS)],
-
-  ['starting up, syncing', statesync('begun')],
-  ['still syncing...', statesync('running', ({ root_seq_num: root }) => readU64(root))],
-  ['done db statesync', statesync('database_done', ({ n }) => readU64(n))],
-  ['done syncing, initializing consensus', statesync('done')],
-  [
-    'setting new statesync target',
-    {
-      target: /(?:^|[_:])(?:state|statesync|consensus)/,
-      read: ({ new_root: root }) => ({ event: 'statesync', step: 'new_target', target: readNamed(root, 'seq_num') }),
-    },
-  ],
-  ['starting from empty state, consider fetching a snapshot first', statesync('snapshot_advised')],
-  ['updating statesync target', statesync('running')],
-  ['applying statesync response', statesync('running')],
-  ['statesync client thread applied response', statesync('running')],
-  ['done statesync', statesync('database_done')],
-  ['sending request', { ...statesync('running'), target: /statesync/ }],
-  ['sending response', { ...statesync('serving'), target: /statesync/ }],
-  ['received SyncDone', { ...statesync('serving'), target: /statesync/ }],
-
-  ...[
-    'self request',
-    'self initiating payload request',
-    'header not found locally, sending request',
-    'payload not found locally, sending request',
-    'header request timed out, sending new request',
-    'payload request timed out, sending new request',
-    'headers response verification passed',
-    'headers response verification failed',
-    'headers response not available',
-    'received payload response',
-    'self response from ledger',
-    'self request timeout',
-    'self cancel request',
-    'received invalid self request',
-  ].map((text): [string, Message] => [`blocksync: ${text}`, blocksync('own')]),
-  ...['header', 'payload']
-    .flatMap((part) => [`${part} not found locally`, `${part} request timed out`])
-    .map((text): [string, Message] => [`blocksync: ${text}, but no peers - retrying later`, blocksync('no_peers')]),
-  ['blocksync: peer headers request', blocksync('serving')],
-  ['blocksync: peer payload request', blocksync('serving')],
-  ['consensus blocksyncing blocks up to root', blocksync('own')],
-  ['consensus blocksyncing tip', blocksync('own')],
-  ['statesync blocksyncing blocks', blocksync('own')],
-
-  ['failed to decrypt message', networkError('decrypt')],
-  ['session timeout expired', networkError('session_timeout')],
-  ['Timestamp validation failed', networkError('timestamp')],
-  ["no eth_header found, can't propose", other({ event: 'execution_lagging' }, CONSENSUS)],
-  ['network has different vote/proposal pacing than us', other({ event: 'pacing_differs' }, CONSENSUS)],
-  ['replaced local configs with remote configs', other({ event: 'configs_replaced' })],
-  ['received SIGTERM, exiting...', other({ event: 'stopping' })],
-  ['parent executor returned none!', other({ event: 'crash', reason: 'parent executor' })],
-])
-
-/** Messages with variable parts. */
-const VARIABLE: readonly (readonly [pattern: RegExp, read: (rest: string) => ConsensusEventBody])[] = [
-  [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' })],
-  [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' })],
-  [/^received statesync request/, always({ event: 'statesync', step: 'serving', target: null })],
-  [
-    /^local tip over \d+ blocks older than root/,
-    always({ event: 'statesync', step: 'snapshot_advised', target: null }),
-  ],
-  [/^statesync reached target/, always({ event: 'statesync', step: 'running', target: null })],
-  [/^starting \S+-bft with version (\S+)/, (version) => ({ event: 'starting', version })],
-  [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' })],
-]
 /** A fast test whether a message may match one of these patterns: nearly none does. */
 const VARIABLE_CANDIDATE =
   /^(?:waltrace|failed to push|statesync reached|received statesync|local tip over|starting \S+-bft)|consensus node crashed/
 
 const readVariable = (message: string): ConsensusEventBody | null => {
   if (!VARIABLE_CANDIDATE.test(message)) return null
-  for (const [pattern, read] of VARIABLE) {
+  for (const { pattern, read } of VARIABLE_MESSAGES) {
     const match = pattern.exec(message)
     if (match) return read(match[1] ?? '')
   }

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
-import { CONSENSUS_LOG_PATTERN, MESSAGES, parseConsensusLine } from '../../src/parsers/consensus-log.ts'
+import { CONSENSUS_LOG_PATTERN, parseConsensusLine } from '../../src/parsers/consensus-log.ts'
+import { MESSAGES } from '../../src/parsers/consensus-messages.ts'
 
 const fixture = z.object({ line: z.string(), is: z.record(z.string(), z.unknown()) })
 const messages = readFileSync(new URL('../fixtures/consensus-log/messages.jsonl', import.meta.url), 'utf8')

@@ -45,7 +45,7 @@ export const definition = {
   name: 'native',
   help: 'metrics exported by consensus: peers, sessions, votes, statesync',
   introduction:
-    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When they stop changing they are absent here, and `chain_native_frozen` is 1. `chain_native_database_reads_total`, `chain_native_database_writes_total` and `chain_native_database_copied_bytes_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
+    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When the main loop of consensus stops updating them they are absent here, and `chain_native_frozen` is 1. `chain_native_database_reads_total`, `chain_native_database_writes_total` and `chain_native_database_copied_bytes_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
   settings: z
     .strictObject({
       ...timing('10s', '5s', POLL),
@@ -66,37 +66,50 @@ export const definition = {
       source: NATIVE_SOURCES,
     }),
     chain_native_frozen: gauge(
-      'Whether the metrics of consensus have stopped changing; absent if no endpoint returns them.',
+      'Whether the metrics that the main loop of consensus updates have stopped changing; absent if no endpoint returns them.',
     ),
     chain_native_info: gauge('Constant 1; network and version reported by consensus.', {
       network: open,
       version: open,
     }),
-    chain_native_uptime_seconds: gauge('Uptime of consensus in seconds, from its own metrics.'),
-    chain_native_peers: gauge('Number of peers discovered by consensus.'),
-    chain_native_upstream_validators: gauge('Number of validators that send blocks to this node.'),
-    chain_native_downstream_nodes: gauge('Number of full nodes that this node sends blocks to.'),
+    chain_native_uptime_seconds: gauge(
+      'Uptime of consensus in seconds, from its own metrics. Its own endpoint computes it at each scrape, also while the main loop hangs.',
+    ),
+    chain_native_peers: gauge('Number of peers whose address consensus has verified, without pending ones.'),
+    chain_native_upstream_validators: gauge(
+      'Number of validators that this full node receives blocks from or has asked to, pending ones included; 0 on a validator.',
+    ),
+    chain_native_downstream_nodes: gauge('Number of full nodes that this validator sends blocks to; 0 on a full node.'),
     chain_native_sessions: gauge(
       'Sessions of the authenticated transport of consensus over UDP, by state: established (transport) or being set up (initiating).',
       {
         state: SESSION_STATES,
       },
     ),
-    chain_native_statesync_active: gauge('Whether the metrics of consensus report that the node needs statesync.'),
-    chain_native_statesync_progress_block: gauge('Block that statesync has reached, from the metrics of consensus.'),
-    chain_native_statesync_target_block: gauge('Target block of statesync, from the metrics of consensus.'),
+    chain_native_statesync_active: gauge(
+      'Whether consensus is not live yet, from its metrics: 1 from each start until it is live, with and without statesync.',
+    ),
+    chain_native_statesync_progress_block: gauge(
+      'Estimate of the block that statesync has reached, from the metrics of consensus: a mean over parts of the state, which may not move while data arrives.',
+    ),
+    chain_native_statesync_target_block: gauge(
+      'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
+    ),
     chain_native_vote_delay_seconds: gauge(
-      'Time from the start of the vote timer until the vote was ready, in seconds, by percentile of recent votes, from the metrics of consensus.',
+      'Time from the own vote until the proposal of the next round was accepted, in seconds, by percentile of the last 5 minutes, from the metrics of consensus. Late leaders increase it; full nodes have it, too.',
       {
         percentile: VOTE_PERCENTILES,
       },
     ),
     chain_native_stake_ratio: gauge(
-      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set.',
+      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set. Set at each new round: while consensus enters none, it keeps its last value.',
     ),
-    chain_native_migration_phase: gauge('Phase of the migration of the database as a state set; exactly one is 1.', {
-      phase: MIGRATION_PHASES,
-    }),
+    chain_native_migration_phase: gauge(
+      'Phase of the migration of the database as a state set, read once at the start of consensus; exactly one is 1.',
+      {
+        phase: MIGRATION_PHASES,
+      },
+    ),
     chain_native_database_used_bytes: gauge('Used bytes of the database, from the metrics of consensus.'),
     chain_native_database_capacity_bytes: gauge('Capacity of the database, from the metrics of consensus.'),
     chain_native_database_reads_total: externalCounter(
@@ -124,17 +137,20 @@ export const definition = {
     ),
     chain_native_cache_entries: gauge('Trie nodes in the cache with which consensus reads the state.'),
     chain_native_cache_max_entries: gauge('Limit of trie nodes in the cache with which consensus reads the state.'),
-    chain_native_pool_transactions: gauge('Number of transactions in the transaction pool.'),
+    chain_native_pool_transactions: gauge('Number of transactions in the transaction pool of consensus.'),
     chain_native_broadcast_latency_seconds: gauge(
-      'Time until a block was received over the channel, in seconds, 99th percentile of the last 30 seconds, from the metrics of consensus.',
+      'Time from the clock of the sender to that of this node for each decoded message of the channel, in seconds, 99th percentile of the last 30 seconds, from the metrics of consensus. Wrong clocks of senders move it.',
       { channel: BROADCAST_CHANNELS },
     ),
     chain_native_executor_seconds_total: externalCounter(
       'Working time of the parts of consensus in seconds since it was started: which of them is slow.',
       { part: NATIVE_PARTS },
     ),
-    chain_native_events_total: externalCounter('Events of consensus since it was started.', {
-      event: NATIVE_EVENTS,
-    }),
+    chain_native_events_total: externalCounter(
+      'Events of consensus since it was started, or since its counters were cleared.',
+      {
+        event: NATIVE_EVENTS,
+      },
+    ),
   },
 } as const

@@ -1,4 +1,4 @@
-import type { NodeSource } from '../../core/node-source.ts'
+import { type NodeSource, own, received } from '../../core/node-source.ts'
 import type { ReadingName } from '../../core/metric.ts'
 import {
   BROADCAST_CHANNELS,
@@ -20,53 +20,79 @@ export interface NodeMetric {
   readonly exports: ReadingName
   readonly labels?: Readonly<Record<string, string>>
   readonly divisor?: number
-  /** Where the node sets or counts it; null: in none of its published branches. */
-  readonly source: NodeSource | null
-  /** The name that `source` uses, if it is neither that of the constant nor of the field. */
+  /** The functions that set or count it; empty if no published branch has it. */
+  readonly sources: readonly NodeSource[]
+  /** The name that they use, if it is neither that of the constant nor of the field. */
   readonly identifier?: string
-  /** Whether the main branch does not have it: `source` is a place in another branch. */
+  /** What the name does not show. */
+  readonly note?: string
+  /** Whether the main branch does not have it: `sources` is of another branch. */
   readonly isUnmerged?: true
 }
 
-const own = (file: string, name: string): NodeSource => ({ file: `monad-bft/${file}`, function: name, cause: 'own' })
-const received = (file: string, name: string): NodeSource => ({ ...own(file, name), cause: 'received' })
-
-const NODE = 'monad-node/src/metrics.rs'
-const DISCOVERY = 'monad-peer-discovery/src/discovery.rs'
-const STATESYNC = 'monad-statesync-executor/src/lib.rs'
-const STATE = 'monad-state/src/lib.rs'
-const CONSENSUS = 'monad-consensus-state/src/lib.rs'
-const BLOCKTREE = 'monad-blocktree/src/blocktree.rs'
-const BLOCKSYNC = 'monad-blocksync/src/blocksync.rs'
-const WIREAUTH = 'monad-wireauth/src/state.rs'
+const NODE = 'monad-bft/monad-node/src/metrics.rs'
+const DISCOVERY = 'monad-bft/monad-peer-discovery/src/discovery.rs'
+const STATESYNC = 'monad-bft/monad-statesync-executor/src/lib.rs'
+const STATE = 'monad-bft/monad-state/src/lib.rs'
+const CONSENSUS = 'monad-bft/monad-consensus-state/src/lib.rs'
+const BLOCKTREE = 'monad-bft/monad-blocktree/src/blocktree.rs'
+const BLOCKSYNC = 'monad-bft/monad-blocksync/src/blocksync.rs'
+const WIREAUTH = 'monad-bft/monad-wireauth/src/state.rs'
 
 const MICROSECONDS = 1_000_000
 const MILLISECONDS = 1000
 const BASIS_POINTS = 10_000
 
-const EVENTS: Readonly<Record<(typeof NATIVE_EVENTS)[number], readonly [name: string, source: NodeSource]>> = {
+const RECHECKED = 'a block is checked again with each one on top of it: it may count many times'
+/** What the names of events do not show. */
+const NOTES: Readonly<Partial<Record<(typeof NATIVE_EVENTS)[number], string>>> = {
+  vote_created: 'own vote computed; a full node counts its votes, and sends none',
+  statesync_target_set: 'one at the start, if statesync is needed, and one for each newer target; never of a live node',
+  execution_lagging: RECHECKED,
+  bad_state_root: RECHECKED,
+  base_fee_error: RECHECKED,
+  timestamp_rejected: 'the clock of the leader or of this node is off',
+  version_rejected: 'messages of another version',
+  remote_timeout: 'timeout messages of other validators',
+  blocksync_requested: 'requests of headers to peers, after the own ledger did not have them',
+  blocksync_timeout: 'requests that no peer answered in time',
+  blocksync_invalid_headers: 'answers of peers',
+}
+
+const EVENTS: Readonly<
+  Record<(typeof NATIVE_EVENTS)[number], readonly [name: string, sources: readonly NodeSource[]]>
+> = {
   committed_block: ['consensus_events_commit_block', own(CONSENSUS, 'try_commit')],
   local_timeout: ['consensus_events_local_timeout', own(CONSENSUS, 'handle_timeout_expiry')],
   vote_created: ['consensus_events_created_vote', own(CONSENSUS, 'send_vote_and_reset_timer')],
   round_entered_by_qc: [
     'consensus_events_enter_new_round_qc',
-    received('monad-consensus/src/pacemaker.rs', 'process_certificate'),
+    received('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate'),
   ],
   round_entered_by_tc: [
     'consensus_events_enter_new_round_tc',
-    received('monad-consensus/src/pacemaker.rs', 'process_certificate'),
+    received('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate'),
   ],
-  execution_lagging: ['consensus_events_rx_execution_lagging', received(BLOCKTREE, 'try_update_coherency')],
+  execution_lagging: [
+    'consensus_events_rx_execution_lagging',
+    [...received(BLOCKTREE, 'try_update_coherency'), ...own(CONSENSUS, 'try_propose')],
+  ],
   bad_state_root: ['consensus_events_rx_bad_state_root', received(BLOCKTREE, 'try_update_coherency')],
   base_fee_error: ['consensus_events_rx_base_fee_error', received(BLOCKTREE, 'try_update_coherency')],
-  statesync_target_set: ['consensus_events_trigger_state_sync', own(STATE, 'maybe_start_consensus')],
-  proposal_created: ['consensus_events_creating_proposal', own('monad-state/src/consensus.rs', 'handle_mempool_event')],
+  statesync_target_set: [
+    'consensus_events_trigger_state_sync',
+    [...own(STATE, 'maybe_start_consensus'), ...own('monad-bft/monad-state/src/consensus.rs', 'update')],
+  ],
+  proposal_created: [
+    'consensus_events_creating_proposal',
+    own('monad-bft/monad-state/src/consensus.rs', 'handle_mempool_event'),
+  ],
   vote_received: ['consensus_events_vote_received', received(CONSENSUS, 'handle_vote_message')],
   remote_timeout: ['consensus_events_remote_timeout_msg', received(CONSENSUS, 'handle_timeout_message')],
   timestamp_rejected: ['consensus_events_failed_ts_validation', received(CONSENSUS, 'try_vote')],
   transactions_rejected: [
     'consensus_events_failed_txn_validation',
-    received('monad-eth-block-validator/src/lib.rs', 'validate'),
+    received('monad-bft/monad-eth-block-validator/src/lib.rs', 'validate'),
   ],
   version_rejected: ['validation_errors_invalid_version', received(STATE, 'handle_validation_error')],
   blocksync_requested: ['blocksync_events_self_headers_request', own(BLOCKSYNC, 'handle_headers_response_for_self')],
@@ -80,48 +106,48 @@ const EVENTS: Readonly<Record<(typeof NATIVE_EVENTS)[number], readonly [name: st
 
 /** Metrics that are exported only under a condition, or are read for another purpose, too. */
 export const NODE_METRICS = {
-  /** Computed at each scrape of the node's own endpoint, in the thread of the metrics server. */
   uptime: {
     name: 'total_uptime_us',
     exports: 'chain_native_uptime_seconds',
     divisor: MICROSECONDS,
-    source: own(NODE, 'refresh_dynamic_metrics'),
+    sources: own(NODE, 'refresh_dynamic_metrics'),
     identifier: 'total_uptime',
+    note: 'computed at each scrape of the own endpoint, in the thread of the metrics server',
   },
-  /** The main loop sets it with every event; it has one every 5 ms at least (`TokioTimestamp`). */
   stateUpdate: {
     name: 'state_total_update_us',
     exports: 'chain_native_executor_seconds_total',
     labels: { part: 'state' },
     divisor: MICROSECONDS,
-    source: own('monad-node/src/main.rs', 'run'),
+    sources: own('monad-bft/monad-node/src/main.rs', 'run'),
     identifier: 'record_state_update_elapsed',
+    note: 'set by the main loop with every event: it has one every 5 ms at least',
   },
   statesyncActive: {
     name: 'statesync_syncing',
     exports: 'chain_native_statesync_active',
-    source: own(STATESYNC, 'update_syncing_metrics'),
+    sources: own(STATESYNC, 'update_syncing_metrics'),
   },
   statesyncProgress: {
     name: 'statesync_progress_estimate',
     exports: 'chain_native_statesync_progress_block',
-    source: own(STATESYNC, 'poll_next'),
+    sources: own(STATESYNC, 'poll_next'),
   },
   statesyncTarget: {
     name: 'statesync_last_target',
     exports: 'chain_native_statesync_target_block',
-    source: own(STATESYNC, 'exec'),
+    sources: own(STATESYNC, 'exec'),
   },
   /** Read once, at the start of the process. Absent if consensus could not open the database. */
   migrationPhase: {
     name: 'triedb_migration_phase',
     exports: 'chain_native_migration_phase',
-    source: own(NODE, 'record_triedb_phase_metrics'),
+    sources: own(NODE, 'record_triedb_phase_metrics'),
   },
   info: {
     name: 'node_info',
     exports: 'chain_native_info',
-    source: own(NODE, 'default_prometheus_labels'),
+    sources: own(NODE, 'default_prometheus_labels'),
     identifier: 'labels',
   },
 } as const satisfies Readonly<Record<string, NodeMetric>>
@@ -131,7 +157,7 @@ const statistic = (name: string, exports: ReadingName, labels: Readonly<Record<s
   name: `triedb_${name}`,
   exports,
   labels,
-  source: null,
+  sources: [],
   isUnmerged: true,
 })
 const COPIES: Readonly<Record<(typeof COPY_DIRECTIONS)[number], string>> = {
@@ -157,11 +183,16 @@ const cache = (name: string, exports: ReadingName, labels?: Readonly<Record<stri
   name: `triedb_node_cache_${name}`,
   exports,
   ...(labels && { labels }),
-  source: own(NODE, 'record_triedb_node_cache_metrics'),
+  sources: own(NODE, 'record_triedb_node_cache_metrics'),
   isUnmerged: true,
 })
 
-const plain = (name: string, exports: ReadingName, source: NodeSource): NodeMetric => ({ name, exports, source })
+const noteOf = (note: string | undefined) => (note === undefined ? {} : { note })
+const plain = (name: string, exports: ReadingName, sources: readonly NodeSource[]): NodeMetric => ({
+  name,
+  exports,
+  sources,
+})
 
 /** Metrics that are exported whenever their value is known. */
 export const EXPORTED: readonly NodeMetric[] = [
@@ -175,7 +206,11 @@ export const EXPORTED: readonly NodeMetric[] = [
   plain('peer_disc_num_downstream_fullnodes', 'chain_native_downstream_nodes', received(DISCOVERY, 'refresh')),
   ...SESSION_STATES.map((state) => ({
     // Consensus communicates over UDP; some versions also have sessions over TCP.
-    ...plain(`wireauth_udp_state_${state}_sessions`, 'chain_native_sessions', received(WIREAUTH, 'insert_transport')),
+    ...plain(
+      `wireauth_udp_state_${state}_sessions`,
+      'chain_native_sessions',
+      received(WIREAUTH, 'insert_transport', 'terminate_session'),
+    ),
     labels: { state },
   })),
   ...VOTE_PERCENTILES.map((percentile) => ({
@@ -183,7 +218,7 @@ export const EXPORTED: readonly NodeMetric[] = [
     ...plain(
       `state_vote_delay_ready_after_timer_start_p${percentile}_ms`,
       'chain_native_vote_delay_seconds',
-      received('monad-consensus-state/src/vote_delay_metrics.rs', 'update_metrics'),
+      received('monad-bft/monad-consensus-state/src/vote_delay_metrics.rs', 'update_metrics'),
     ),
     labels: { percentile },
     divisor: MILLISECONDS,
@@ -210,7 +245,7 @@ export const EXPORTED: readonly NodeMetric[] = [
     ...plain(
       'bft_txpool_pool_tracked_txs',
       'chain_native_pool_transactions',
-      received('monad-eth-txpool/src/event_tracker.rs', 'update_aggregate_metrics'),
+      received('monad-bft/monad-eth-txpool/src/event_tracker.rs', 'update_aggregate_metrics'),
     ),
     identifier: 'txs',
   },
@@ -218,7 +253,7 @@ export const EXPORTED: readonly NodeMetric[] = [
     ...plain(
       `bft_raptorcast_udp_${channel}_broadcast_latency_p99_ms`,
       'chain_native_broadcast_latency_seconds',
-      received('monad-raptorcast/src/metrics.rs', 'record_broadcast_latency'),
+      received('monad-bft/monad-raptorcast/src/metrics.rs', 'record_broadcast_latency'),
     ),
     labels: { channel },
     divisor: MILLISECONDS,
@@ -231,15 +266,19 @@ export const EXPORTED: readonly NodeMetric[] = [
           ...plain(
             `executor_${part}_total_exec_us`,
             'chain_native_executor_seconds_total',
-            own('monad-updaters/src/parent.rs', 'exec'),
+            own('monad-bft/monad-updaters/src/parent.rs', 'exec'),
           ),
           labels: { part },
           divisor: MICROSECONDS,
         },
   ),
   ...NATIVE_EVENTS.map((event) => {
-    const [name, source] = EVENTS[event]
-    return { ...plain(`state_${name}`, 'chain_native_events_total', source), labels: { event } }
+    const [name, sources] = EVENTS[event]
+    return {
+      ...plain(`state_${name}`, 'chain_native_events_total', sources),
+      labels: { event },
+      ...noteOf(NOTES[event]),
+    }
   }),
 ]
 

@@ -1,0 +1,332 @@
+import { type NodeSource, own, received } from '../core/node-source.ts'
+import { type Fields, readCertificate, readKey, readNamed, readPeer, readU64 } from './consensus-fields.ts'
+
+/** What a message of consensus reports. Null is a field that the line or its version does not have. */
+export type ConsensusEventBody =
+  | { readonly event: 'committed_block'; readonly block: bigint; readonly transactions: bigint | null }
+  /** A round ended, by a quorum certificate or a timeout certificate. `round` is the certificate's round. */
+  | { readonly event: 'round_closed'; readonly by: 'qc' | 'tc'; readonly round: bigint; readonly epoch: bigint }
+  | { readonly event: 'qc_created'; readonly round: bigint; readonly epoch: bigint | null }
+  | { readonly event: 'local_timeout'; readonly round: bigint; readonly leader: string | null }
+  | { readonly event: 'remote_timeout'; readonly round: bigint | null }
+  | {
+      readonly event: 'proposal'
+      readonly round: bigint
+      readonly epoch: bigint | null
+      readonly seqNum: bigint | null
+      readonly author: string | null
+    }
+  | { readonly event: 'vote_created'; readonly round: bigint | null }
+  | { readonly event: 'vote_succeeded' }
+  | { readonly event: 'statesync'; readonly step: StatesyncStep; readonly target: bigint | null }
+  | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
+  | {
+      readonly event: 'network_error'
+      readonly kind: NetworkErrorKind
+      /** Without the port, which changes from session to session. */
+      readonly peer: string | null
+    }
+  /** The leader has no executed block to build on. */
+  | { readonly event: 'execution_lagging' }
+  /** The network uses a different vote pace than this node's version or configuration. */
+  | { readonly event: 'pacing_differs' }
+  | { readonly event: 'wal'; readonly trouble: 'thread_stopped' | 'push_failed' }
+  | { readonly event: 'crash'; readonly reason: string }
+  /** The reason of a panic: the block tree is too old to continue from. */
+  | { readonly event: 'too_far_behind' }
+  /** The first line of a panic. Since Rust 1.73 the reason is on the next line; null in that case. */
+  | { readonly event: 'panic'; readonly place: string; readonly reason: string | null }
+  | { readonly event: 'starting'; readonly version: string }
+  | { readonly event: 'configs_replaced' }
+  | { readonly event: 'stopping' }
+  /** A warning or an error without a known message. */
+  | { readonly event: 'other' }
+
+/** `serving` answers other nodes and is healthy; every other step is this node's own statesync, or its end. */
+type StatesyncStep = 'begun' | 'running' | 'new_target' | 'snapshot_advised' | 'database_done' | 'done' | 'serving'
+
+type BlocksyncStep = 'own' | 'no_peers' | 'serving'
+
+type NetworkErrorKind = 'decrypt' | 'session_timeout' | 'timestamp'
+
+// Each function reads the fields of one message; null if the fields do not match.
+
+const roundClosed = ({ certificate }: Fields): ConsensusEventBody | null => {
+  const read = readCertificate(certificate)
+  return read && { event: 'round_closed', ...read }
+}
+
+const committedBlock = ({ block_num: number, num_tx: transactions }: Fields): ConsensusEventBody | null => {
+  const block = readU64(number)
+  return block === null ? null : { event: 'committed_block', block, transactions: readU64(transactions) }
+}
+
+const createdQc = ({ round: number, epoch }: Fields): ConsensusEventBody | null => {
+  const round = readU64(number)
+  return round === null ? null : { event: 'qc_created', round, epoch: readU64(epoch) }
+}
+
+const localTimeout = ({ round: number, leader }: Fields): ConsensusEventBody | null => {
+  const round = readU64(number)
+  return round === null ? null : { event: 'local_timeout', round, leader: readKey(leader) }
+}
+
+const remoteTimeout = (fields: Fields): ConsensusEventBody => {
+  const text = Object.values(fields).find((value) => readNamed(value, 'round') !== null)
+  return { event: 'remote_timeout', round: readU64(fields['round']) ?? readNamed(text, 'round') }
+}
+
+const proposal = ({ author, proposal: text }: Fields): ConsensusEventBody | null => {
+  const round = readNamed(text, 'proposal_round')
+  if (round === null) return null
+  return {
+    event: 'proposal',
+    round,
+    epoch: readNamed(text, 'proposal_epoch'),
+    seqNum: readNamed(text, 'seq_num'),
+    author: readKey(author),
+  }
+}
+
+/** A known message. */
+interface Message {
+  /** The pattern of its log target, without the name prefix. */
+  readonly target: RegExp
+  /** Null if the fields do not match the message. */
+  readonly read: (fields: Fields) => ConsensusEventBody | null
+  readonly sources: readonly NodeSource[]
+}
+
+const LEDGER = /(?:^|[_:])ledger$/
+const CONSENSUS = /(?:^|[_:])consensus/
+const STATESYNC = /(?:^|[_:])(?:state|statesync)(?:$|_|:)/
+const BLOCKSYNC = /(?:^|[_:])(?:blocksync|consensus|state)/
+const ANY = /^/
+
+type Sources = readonly NodeSource[]
+const always = (body: ConsensusEventBody) => (): ConsensusEventBody => body
+const statesync = (
+  step: StatesyncStep,
+  sources: Sources,
+  target: (fields: Fields) => bigint | null = () => null,
+): Message => ({ target: STATESYNC, sources, read: (fields) => ({ event: 'statesync', step, target: target(fields) }) })
+const networkError = (kind: NetworkErrorKind, sources: Sources): Message => ({
+  target: ANY,
+  sources,
+  read: (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }),
+})
+const other = (body: ConsensusEventBody, sources: Sources, target = ANY): Message => ({
+  target,
+  sources,
+  read: always(body),
+})
+
+const MAIN = 'monad-bft/monad-node/src/main.rs'
+const STATE = 'monad-bft/monad-consensus-state/src/lib.rs'
+const LIVE = 'monad-bft/monad-state/src/lib.rs'
+const BLOCKSYNC_FILE = 'monad-bft/monad-blocksync/src/blocksync.rs'
+const STATESYNC_DIRECTORY = 'monad-bft/monad-statesync-executor/src'
+
+const blocksync =
+  (step: BlocksyncStep, sources = own) =>
+  ([text, name]: readonly [text: string, name: string]): [string, Message] => [
+    text,
+    { target: BLOCKSYNC, read: always({ event: 'blocksync', step }), sources: sources(BLOCKSYNC_FILE, name) },
+  ]
+
+/** Messages with a fixed text, in every version since v0.11. */
+export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
+  [
+    'committed block',
+    { target: LEDGER, read: committedBlock, sources: own('monad-bft/monad-ledger/src/lib.rs', 'exec') },
+  ],
+  [
+    'advancing round',
+    {
+      target: CONSENSUS,
+      read: roundClosed,
+      sources: own('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate'),
+    },
+  ],
+  [
+    'Created new QC',
+    { target: CONSENSUS, read: createdQc, sources: own('monad-bft/monad-consensus/src/vote_state.rs', 'process_vote') },
+  ],
+  ['local timeout', { target: CONSENSUS, read: localTimeout, sources: own(STATE, 'handle_timeout_expiry') }],
+  [
+    'remote timeout message',
+    { target: CONSENSUS, read: remoteTimeout, sources: received(STATE, 'handle_timeout_message') },
+  ],
+  ['proposal message', { target: CONSENSUS, read: proposal, sources: received(STATE, 'handle_proposal_message') }],
+  [
+    'sending vote',
+    {
+      target: CONSENSUS,
+      read: ({ round }) => ({ event: 'vote_created', round: readU64(round) }),
+      sources: own(STATE, 'send_vote_and_reset_timer'),
+    },
+  ],
+  ['vote successful', other({ event: 'vote_succeeded' }, own(STATE, 'try_vote'), CONSENSUS)],
+
+  ['starting up, syncing', statesync('begun', own(LIVE, 'build'))],
+  [
+    'still syncing...',
+    statesync('running', own(LIVE, 'maybe_start_consensus'), ({ root_seq_num: root }) => readU64(root)),
+  ],
+  ['done db statesync', statesync('database_done', own(LIVE, 'update'), ({ n }) => readU64(n))],
+  ['done syncing, initializing consensus', statesync('done', own(LIVE, 'maybe_start_consensus'))],
+  [
+    'setting new statesync target',
+    {
+      target: /(?:^|[_:])(?:state|statesync|consensus)/,
+      read: ({ new_root: root }) => ({ event: 'statesync', step: 'new_target', target: readNamed(root, 'seq_num') }),
+      sources: own('monad-bft/monad-state/src/consensus.rs', 'update'),
+    },
+  ],
+  [
+    'starting from empty state, consider fetching a snapshot first',
+    statesync('snapshot_advised', own(LIVE, 'maybe_start_consensus')),
+  ],
+  ['updating statesync target', statesync('running', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'))],
+  [
+    'applying statesync response',
+    statesync('running', own(`${STATESYNC_DIRECTORY}/client/outbound_requests.rs`, 'apply_response')),
+  ],
+  [
+    'statesync client thread applied response',
+    statesync('running', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start')),
+  ],
+  ['done statesync', statesync('database_done', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'))],
+  [
+    'sending request',
+    { ...statesync('running', own(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next')), target: /statesync/ },
+  ],
+  [
+    'sending response',
+    { ...statesync('serving', received(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next')), target: /statesync/ },
+  ],
+  [
+    'received SyncDone',
+    {
+      ...statesync('serving', received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_execution_message')),
+      target: /statesync/,
+    },
+  ],
+
+  ...(
+    [
+      ['blocksync: self request', 'handle_self_request'],
+      ['blocksync: self initiating payload request', 'try_initiate_payload_requests_for_self'],
+      ['blocksync: header not found locally, sending request', 'handle_headers_response_for_self'],
+      ['blocksync: payload not found locally, sending request', 'handle_payload_response_for_self'],
+      ['blocksync: header request timed out, sending new request', 'handle_timeout'],
+      ['blocksync: payload request timed out, sending new request', 'handle_timeout'],
+      ['blocksync: headers response verification passed', 'handle_headers_response_for_self'],
+      ['blocksync: headers response verification failed', 'handle_headers_response_for_self'],
+      ['blocksync: headers response not available', 'handle_headers_response_for_self'],
+      ['blocksync: received payload response', 'handle_payload_response_for_self'],
+      ['blocksync: self response from ledger', 'handle_ledger_response'],
+      ['blocksync: self request timeout', 'handle_timeout'],
+      ['blocksync: self cancel request', 'handle_self_cancel_request'],
+      ['blocksync: received invalid self request', 'handle_self_request'],
+    ] as const
+  ).map(blocksync('own')),
+  ...(
+    [
+      ['blocksync: header not found locally, but no peers - retrying later', 'handle_headers_response_for_self'],
+      ['blocksync: header request timed out, but no peers - retrying later', 'handle_timeout'],
+      ['blocksync: payload not found locally, but no peers - retrying later', 'handle_payload_response_for_self'],
+      ['blocksync: payload request timed out, but no peers - retrying later', 'handle_timeout'],
+    ] as const
+  ).map(blocksync('no_peers')),
+  ...(
+    [
+      ['blocksync: peer headers request', 'handle_peer_request'],
+      ['blocksync: peer payload request', 'handle_peer_request'],
+    ] as const
+  ).map(blocksync('serving', received)),
+  [
+    'consensus blocksyncing blocks up to root',
+    other({ event: 'blocksync', step: 'own' }, own(STATE, 'request_blocks_if_missing_ancestor'), BLOCKSYNC),
+  ],
+  [
+    'consensus blocksyncing tip',
+    other({ event: 'blocksync', step: 'own' }, own(STATE, 'request_tip_if_missing'), BLOCKSYNC),
+  ],
+  [
+    'statesync blocksyncing blocks',
+    other(
+      { event: 'blocksync', step: 'own' },
+      own('monad-bft/monad-state/src/statesync.rs', 'needs_blocksync'),
+      BLOCKSYNC,
+    ),
+  ],
+
+  // Both at DEBUG: any foreign packet causes the first, and any peer that restarts the second.
+  [
+    'failed to decrypt message',
+    networkError('decrypt', received('monad-bft/monad-raptorcast/src/auth/socket.rs', 'recv')),
+  ],
+  [
+    'session timeout expired',
+    networkError('session_timeout', received('monad-bft/monad-wireauth/src/session/transport.rs', 'tick')),
+  ],
+  ['Timestamp validation failed', networkError('timestamp', received(STATE, 'try_vote'))],
+  ["no eth_header found, can't propose", other({ event: 'execution_lagging' }, own(STATE, 'try_propose'), CONSENSUS)],
+  [
+    'network has different vote/proposal pacing than us',
+    other({ event: 'pacing_differs' }, received(STATE, 'try_vote'), CONSENSUS),
+  ],
+  [
+    'replaced local configs with remote configs',
+    other({ event: 'configs_replaced' }, own('monad-bft/monad-node/src/state.rs', 'get_latest_configs')),
+  ],
+  ['received SIGTERM, exiting...', other({ event: 'stopping' }, own(MAIN, 'run'))],
+  ['parent executor returned none!', other({ event: 'crash', reason: 'parent executor' }, own(MAIN, 'run'))],
+])
+
+interface VariableMessage {
+  readonly pattern: RegExp
+  /** From the text that the first group of the pattern matched. */
+  readonly read: (rest: string) => ConsensusEventBody
+  readonly sources: readonly NodeSource[]
+}
+
+/** Messages with variable parts. */
+export const VARIABLE_MESSAGES: readonly VariableMessage[] = [
+  {
+    pattern: /^waltrace thread stopped/,
+    read: always({ event: 'wal', trouble: 'thread_stopped' }),
+    sources: own(MAIN, 'run'),
+  },
+  {
+    pattern: /^failed to push to wal/,
+    read: always({ event: 'wal', trouble: 'push_failed' }),
+    sources: own(MAIN, 'run'),
+  },
+  {
+    pattern: /^received statesync request/,
+    read: always({ event: 'statesync', step: 'serving', target: null }),
+    sources: received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_request'),
+  },
+  {
+    pattern: /^local tip over \d+ blocks older than root/,
+    read: always({ event: 'statesync', step: 'snapshot_advised', target: null }),
+    sources: own(LIVE, 'maybe_start_consensus'),
+  },
+  {
+    pattern: /^statesync reached target/,
+    read: always({ event: 'statesync', step: 'running', target: null }),
+    sources: own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'),
+  },
+  {
+    pattern: /^starting \S+-bft with version (\S+)/,
+    read: (version) => ({ event: 'starting', version }),
+    sources: own(MAIN, 'main'),
+  },
+  {
+    pattern: /(?:^|\s)consensus node crashed/,
+    read: always({ event: 'crash', reason: 'consensus' }),
+    sources: own(MAIN, 'main'),
+  },
+]
