@@ -39,14 +39,41 @@ const SERVICE_NAMES = {
   any: 'any program of the node',
 }
 
-const chapter = ({ name, services, severity, text, meaning, advice, sources = [] }) => `
+const chapter = ({
+  name,
+  services,
+  severity,
+  text,
+  meaning,
+  advice,
+  sources,
+  notInSource,
+  endsProcess,
+  documents = [],
+}) => `
 ### ${name}
 
 *${severity}*, in the log of ${services.map((service) => SERVICE_NAMES[service]).join(' and ')}: ${asCode(text)}
 
 ${meaning}
 
-What to do: ${advice}${sources.length === 0 ? '' : `\n\nSource: ${sources.map(linkToDocument).join(', ')}`}`
+What to do: ${advice}
+
+Cause: ${causes(sources)}. The process ${endsProcess ? 'has ended' : 'continues'}. Logged by ${sources.length === 0 ? notInSource : placesOf(sources)}.${documents.length === 0 ? '' : `\n\nSource: ${documents.map(linkToDocument).join(', ')}`}`
+
+const causes = (sources) => [...new Set(sources.map(({ cause }) => cause))].join(', ') || 'own'
+
+/** Each file once, with its functions. */
+const placesOf = (sources) =>
+  [...new Set(sources.map(({ file }) => file))]
+    .map(
+      (file) =>
+        `\`${file}\`: ${sources
+          .filter((one) => one.file === file)
+          .map((one) => `\`${one.function}\``)
+          .join(', ')}`,
+    )
+    .join('; ')
 
 /** Two backquotes around text that contains one. */
 const asCode = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``)
@@ -60,4 +87,8 @@ The agent also logs *critical* and *warning* lines of the last ten minutes, the 
 only counted. The expression matches the beginning of the text after the logger's prefix.
 
 The line after an assertion, an abort or a panic gives the reason; if that line matches a pattern too, it is counted as well.
-Errors that a program caught (\`… assert throw\`) are not counted.`
+Errors that a program caught (\`… assert throw\`) are not counted.
+
+Each pattern has its place in the node's public source of 2026-08-21 (\`monad-bft\` and \`monad\` of
+<https://github.com/category-labs>). Cause *own*: the state of this node; *received*: messages of other nodes alone can cause the line, so it is
+never critical. *Has ended*: the process that logs the line has ended or ends at once, so it is always critical.`

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
+import { type NodeSource, own } from '../core/node-source.ts'
 import { parseU64, SENTINEL } from '../core/units.ts'
 
 /** One execution of a block. */
@@ -8,8 +9,11 @@ export interface ExecutedBlock {
   readonly number: bigint
   /** 0x and 64 hex digits, lower case; null if the node runs without consensus. */
   readonly id: string | null
-  /** The block's own time, in milliseconds since the epoch. */
-  readonly blockAt: number
+  /**
+   * The host's clock when execution of the block started, in milliseconds since the epoch. It is not the block's own
+   * time: of an old block that a node executes while it catches up, it is the present.
+   */
+  readonly startedAt: number
   readonly transactions: bigint
   /** Transactions that were executed again because they conflicted with others in the block. */
   readonly retried: bigint
@@ -67,7 +71,7 @@ const readExecutedBlock = (message: string): ExecutedBlock | string => {
     event: 'executed',
     number: data.bl,
     id: data.id ?? null,
-    blockAt: data.ts,
+    startedAt: data.ts,
     transactions: data.tx,
     retried: data.rt,
     gas: data.gas,
@@ -220,3 +224,14 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 export const EXECUTION_LOG_PATTERN = `^(?:.{0,300}?\\s)?(${[...READERS.keys()].join('|')})`
 
 const LINE_START = new RegExp(EXECUTION_LOG_PATTERN)
+
+const RUNLOOP = 'monad/category/execution/runloop/runloop_monad.cpp'
+
+/** The functions of the node that log each of the lines, by the text that the line begins with. */
+export const EXECUTION_SOURCES: ReadonlyMap<string, readonly NodeSource[]> = new Map([
+  ['__exec_block,', own(RUNLOOP, 'propose_block')],
+  ['Finish upserting version', own('monad/category/mpt/update_aux.cpp', 'do_update')],
+  ['Run to block=', own(RUNLOOP, 'log_tps')],
+  ['Processing finalization for block', own(RUNLOOP, 'runloop_monad')],
+  ['block={}, block_id={} state_root primary=', own(RUNLOOP, 'propose_block')],
+])

@@ -186,7 +186,8 @@ const renderBlock = ({ block, id, execution, atMs }: ExecutionContext, work: Wor
   const fields = [
     `bl=${pad(8, block.seqNum)}`,
     `id=${id}`,
-    `ts=${block.timeMs}`,
+    // The host's clock when execution started, not the block's time.
+    `ts=${Math.floor(atMs - work.total / 1000)}`,
     `tx=${pad(5, transactions)}`,
     `rt=${pad(4, work.retried)}`,
     `rtp=${share.toFixed(2).padStart(5)}%`,

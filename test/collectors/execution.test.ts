@@ -30,7 +30,7 @@ test('requests known lines only, and exports their values', async () => {
   expect(samples).toEqual({
     'chain_agent_journal_last_entry_timestamp_seconds execution': T0 / 1000,
     chain_execution_block_number: 9,
-    chain_execution_block_timestamp_seconds: T0 / 1000 + 9,
+    chain_execution_block_started_timestamp_seconds: T0 / 1000 + 9,
     chain_execution_finalized_block_number: 7,
     chain_execution_storage_used_ratio: 0.7,
     'chain_execution_storage_chunks fast': 20,
@@ -63,7 +63,7 @@ test('a minute after the last line memory and database are unknown, and the heig
   expect(samples).toEqual({
     'chain_agent_journal_last_entry_timestamp_seconds execution': T0 / 1000,
     chain_execution_block_number: 9,
-    chain_execution_block_timestamp_seconds: T0 / 1000 + 9,
+    chain_execution_block_started_timestamp_seconds: T0 / 1000 + 9,
     chain_execution_finalized_block_number: 7,
   })
 })

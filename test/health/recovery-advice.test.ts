@@ -116,7 +116,7 @@ describe('the distance to the network decides', () => {
         sample('chain_service_active', 0, { service: 'bft' }),
         sample('chain_service_expected', 1, { service: 'bft' }),
         sample('chain_execution_block_number', 1_000_000),
-        sample('chain_execution_block_timestamp_seconds', NOW),
+        sample('chain_execution_block_started_timestamp_seconds', NOW),
       ]),
       collectors: [],
       readings: {},

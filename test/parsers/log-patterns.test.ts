@@ -43,6 +43,27 @@ describe('the table', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
+  test('a line of a process that has ended is critical', () => {
+    const ended = LOG_PATTERNS.filter(({ endsProcess }) => endsProcess)
+    expect(ended.length).toBeGreaterThan(30)
+    expect(ended.filter(({ severity }) => severity !== 'critical').map(({ name }) => name)).toEqual([])
+  })
+
+  test('a line that other nodes alone can cause is never critical', () => {
+    const caused = LOG_PATTERNS.filter(({ sources }) => sources.some(({ cause }) => cause === 'received'))
+    expect(caused.length).toBeGreaterThan(8)
+    expect(caused.filter(({ severity }) => severity === 'critical').map(({ name }) => name)).toEqual([])
+  })
+
+  test('each pattern has a place in the source of the node, or who else prints it', () => {
+    const wrong = LOG_PATTERNS.filter(
+      ({ sources, notInSource }) => (sources.length === 0) !== (notInSource !== undefined),
+    )
+    expect(wrong.map(({ name }) => name)).toEqual([])
+    const files = LOG_PATTERNS.flatMap(({ sources }) => sources.map(({ file }) => file))
+    expect(files.filter((file) => !/^monad(?:-bft)?\/[\w/.-]+\.(?:rs|cpp|c|hpp|sh)$/.test(file))).toEqual([])
+  })
+
   test('an unknown service has only the patterns of any program', () => {
     const ofAny = patternsOf('other').map(({ name }) => name)
     expect(ofAny).toEqual([
@@ -70,7 +91,7 @@ describe('the pattern for journalctl', () => {
       .filter(({ service, patterns }) => service === 'execution' && patterns.length === 0)
       .filter(({ line }) => line.startsWith('2026'))
       .map(({ line }) => line),
-    '{"timestamp":"2026-05-02T08:00:01.2Z","level":"WARN","fields":{"message":"not voting on proposal, is not coherent"},"target":"a"}',
+    '{"timestamp":"2026-05-02T08:00:01.2Z","level":"WARN","fields":{"message":"dropping statesync request, still syncing"},"target":"a"}',
   ])('%s', (line) => {
     expect(mayMatchPattern(line)).toBe(false)
   })

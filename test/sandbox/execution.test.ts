@@ -71,7 +71,7 @@ describe('the log of execution in a real journal', () => {
     await expectCounted(55)
     const { value } = await node.look()
     expect(value('chain_execution_block_number')).toBe(55)
-    expect(value('chain_execution_block_timestamp_seconds')).toBe(1_780_308_022) // 55 × 0.4 s
+    expect(value('chain_execution_block_started_timestamp_seconds')).toBe(1_780_308_022) // 55 × 0.4 s
     expect(value('chain_execution_finalized_block_number')).toBe(53)
     expect(value('chain_execution_storage_used_ratio')).toBe(0.501)
     expect(value('chain_execution_storage_chunks', { list: 'free' })).toBe(49)

@@ -32,7 +32,6 @@ const AGES = anyOf({
   'RPC, finalized': 'time() - chain_rpc_block_timestamp_seconds{tag="finalized"}',
   'ledger, proposed': 'time() - chain_ledger_block_timestamp_seconds{event="proposed"}',
   'ledger, finalized': 'time() - chain_ledger_block_timestamp_seconds{event="finalized"}',
-  'execution, executed': 'time() - chain_execution_block_timestamp_seconds',
 })
 
 export const chain: Row = {

@@ -89,7 +89,7 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   return [
     ...followerSamples(SERVICE, reading),
     ...sampleIfKnown('chain_execution_block_number', block?.number),
-    ...sampleIfKnown('chain_execution_block_timestamp_seconds', block && block.at / 1000),
+    ...sampleIfKnown('chain_execution_block_started_timestamp_seconds', block && block.at / 1000),
     ...sampleIfKnown('chain_execution_finalized_block_number', reading.finalized),
     ...sampleIfKnown('chain_execution_storage_used_ratio', reading.usedRatio),
     ...sampleIfKnown('chain_execution_memory_bytes', reading.residentBytes),

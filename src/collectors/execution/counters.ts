@@ -55,8 +55,8 @@ const withEvent = (before: LatestValues, event: ExecutionEvent): LatestValues =>
 const forProcess = (before: LatestValues, process: string): LatestValues =>
   before.process === process ? before : { ...NO_VALUES, process }
 
-const higher = (before: LatestValues['block'], { number, blockAt }: ExecutedBlock): LatestValues['block'] =>
-  before !== null && before.number > number ? before : { number, at: blockAt }
+const higher = (before: LatestValues['block'], { number, startedAt }: ExecutedBlock): LatestValues['block'] =>
+  before !== null && before.number > number ? before : { number, at: startedAt }
 
 const withUpsert = (before: LatestValues, event: Upsert): LatestValues => {
   const { usedRatio, chunks, timeline, version, earliest } = event

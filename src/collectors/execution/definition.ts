@@ -28,8 +28,8 @@ export const definition = {
   }),
   metrics: {
     chain_execution_block_number: gauge('Highest block executed since execution was started.'),
-    chain_execution_block_timestamp_seconds: gauge(
-      'Timestamp of the highest block that was executed since execution was started.',
+    chain_execution_block_started_timestamp_seconds: gauge(
+      "When execution of the highest block started, by the host's clock. It says nothing about the age of the block: a node that catches up executes old blocks now.",
     ),
     chain_execution_finalized_block_number: gauge('Highest block that was reported to execution as finalized.'),
     chain_execution_blocks_total: counter('Executed blocks; a block that is executed again is counted again.'),

@@ -16,7 +16,7 @@ interface JournalState {
 /** Series that the agent has from systemd, the RPC and the kernel, from the journal instead. */
 export const journalSamples = ({ known, serviceRuns, timers, bootedAt }: JournalState): readonly Sample[] => {
   // The RPC serves the blocks that execution has executed. When it executed them is not the time of these blocks.
-  const executedAt = known.value('chain_execution_block_timestamp_seconds')
+  const executedAt = known.value('chain_execution_block_started_timestamp_seconds')
   const proposedAt = known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' })
   const newest = Math.max(executedAt ?? 0, proposedAt ?? 0)
   return [

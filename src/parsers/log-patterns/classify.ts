@@ -80,11 +80,12 @@ const FREQUENT_MESSAGES = String.raw`committed block"|local timeout"|still synci
 
 /**
  * The pattern for `journalctl --grep`: lines that do not match, nearly all, are not read. Lines without a logger prefix
- * are all read except backtrace frames, because a reason is on the next line. The pattern contains a capital letter, so
+ * are all read except backtrace frames, because a reason is on the next line; of the values of a Rust assertion, which
+ * are indented, errors are read. The pattern contains a capital letter, so
  * matching is case-sensitive.
  */
 export const LOG_PATTERN =
-  String.raw`^(?:(?!\d{4}-\d\d-\d\d )[^{\s]` +
+  String.raw`^(?:(?!\d{4}-\d\d-\d\d )(?:[^{\s]|\s{1,2}left: Err)` +
   String.raw`|\{.{0,200}?"(?:message":"(?:${FREQUENT_MESSAGES}|${LOGGED}(?:WARN|ERR|CRIT)|${alternatives([...patternsOf('bft'), ...patternsOf('rpc')])})` +
   String.raw`|level":"(?:WARN|ERROR)".{0,4000}"target":"[^"]{0,80}_(?:rpc|archive)\b)` +
   `|${LOGGED}(?:WARN|ERR|CRIT|[A-Z]+\\s+(?!.{0,80}assert throw)(?:${alternatives(patternsOf('execution'))})))`

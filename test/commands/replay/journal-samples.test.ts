@@ -19,7 +19,7 @@ const textOf = (samples: ReturnType<typeof journalSamples>) =>
 test('the journal has the state of services, the boot time, and the newest blocks', () => {
   const known = createSampleIndex([
     sample('chain_execution_block_number', 70),
-    sample('chain_execution_block_timestamp_seconds', 1000),
+    sample('chain_execution_block_started_timestamp_seconds', 1000),
     sample('chain_ledger_block_timestamp_seconds', 1002, { event: 'proposed' }),
   ])
   expect(textOf(journalSamples({ known, serviceRuns, timers: ['cruft'], bootedAt: 900_000 }))).toEqual([
@@ -36,7 +36,7 @@ test('the journal has the state of services, the boot time, and the newest block
 test('the clock of execution is not the time of the block: without the ledger stream its age is unknown', () => {
   const known = createSampleIndex([
     sample('chain_execution_block_number', 70),
-    sample('chain_execution_block_timestamp_seconds', 1000),
+    sample('chain_execution_block_started_timestamp_seconds', 1000),
   ])
   const samples = journalSamples({ known, serviceRuns, timers: [], bootedAt: null })
   expect(blockAge({ known: createSampleIndex(samples), at: 1_000_000 })).toBeUndefined()

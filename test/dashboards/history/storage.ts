@@ -90,7 +90,7 @@ const recordExecution = (to: Recorder, moment: NodeState): void => {
   if (!moment.nodeRuns) return
   if (moment.statesync === null) {
     to.gauge('chain_execution_block_number', moment.own)
-    to.gauge('chain_execution_block_timestamp_seconds', moment.blockTime)
+    to.gauge('chain_execution_block_started_timestamp_seconds', moment.blockTime)
     to.gauge('chain_execution_finalized_block_number', moment.own - 2)
   }
   if (moment.follows) to.gauge('chain_execution_memory_bytes', Math.round(6.3e9 * (1 + 0.02 * moment.noise(32))))
