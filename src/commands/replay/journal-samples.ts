@@ -13,6 +13,19 @@ interface JournalState {
   readonly bootedAt: number | null
 }
 
+/** Blocks: the ledger stream of a running node is less behind execution. */
+const STREAM_BEHIND = 30
+
+/**
+ * Whether a sample still holds. If execution is ahead of the ledger stream, the stream has stopped: its newest block is
+ * not the newest one of the node, whose age is unknown then. An agent has it from the RPC.
+ */
+export const isCurrent = (known: SampleIndex): ((sample: Sample) => boolean) => {
+  const executed = known.value('chain_execution_block_number') ?? 0
+  const proposed = known.value('chain_ledger_seq_num', { event: 'proposed' }) ?? executed
+  return ({ name }) => name !== 'chain_ledger_block_timestamp_seconds' || executed - proposed <= STREAM_BEHIND
+}
+
 /** Series that the agent has from systemd, the RPC and the kernel, from the journal instead. */
 export const journalSamples = ({ known, serviceRuns, timers, bootedAt }: JournalState): readonly Sample[] => {
   // The RPC serves the blocks that execution has executed. When it executed them is not the time of these blocks.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { journalSamples, withConsensusEvents } from '../../../src/commands/replay/journal-samples.ts'
+import { isCurrent, journalSamples, withConsensusEvents } from '../../../src/commands/replay/journal-samples.ts'
 import type { ServiceRuns } from '../../../src/commands/replay/service-runs.ts'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 import { blockAge } from '../../../src/health/facts.ts'
@@ -41,6 +41,21 @@ test('the clock of execution is not the time of the block: without the ledger st
   const samples = journalSamples({ known, serviceRuns, timers: [], bootedAt: null })
   expect(blockAge({ known: createSampleIndex(samples), at: 1_000_000 })).toBeUndefined()
   expect(textOf(samples)).toContain('rpc_last_advance_timestamp_seconds  1000')
+})
+
+test('behind execution the ledger stream has stopped: the time of its newest block is not an age', () => {
+  const samplesAt = (executed: number) => [
+    sample('chain_execution_block_number', executed),
+    sample('chain_ledger_seq_num', 100, { event: 'proposed' }),
+    sample('chain_ledger_block_timestamp_seconds', 1000, { event: 'proposed' }),
+  ]
+  const keptAt = (executed: number) => {
+    const samples = samplesAt(executed)
+    return samples.filter(isCurrent(createSampleIndex(samples))).map(({ name }) => name)
+  }
+  // While it catches up execution is behind the stream.
+  for (const executed of [50, 130]) expect(keptAt(executed)).toHaveLength(3)
+  expect(keptAt(131)).toEqual(['chain_execution_block_number', 'chain_ledger_seq_num'])
 })
 
 test('what the journal does not show is absent', () => {
