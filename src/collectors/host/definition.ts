@@ -96,7 +96,7 @@ export const definition = {
       directory: open,
     }),
     chain_node_statesync_threshold_blocks: gauge(
-      'Setting statesync_threshold in the node.toml of the node; absent if the agent cannot read the file. The node derives several distances from it.',
+      'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
     ),
     chain_host_file_modified_timestamp_seconds: gauge('Modification time of a configuration file.', { file: open }),
     chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', {

@@ -35,7 +35,7 @@ export const definition = {
       'Rounds, of any leader of the network, of which the ledger stream reports a timeout certificate; of several between two writes of the forkpoint only the last.',
     ),
     chain_ledger_own_timeouts_total: counter(
-      'Rounds that this node led and of which the ledger stream reports a timeout certificate; also among those of all leaders. Votes that did not reach the next leader have the same effect, and the block may still be taken by a re-proposal: such a round counts as own block, too.',
+      'Rounds that this node led and of which the ledger stream reports a timeout certificate; also among those of all leaders; votes that did not reach the next leader lead to one, too, and if the block is proposed again and taken, the round also counts as an own block.',
     ),
     chain_ledger_skipped_rounds_total: counter(
       'Rounds between a proposed block and its parent without a block, each counted once.',
