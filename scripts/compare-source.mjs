@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { ALL_NODE_METRICS } from '../.cache/modules/collectors/native/node-metrics.js'
 import { NODE_FACTS } from '../.cache/modules/core/node-facts.js'
 import { MESSAGES, VARIABLE_MESSAGES } from '../.cache/modules/parsers/consensus-messages.js'
+import { EXECUTION_SOURCES } from '../.cache/modules/parsers/execution-log.js'
 import { patternsOf } from '../.cache/modules/parsers/log-patterns/classify.js'
 import { LOG_PATTERNS } from '../.cache/modules/parsers/log-patterns/list.js'
 import { CloneError, openClone } from './compare-source/clone.mjs'
@@ -66,6 +67,12 @@ const DEFINITIONS = {
       expression: pattern.source,
       sources,
       service: 'bft',
+    })),
+    ...[...EXECUTION_SOURCES].map(([name, sources]) => ({
+      name,
+      expression: escaped(name),
+      sources,
+      service: 'execution',
     })),
   ],
   metrics: ALL_NODE_METRICS,

@@ -120,7 +120,14 @@ export const whatHappened = ({ width, height }: { readonly width: number; readon
   timeline({
     title: HISTORY,
     about: `The state of the node over time, and what else changed at that time: its services, its RPC, the references that it is compared with, statesync, maintenance, the running version and the agent. A gap is time without data. ${ABOUT_STATES}`,
-    alerts: ['ChainServiceDown', 'ChainBlockStalled', 'ChainRpcDown', 'ChainStatesync', 'ChainAgentDown'],
+    alerts: [
+      'ChainServiceDown',
+      'ChainBlockStalled',
+      'ChainRpcDown',
+      'ChainStartStalled',
+      'ChainStatesync',
+      'ChainAgentDown',
+    ],
     width,
     height,
     legend: false,

@@ -31,7 +31,10 @@ export const openClone = (argument, wanted) => {
   const commit = git(directory, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`])
     .toString()
     .trim()
-  const paths = git(directory, ['ls-tree', '-r', '-z', '--name-only', commit]).toString().split('\0').filter(Boolean)
+  const paths = git(directory, ['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit])
+    .toString()
+    .split('\0')
+    .filter(Boolean)
   const repository = Object.entries(REPOSITORIES).find(([path]) => paths.includes(path))?.[1]
   if (repository === undefined) {
     throw new CloneError(

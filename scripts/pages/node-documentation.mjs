@@ -1,8 +1,9 @@
 // docs/reference/node-documentation.md: what the node's public documentation states about steps that cost data or time.
 import { NODE_DOCUMENTATION } from '../../.cache/modules/core/node-documentation.js'
+import { NODE_FACTS } from '../../.cache/modules/core/node-facts.js'
 
 export const renderNodeDocumentationPage = () =>
-  `${[HEAD, ...Object.entries(NODE_DOCUMENTATION).map(chapter)].join('\n')}\n`
+  `${[HEAD, ...Object.entries(NODE_DOCUMENTATION).map(chapter), FACTS].join('\n')}\n`
 
 /** From another page of docs/reference. */
 export const linkToDocument = (id) => `[${id}](node-documentation.md#${id.replaceAll('.', '')})`
@@ -13,6 +14,23 @@ const chapter = ([id, { title, url, states }]) => `
 [${title}](${url})
 
 ${states.map((fact) => `- ${fact}`).join('\n')}`
+
+const UNITS = { statesync_threshold: '× `statesync_threshold`', delta: '× delta' }
+
+const FACTS = `
+## Limits in the source
+
+Numbers of the node on which rules, checks and advice rely, from \`src/core/node-facts.ts\`: \`npm run compare-source\` compares them with the
+source. *received*: messages of other nodes, or other nodes themselves, apply the limit.
+
+| value | what it limits | source | cause |
+|---|---|---|---|
+${Object.values(NODE_FACTS)
+  .map(
+    ({ value, unit, states, source }) =>
+      `| ${value.toLocaleString('en')} ${UNITS[unit] ?? unit} | ${states} | \`${source.function}\` in \`${source.file}\` | ${source.cause} |`,
+  )
+  .join('\n')}`
 
 const HEAD = `# The node's documentation
 

@@ -130,7 +130,7 @@ export const NODE_FACTS = {
   latestRevision: {
     value: 300,
     unit: 'ms',
-    states: 'The newest revision of the chain has this vote pace.',
+    states: 'Vote pace of the newest revision of the chain.',
     source: own(REVISION, 'CHAIN_PARAMS_LATEST'),
     identifier: 'CHAIN_PARAMS_LATEST',
     written: ['CHAIN_PARAMS_V_0_12_0'],

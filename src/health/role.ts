@@ -10,13 +10,10 @@ export const roleSamples = (configured: NodeRole | 'auto', known: SampleIndex): 
   return role === undefined ? [] : NODE_ROLES.map((one) => sample('chain_node_role', one === role, { role: one }))
 }
 
-/** By stake and votes. During statesync the node reports a stake of 0, whatever its stake. */
+/** By stake and votes; the stake is absent until consensus is live. */
 const detectRole = (known: SampleIndex): NodeRole | undefined => {
   const stake = known.value('chain_native_stake_ratio')
   const signs = known.series('chain_duty_identity_active').some(({ value }) => value === 1)
   if (signs || (stake !== undefined && stake > 0)) return 'validator'
-  const isStatesync = (['chain_native_statesync_active', 'chain_consensus_statesync_active'] as const).some(
-    (name) => known.value(name) === 1,
-  )
-  return stake === 0 && !isStatesync ? 'full-node' : undefined
+  return stake === 0 ? 'full-node' : undefined
 }

@@ -1,6 +1,6 @@
 import { figure, joinList, percent, shortDuration } from '../core/format.ts'
 import { second } from '../core/units.ts'
-import { databaseUsedRatio, isSyncing, newestBlock } from '../core/agreement.ts'
+import { databaseUsedRatio, isStarting, isSyncing, newestBlock } from '../core/agreement.ts'
 import { servicesDown } from './facts.ts'
 import type { HealthInput } from './snapshot.ts'
 
@@ -45,6 +45,7 @@ const services = ({ known }: HealthInput): string | null => {
 const chain = ({ known, at }: HealthInput): string | null => {
   const block = newestBlock(known)
   if (isSyncing(known)) return 'statesync: no block until it is complete'
+  if (isStarting(known)) return 'start: no block until consensus is live'
   if (!block) return null
   const difference = known.value('chain_blocks_behind')
   return [

@@ -18,6 +18,7 @@ export type ConsensusEventBody =
     }
   | { readonly event: 'vote_created'; readonly round: bigint | null }
   | { readonly event: 'vote_succeeded' }
+  | { readonly event: 'start'; readonly step: StartStep }
   | { readonly event: 'statesync'; readonly step: StatesyncStep; readonly target: bigint | null }
   | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
   | {
@@ -42,8 +43,11 @@ export type ConsensusEventBody =
   /** A warning or an error without a known message. */
   | { readonly event: 'other' }
 
-/** `serving` answers other nodes and is healthy; every other step is this node's own statesync, or its end. */
-type StatesyncStep = 'begun' | 'running' | 'new_target' | 'snapshot_advised' | 'database_done' | 'done' | 'serving'
+/** Of every start. `waiting`: for the blocks of the root; `database_done`: their state is there, also without statesync. */
+type StartStep = 'begun' | 'waiting' | 'database_done' | 'live'
+
+/** `serving` answers other nodes and is healthy; every other step is this node's own statesync. */
+type StatesyncStep = 'running' | 'new_target' | 'snapshot_advised' | 'reached' | 'serving'
 
 type BlocksyncStep = 'own' | 'no_peers' | 'serving'
 
@@ -97,6 +101,17 @@ interface Message {
   readonly sources: readonly NodeSource[]
 }
 
+const statesyncAt = (step: StatesyncStep, target: bigint | null = null): ConsensusEventBody => ({
+  event: 'statesync',
+  step,
+  target,
+})
+/** Consensus has asked for a state only while its database status is `Started`. */
+const stillSyncing = ({ db_status: status, root_seq_num: root }: Fields): ConsensusEventBody =>
+  status === 'Started' ? statesyncAt('running', readU64(root)) : { event: 'start', step: 'waiting' }
+const newTarget = ({ new_root: root }: Fields): ConsensusEventBody =>
+  statesyncAt('new_target', readNamed(root, 'seq_num'))
+
 const LEDGER = /(?:^|[_:])ledger$/
 const CONSENSUS = /(?:^|[_:])consensus/
 const STATESYNC = /(?:^|[_:])(?:state|statesync)(?:$|_|:)/
@@ -105,11 +120,16 @@ const ANY = /^/
 
 type Sources = readonly NodeSource[]
 const always = (body: ConsensusEventBody) => (): ConsensusEventBody => body
-const statesync = (
-  step: StatesyncStep,
-  sources: Sources,
-  target: (fields: Fields) => bigint | null = () => null,
-): Message => ({ target: STATESYNC, sources, read: (fields) => ({ event: 'statesync', step, target: target(fields) }) })
+const statesync = (step: StatesyncStep, sources: Sources, target = STATESYNC): Message => ({
+  target,
+  sources,
+  read: () => statesyncAt(step),
+})
+const start = (step: StartStep, sources: Sources): Message => ({
+  target: STATESYNC,
+  sources,
+  read: always({ event: 'start', step }),
+})
 const networkError = (kind: NetworkErrorKind, sources: Sources): Message => ({
   target: ANY,
   sources,
@@ -168,18 +188,15 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ],
   ['vote successful', other({ event: 'vote_succeeded' }, own(STATE, 'try_vote'), CONSENSUS)],
 
-  ['starting up, syncing', statesync('begun', own(LIVE, 'build'))],
-  [
-    'still syncing...',
-    statesync('running', own(LIVE, 'maybe_start_consensus'), ({ root_seq_num: root }) => readU64(root)),
-  ],
-  ['done db statesync', statesync('database_done', own(LIVE, 'update'), ({ n }) => readU64(n))],
-  ['done syncing, initializing consensus', statesync('done', own(LIVE, 'maybe_start_consensus'))],
+  ['starting up, syncing', start('begun', own(LIVE, 'build'))],
+  ['still syncing...', { target: STATESYNC, read: stillSyncing, sources: own(LIVE, 'maybe_start_consensus') }],
+  ['done db statesync', start('database_done', own(LIVE, 'update'))],
+  ['done syncing, initializing consensus', start('live', own(LIVE, 'maybe_start_consensus'))],
   [
     'setting new statesync target',
     {
       target: /(?:^|[_:])(?:state|statesync|consensus)/,
-      read: ({ new_root: root }) => ({ event: 'statesync', step: 'new_target', target: readNamed(root, 'seq_num') }),
+      read: newTarget,
       sources: own('monad-bft/monad-state/src/consensus.rs', 'update'),
     },
   ],
@@ -196,21 +213,12 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
     'statesync client thread applied response',
     statesync('running', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start')),
   ],
-  ['done statesync', statesync('database_done', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'))],
-  [
-    'sending request',
-    { ...statesync('running', own(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next')), target: /statesync/ },
-  ],
-  [
-    'sending response',
-    { ...statesync('serving', received(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next')), target: /statesync/ },
-  ],
+  ['done statesync', statesync('reached', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'))],
+  ['sending request', statesync('running', own(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next'), /statesync/)],
+  ['sending response', statesync('serving', received(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next'), /statesync/)],
   [
     'received SyncDone',
-    {
-      ...statesync('serving', received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_execution_message')),
-      target: /statesync/,
-    },
+    statesync('serving', received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_execution_message'), /statesync/),
   ],
 
   ...(
@@ -306,17 +314,17 @@ export const VARIABLE_MESSAGES: readonly VariableMessage[] = [
   },
   {
     pattern: /^received statesync request/,
-    read: always({ event: 'statesync', step: 'serving', target: null }),
+    read: () => statesyncAt('serving'),
     sources: received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_request'),
   },
   {
     pattern: /^local tip over \d+ blocks older than root/,
-    read: always({ event: 'statesync', step: 'snapshot_advised', target: null }),
+    read: () => statesyncAt('snapshot_advised'),
     sources: own(LIVE, 'maybe_start_consensus'),
   },
   {
     pattern: /^statesync reached target/,
-    read: always({ event: 'statesync', step: 'running', target: null }),
+    read: () => statesyncAt('running'),
     sources: own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'),
   },
   {

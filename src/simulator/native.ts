@@ -1,6 +1,6 @@
 import { basisPoints, directive, type Directive, duration, peerCount, setIn, taking } from './scenario/directives.ts'
 import { pick } from './chain.ts'
-import { isSyncing, progressAt, rpcListens } from './consensus/statesync.ts'
+import { isSyncing, ownStatesync, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Condition } from './scenario/timeline.ts'
@@ -199,15 +199,16 @@ type Gauge = readonly [name: string, help: string, value: number]
 /** The metrics of the process at a time at which it ran. */
 const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const condition = node.timeline.conditionAt(atMs)
+  const { native } = condition
   const { startedMs } = node.condition().services.bft
   const block = node.heights.consensus(atMs)
   return [
     ['execution_ledger_block_num', 'Block number of the ledger', Number(block)],
     ['node_info', 'Node info indicator (always 1)', 1],
-    ...peerGauges(node, condition.native, atMs),
+    ...peerGauges(node, native, atMs),
     ...eventGauges(node, atMs),
-    ['state_node_state_self_stake_bps', 'Own stake in basis points of the total', condition.native.stakeBps],
-    ...voteGauges(node, condition.native.voteDelayMs, atMs),
+    ['state_node_state_self_stake_bps', 'Own stake in basis points', isSyncing(condition, atMs) ? 0 : native.stakeBps],
+    ...voteGauges(node, native.voteDelayMs, atMs),
     ...workGauges(node, atMs),
     ...statesyncGauges(node, atMs),
     ['total_uptime_us', 'Uptime of the node in microseconds', Math.max(0, atMs - startedMs) * 1000],
@@ -265,8 +266,8 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   return [
     ...gauges('state_consensus_events', events),
     ...gauges('state_blocksync_events', {
-      self_headers_request: counts.localTimeouts,
-      request_timeout: 0,
+      self_headers_request: counts.localTimeouts + counts.unanswered,
+      request_timeout: counts.unanswered,
       request_failed_no_peers: 0,
     }),
     ['state_validation_errors_invalid_version', 'Messages of another version', 0],
@@ -276,8 +277,7 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
 /** Both are 0 if this process never needed statesync, even if the one before it did. */
 const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const condition = node.timeline.conditionAt(atMs)
-  const { statesync } = condition
-  const own = statesync && statesync.fromMs >= node.condition().services.bft.startedMs ? statesync : undefined
+  const own = ownStatesync(condition, node.condition().services.bft.startedMs)
   const { progress, target } = progressAt(node.chain, own, atMs)
   return [
     ['statesync_last_target', 'Last target block of state sync', Number(target)],
@@ -316,7 +316,7 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
 
   const commits = commitsIn(fromMs, atMs)
   const timeouts = Number(roundAt(atMs) - roundAt(fromMs)) - commits
-  const { statesync } = node.timeline.conditionAt(atMs)
+  const own = ownStatesync(node.timeline.conditionAt(atMs), startedMs)
   return {
     commits,
     /** Rounds that ended without a block. */
@@ -327,7 +327,9 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
     executionLagging:
       Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
     badStateRoots: sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)),
-    statesyncs: statesync && statesync.fromMs >= startedMs ? 1 : 0,
+    statesyncs: Number(progressAt(chain, own, atMs).target > 0n),
+    /** Requests of a start that no peer answers. */
+    unanswered: own?.kind === 'start' ? Math.floor((Math.min(atMs, own.untilMs) - own.fromMs) / REQUEST_MS) : 0,
   }
 }
 

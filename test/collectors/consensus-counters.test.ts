@@ -159,6 +159,8 @@ test('after dropped messages absence proves nothing; counts are exported', () =>
 describe('synchronization', () => {
   const client = (message: string): string => line(message, { target: 'a_statesync_executor::client' })
   const state = (message: string): string => line(message, { level: 'INFO', target: 'a_state' })
+  const stillSyncing = (status: string): string =>
+    line('still syncing...', { level: 'INFO', target: 'a_state', db_status: status, root_seq_num: '67000' })
 
   test('serving other nodes is not a sync of this node', () => {
     const { read, reading, findings, total } = start()
@@ -175,12 +177,44 @@ describe('synchronization', () => {
   test('statesync is active until the node reports that it is done', () => {
     const { read, reading, findings } = start()
     read(entry(T0, state('starting up, syncing')), entry(T0 + 500, client('sending request')))
-    expect(reading().statesyncActive).toBe(true)
-    read(entry(T0 + 61_000, state('still syncing...')), entry(T0 + 62_000, state('done db statesync')))
-    read(entry(T0 + 62_500, client('applying statesync response')))
+    expect(reading()).toMatchObject({ statesyncActive: true, startActive: false })
+    read(entry(T0 + 61_000, stillSyncing('Started')), entry(T0 + 62_500, client('applying statesync response')))
     expect(findings()).toEqual(['statesync_active']) // and not not_committing
-    read(entry(T0 + 63_000, state('done syncing, initializing consensus')))
-    expect(reading().statesyncActive).toBe(false)
+    read(entry(T0 + 63_000, state('done db statesync')))
+    expect(reading().statesyncActive).toBe(true)
+    read(entry(T0 + 63_001, state('done syncing, initializing consensus')))
+    expect(reading()).toMatchObject({ statesyncActive: false, startActive: false })
+  })
+  test('a start that waits for blocks is no statesync, and stays a start after its lines have left the window', () => {
+    const { read, reading, findings, total } = start()
+    read(...healthy())
+    expect(reading()).toMatchObject({ startActive: false, statesyncActive: false })
+    read(entry(T0 + 61_000, line('received SIGTERM, exiting...', { level: 'INFO', target: 'a_node' })))
+    read(entry(T0 + 62_000, state('starting up, syncing')), entry(T0 + 62_001, stillSyncing('Waiting')))
+    expect(reading()).toMatchObject({ startActive: true, statesyncActive: false })
+    read(entry(T0 + 500_000, line('blocksync: self request timeout', { target: 'a_blocksync' })))
+    expect(reading()).toMatchObject({ startActive: true, statesyncActive: false, committing: false })
+    expect(findings()).toEqual(['start_active', 'blocksync_active']) // and not not_committing
+    expect(total('chain_consensus_messages_total{kind=statesync}')).toBe(0)
+    read(entry(T0 + 500_001, state('done db statesync')))
+    read(entry(T0 + 500_001, state('done syncing, initializing consensus')))
+    expect(reading()).toMatchObject({ startActive: false, statesyncActive: false })
+  })
+  test('an ordinary start, in one millisecond; another one ends a statesync', () => {
+    const { read, reading } = start()
+    read(entry(T0, state('starting up, syncing')), entry(T0, stillSyncing('Waiting')))
+    read(entry(T0, state('done db statesync')), entry(T0, state('done syncing, initializing consensus')))
+    expect(reading()).toMatchObject({ startActive: false, statesyncActive: false })
+    read(entry(T0 + 10_000, client('applying statesync response')), entry(T0 + 12_000, state('starting up, syncing')))
+    expect(reading()).toMatchObject({ startActive: true })
+    expect(reading().statesyncActive).not.toBe(true)
+  })
+  test('whether the node starts is unknown until a line shows it', () => {
+    const { read, reading } = start()
+    read(entry(T0, line('blocksync: self request timeout', { target: 'a_blocksync' })))
+    expect(reading().startActive).toBeNull()
+    read(entry(T0 + 90_000, committed(7)))
+    expect(reading().startActive).toBe(false)
   })
   test('blocksync without peers', () => {
     const { read, findings } = start()

@@ -66,7 +66,7 @@ export const consensus: Row = {
     graph({
       title: 'Time until a vote is ready',
       about:
-        'From the start of the vote timer until the vote is ready. If the 99th percentile rises alone, see the drive and the CPU.',
+        'From the own vote until the proposal of the next round was accepted. Late leaders increase it, too: if it rises on this node alone, see the drive and the CPU.',
       alerts: ['ChainVotesLate'],
       empty: 'not voting',
       unit: 's',
@@ -91,7 +91,7 @@ export const consensus: Row = {
     graph({
       title: 'Latency of block distribution',
       about:
-        'Time until a block was received over UDP, 99th percentile of 30 seconds. Validators use the primary channel, full nodes the secondary one. If it rises, see dropped UDP packets.',
+        'From the clock of the sender to that of this node for each message over UDP, 99th percentile of 30 seconds; wrong clocks of senders move it. Validators use the primary channel, full nodes the secondary one. If it rises, see dropped UDP packets.',
       alerts: ['ChainUdpDrops', 'ChainVotesLate'],
       unit: 's',
       width: 8,

@@ -103,13 +103,15 @@ export const peers: Row = {
     timeline({
       title: 'Sync requests, and sources that have stopped',
       about:
-        'Statesync and blocksync as the node requests them; endpoints without metrics; metrics that do not change, also while the node progresses (zombie). Statesync is no fault; the others are.',
-      alerts: ['ChainStatesync', 'ChainMetricsZombie', 'ChainBlind'],
+        'A start that is not live yet, statesync and blocksync as the node requests them; endpoints without metrics; metrics that do not change, also while the node progresses (zombie). Statesync is no fault; the others are.',
+      alerts: ['ChainStartStalled', 'ChainStatesync', 'ChainMetricsZombie', 'ChainBlind'],
       width: 8,
       height: 8,
       legend: false,
       words: alarm('YES', 'warning'),
       lines: [
+        { expr: 'chain_native_start_active', legend: 'start, metrics' },
+        { expr: 'chain_consensus_start_active', legend: 'start, log' },
         { expr: 'chain_native_statesync_active', legend: 'statesync, metrics' },
         { expr: 'chain_consensus_statesync_active', legend: 'statesync, log' },
         { expr: 'chain_consensus_blocksync_active', legend: 'blocksync, log' },

@@ -30,7 +30,7 @@ export const rpc: Row = {
     graph({
       title: 'Requests without a valid response',
       about:
-        'By method and reason. refused: no process listens; timeout: it hangs or is busy; invalid: something else answers there. During a statesync no process listens, which is no fault.',
+        'By method and reason. refused: no process listens; timeout: it hangs or is busy; invalid: something else answers there. An RPC that starts before consensus is live does not listen yet, which is no fault.',
       alerts: ['ChainRpcDown'],
       empty: 'none',
       unit: 'reqps',

@@ -29,7 +29,7 @@ export const votes: Row = {
     graph({
       title: 'Time until a vote is ready, 99th percentile',
       about:
-        'From the start of the vote timer until the vote is ready, of the slowest nodes. The next leader may leave out late votes: see the drive, the clock and the CPU.',
+        'From the own vote until the proposal of the next round was accepted, of the slowest nodes. Late leaders increase it on every node; on one alone see the drive, the clock and the CPU.',
       alerts: ['ChainVotesLate'],
       unit: 's',
       width: 12,

@@ -117,6 +117,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...sampleIfKnown('chain_consensus_epoch', reading.epoch),
   ...sampleIfKnown('chain_consensus_block_number', reading.block),
   ...sampleIfKnown('chain_consensus_committing', reading.committing),
+  ...sampleIfKnown('chain_consensus_start_active', reading.startActive),
   ...sampleIfKnown('chain_consensus_statesync_active', reading.statesyncActive),
   ...sampleIfKnown('chain_consensus_blocksync_active', reading.blocksyncActive),
   ...sampleIfKnown('chain_consensus_network_error_peers', reading.networkErrorPeers),

@@ -43,6 +43,7 @@ export const definition = {
     epoch: integerOrNull,
     block: integerOrNull,
     committing: flagOrNull,
+    startActive: flagOrNull,
     statesyncActive: flagOrNull,
     messages: recordOf(numberOrNull),
     networkErrors: numberOrNull,
@@ -65,7 +66,10 @@ export const definition = {
     chain_consensus_messages_total: counter('Messages in the log of consensus that the agent read, by kind.', {
       kind: CONSENSUS_KINDS,
     }),
-    chain_consensus_statesync_active: gauge('Whether the log of consensus reports that the node needs statesync.'),
+    chain_consensus_start_active: gauge(
+      'Whether consensus starts: its log has neither a statesync nor the end of the start since then.',
+    ),
+    chain_consensus_statesync_active: gauge('Whether the log of consensus reports that the node runs statesync.'),
     chain_consensus_blocksync_active: gauge('Whether the log of consensus reports that the node needs blocksync.'),
     chain_consensus_network_errors_total: counter('Errors of the network layer in the log of consensus, by kind.', {
       kind: NETWORK_ERROR_KINDS,

@@ -35,7 +35,7 @@ export interface Finding {
   readonly suggestion: string
 }
 
-/** With 200 leaders, one with a wrong clock leads about once per minute; more failures than this are caused by the own clock. */
+/** With 200 leaders, one with a wrong clock leads about once per minute: more failures than this are several clocks, or the own. */
 const TIMESTAMP_FAILURES = 10
 /** On a healthy node one round in fifty times out; the target of the network is below 3 %. */
 const TIMEOUT_RATIO = 0.05
@@ -60,7 +60,8 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'not_committing',
     severity: 'critical',
     alert: 'ChainBlockStalled',
-    when: ({ committing, statesyncActive }) => (committing === null ? null : !committing && statesyncActive !== true),
+    when: ({ committing, startActive, statesyncActive }) =>
+      committing === null ? null : !committing && startActive !== true && statesyncActive !== true,
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
       'Check whether the network advances (chain_blocks_behind). If it does: check peers, clock and disk, then restart consensus and execution together. `chain-agent recover` shows whether a restart is enough: a node that is 800 blocks behind by default needs a newer forkpoint first.',
@@ -101,26 +102,35 @@ export const FINDINGS: readonly Finding[] = [
   },
   {
     finding: 'not_voting',
-    severity: 'critical',
+    severity: 'warning',
     alert: 'ChainConsensusFinding',
     when: (reading) => {
       const { votedAt, isWhole, seen, messages, at } = reading
       const { vote_created: votes } = messages
-      // A full node never votes: only a node that has voted before can stop voting.
+      // A full node computes and logs its votes, too, and drops them: the log does not show the role.
       if (votedAt === null || at - votedAt > 24 * HOUR) return false
       if (!isWhole || seen.debug_line === 0 || votes === null) return null
       return votes === 0 && (messages.round_advanced ?? 0) >= MIN_ROUNDS
     },
-    text: ({ messages }) => `No vote in ${messages.round_advanced} rounds; the node has voted before.`,
+    text: ({ messages }) => `No own vote in ${messages.round_advanced} rounds; the node has computed votes before.`,
     suggestion:
-      'Check that the validator is still in the active set (stake), that both keys are the registered ones, and that execution keeps up.',
+      'The node rejects the proposals, or receives them too late: check execution, the clock and the connection. A full node computes votes that it never sends, so none is missed; for a validator ChainNotVoting fires.',
+  },
+  {
+    finding: 'start_active',
+    severity: 'info',
+    alert: 'ChainStartStalled',
+    when: ({ startActive }) => startActive,
+    text: () => 'Consensus was started and is not live yet: it waits for the blocks of its forkpoint.',
+    suggestion:
+      'A healthy start is live within seconds. After three minutes check sessions, firewall and bootstrap peers; another restart is harmless in this state.',
   },
   {
     finding: 'statesync_active',
     severity: 'info',
     alert: 'ChainStatesync',
     when: ({ statesyncActive }) => statesyncActive,
-    text: () => 'The node fetches state from its peers; the RPC is unavailable until statesync completes.',
+    text: () => 'The node fetches state from its peers; it follows no blocks until statesync completes.',
     suggestion: 'Wait, and monitor the progress; if there is none for 30 minutes: `chain-agent recover`.',
   },
   {
@@ -161,8 +171,9 @@ export const FINDINGS: readonly Finding[] = [
   },
   {
     finding: 'clock_off',
-    severity: 'warning',
-    alert: 'ChainConsensusFinding',
+    severity: 'info',
+    // The clocks of other leaders alone cause it; ChainClockDrift measures the clock of this host.
+    alert: null,
     when: counted('timestamp_failure', TIMESTAMP_FAILURES),
     text: ({ seen }) => `This node rejected the timestamps of ${seen.timestamp_failure} proposals.`,
     suggestion: 'Check the clock: `chronyc tracking` or `timedatectl`; beyond 200 ms the alert ChainClockDrift fires.',
@@ -177,27 +188,29 @@ export const FINDINGS: readonly Finding[] = [
   },
   {
     finding: 'pacing_differs',
-    severity: 'warning',
-    alert: 'ChainLogTrouble',
+    severity: 'info',
+    alert: null,
     when: counted('pacing_differs'),
-    text: () => 'The network votes at a different pace than this node is configured for.',
-    suggestion: 'The version or the configuration does not match the network: upgrade, or fix the configuration.',
+    text: () => 'A vote was ready before the timer of the previous one: proposals arrived late and together.',
+    suggestion:
+      'No action needed for single lines. If every round has one, compare the version with the one that the network runs.',
   },
   {
     finding: 'wal_stopped',
     severity: 'warning',
     alert: 'ChainWalStopped',
     when: counted('wal_thread_stopped', 11),
-    text: () => 'The thread that writes the write-ahead log has stopped.',
-    suggestion: 'Check the space on the disk of the node and restart it; v0.15.0 fixes one cause.',
+    text: () =>
+      'The thread that writes the trace of events has stopped, and each event logs a line. The node does not need the trace.',
+    suggestion: 'Check the space on the disk of the node. The lines end with its next planned restart.',
   },
   {
     finding: 'wal_not_written',
-    severity: 'critical',
-    alert: 'ChainLogTrouble',
+    severity: 'info',
+    alert: null,
     when: counted('wal_push_failed'),
-    text: () => 'The node cannot write its write-ahead log.',
-    suggestion: 'The disk is full or fails: free space, and check the kernel log.',
+    text: () => 'The node cannot write its trace of events, which it never reads.',
+    suggestion: 'Check whether the disk is full or fails: the node needs it for its ledger.',
   },
   {
     finding: 'panic',

@@ -92,6 +92,8 @@ export interface WindowReading {
   readonly epoch: bigint | null
   readonly block: bigint | null
   readonly committing: boolean | null
+  /** Whether the node was started, is not live yet and has not begun a statesync; not limited to the window. */
+  readonly startActive: boolean | null
   readonly statesyncActive: boolean | null
   readonly blocksyncActive: boolean | null
   /** Messages by kind; null if the log does not contain this kind, or does not cover the window. */
@@ -127,6 +129,20 @@ interface ConsensusWindow {
   readonly end: number | null
 }
 
+/** A start ends with the first sign of a live node or of a statesync, or with the process. */
+const endsStart = (event: ConsensusEvent): boolean => {
+  if (event.event === 'start') return event.step === 'live'
+  if (event.event === 'statesync') return event.step !== 'serving'
+  return START_ENDS.has(event.event)
+}
+const START_ENDS: ReadonlySet<ConsensusEvent['event']> = new Set([
+  'committed_block',
+  'round_closed',
+  'stopping',
+  'crash',
+  'panic',
+])
+
 /** Kinds that are logged at DEBUG only: if the node logs INFO, their absence means nothing. */
 const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
   'round_advanced',
@@ -146,7 +162,9 @@ export const createConsensusWindow = (): ConsensusWindow => {
   const epoch = createNewest<bigint>()
   const block = createNewest<bigint>()
   const needed = createNewest<true>()
-  const done = createNewest<true>()
+  const live = createNewest<true>()
+  const begun = createNewest<true>()
+  const startEnded = createNewest<true>()
   const voted = createNewest<true>()
   let end: number | null = null
   let coveredFrom: number | null = null
@@ -171,10 +189,10 @@ export const createConsensusWindow = (): ConsensusWindow => {
     }
     if (event.event === 'local_timeout') round.add(event.round, at)
     if (event.event === 'vote_created') voted.add(true, at)
-    if (event.event === 'statesync' && event.step !== 'serving') {
-      if (event.step === 'done') done.add(true, at)
-      else needed.add(true, at)
-    }
+    if (event.event === 'statesync' && event.step !== 'serving') needed.add(true, at)
+    if (event.event === 'start' && event.step === 'live') live.add(true, at)
+    if (event.event === 'start' && event.step === 'begun') begun.add(true, at)
+    if (endsStart(event)) startEnded.add(true, at)
     if (event.event === 'network_error') {
       network.add('error', at)
       if (event.peer !== null) peers.add(event.peer, at)
@@ -192,8 +210,10 @@ export const createConsensusWindow = (): ConsensusWindow => {
     /** A message in the window is certain; its absence is certain only if the log is complete. */
     const certain = (isPresent: boolean, isComplete: boolean): boolean | null =>
       isPresent || (isComplete ? false : null)
-    const isSyncing = needed.since(from) !== null && (done.at === null || (needed.at ?? 0) > done.at)
-    const isDone = done.since(from) !== null
+    const isSyncing =
+      needed.since(from) !== null && (needed.at ?? 0) > (live.at ?? 0) && (needed.at ?? 0) >= (begun.at ?? 0)
+    const isLive = live.since(from) !== null
+    const isStarting = begun.at !== null && begun.at > (startEnded.at ?? 0)
     const networkPeers = peers.countSince(networkFrom)
     const isNetworkCovered = isDebug && coveredFrom !== null && coveredFrom <= networkFrom
     return {
@@ -201,7 +221,8 @@ export const createConsensusWindow = (): ConsensusWindow => {
       epoch: epoch.since(from),
       block: block.since(from),
       committing: certain(counts.total('advance') > 0, isWhole),
-      statesyncActive: certain(isSyncing, isDone || isWhole),
+      startActive: certain(isStarting, startEnded.at !== null),
+      statesyncActive: certain(isSyncing, isLive || isWhole),
       blocksyncActive: certain(counts.total('blocksync') > 0, isWhole && isDebug),
       messages: recordOf(CONSENSUS_KINDS, (kind) =>
         isCovered && (isDebug || !DEBUG_KINDS.has(kind) || counts.total(kind) > 0) ? counts.total(kind) : null,

@@ -69,8 +69,11 @@ export const definition = {
     chain_duty_shortfall_probability_ratio: gauge(
       'Probability of at most the observed number of own blocks in the last six hours, by chance.',
     ),
-    chain_duty_identity_active: gauge('Whether this node signs with the identity.', {
-      identity: open,
-    }),
+    chain_duty_identity_active: gauge(
+      'Whether this node signs with the identity: it votes as a member of the active set, or leads rounds with a block.',
+      {
+        identity: open,
+      },
+    ),
   },
 } as const

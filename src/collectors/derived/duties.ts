@@ -159,12 +159,13 @@ export const poissonAtMost = (count: number, mean: number): number => {
   return Math.min(1, total)
 }
 
-/** A validator votes in every round; without a vote for this time it does not sign. */
+/** A validator votes in every round; without an own vote for this time it does not sign. */
 const QUIET_MS = 2 * minute
 
 /**
- * Whether the node signs with its key: it has voted, or led a round with a block. A key that is active on two hosts can
- * sign twice. Null until a source is available.
+ * Whether the node signs with its key: it has computed votes as a member of the active set, or led a round with a block.
+ * A node outside the set computes its votes, too, and drops them (category-labs/monad-bft, monad-state/src/consensus.rs,
+ * filter_cmds). A key that is active on two hosts can sign twice. Null until the sources are available.
  */
 export const createSigningMonitor = () => {
   let votes: number | undefined
@@ -174,15 +175,24 @@ export const createSigningMonitor = () => {
   return (known: SampleIndex, rounds: RoundCounts | undefined, elapsed: number): boolean | null => {
     const counted = known.value('chain_native_events_total', { event: 'vote_created' })
     const inLog = known.value('chain_consensus_window_messages', { kind: 'vote_created' })
-    const isAvailable = counted !== undefined || inLog !== undefined
+    const isMember = isInActiveSet(known)
+    const isAvailable = isMember !== undefined && (counted !== undefined || inLog !== undefined)
     availableSince = isAvailable ? (availableSince ?? elapsed) : undefined
-    const hasSigned = (inLog ?? 0) > 0 || increased(votes, counted) || increased(blocks, rounds?.ownBlocks)
+    const hasVoted = isMember === true && ((inLog ?? 0) > 0 || increased(votes, counted))
+    const hasSigned = hasVoted || increased(blocks, rounds?.ownBlocks)
     votes = counted ?? votes
     blocks = rounds?.ownBlocks ?? blocks
     if (hasSigned) signedAt = elapsed
     if (signedAt !== undefined && elapsed - signedAt <= QUIET_MS) return true
     return availableSince !== undefined && elapsed - availableSince > QUIET_MS ? false : null
   }
+}
+
+/** By consensus, whose stake is absent until it is live, else by the staking precompile; undefined is unknown. */
+const isInActiveSet = (known: SampleIndex): boolean | undefined => {
+  const stake = known.value('chain_native_stake_ratio')
+  const active = known.value('chain_staking_active')
+  return stake === undefined ? (active === undefined ? undefined : active === 1) : stake > 0
 }
 
 const increased = (before: number | undefined, now: number | undefined): boolean =>

@@ -86,8 +86,11 @@ export const definition = {
         state: SESSION_STATES,
       },
     ),
+    chain_native_start_active: gauge(
+      'Whether consensus starts: it is not live yet and has no target of statesync, by its metrics.',
+    ),
     chain_native_statesync_active: gauge(
-      'Whether consensus is not live yet, from its metrics: 1 from each start until it is live, with and without statesync.',
+      'Whether consensus runs statesync: it is not live and has a target, by its metrics.',
     ),
     chain_native_statesync_progress_block: gauge(
       'Estimate of the block that statesync has reached, from the metrics of consensus: a mean over parts of the state, which may not move while data arrives.',
@@ -102,7 +105,7 @@ export const definition = {
       },
     ),
     chain_native_stake_ratio: gauge(
-      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set. Set at each new round: while consensus enters none, it keeps its last value.',
+      'Ratio of the stake of the node to that of the network, from the metrics of consensus; 0 outside the active set, absent until consensus is live. Set at each new round: while consensus enters none, it keeps its last value.',
     ),
     chain_native_migration_phase: gauge(
       'Phase of the migration of the database as a state set, read once at the start of consensus; exactly one is 1.',

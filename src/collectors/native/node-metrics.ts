@@ -127,6 +127,7 @@ export const NODE_METRICS = {
     name: 'statesync_syncing',
     exports: 'chain_native_statesync_active',
     sources: own(STATESYNC, 'update_syncing_metrics'),
+    note: '1 from every start until consensus is live, whether or not it needs statesync: `chain_native_start_active` without a target',
   },
   statesyncProgress: {
     name: 'statesync_progress_estimate',
@@ -137,6 +138,13 @@ export const NODE_METRICS = {
     name: 'statesync_last_target',
     exports: 'chain_native_statesync_target_block',
     sources: own(STATESYNC, 'exec'),
+  },
+  stake: {
+    name: 'state_node_state_self_stake_bps',
+    exports: 'chain_native_stake_ratio',
+    divisor: BASIS_POINTS,
+    sources: own(STATE, 'update'),
+    note: 'set when a round is entered, rounded up',
   },
   /** Read once, at the start of the process. Absent if consensus could not open the database. */
   migrationPhase: {
@@ -223,10 +231,6 @@ export const EXPORTED: readonly NodeMetric[] = [
     labels: { percentile },
     divisor: MILLISECONDS,
   })),
-  {
-    ...plain('state_node_state_self_stake_bps', 'chain_native_stake_ratio', own(STATE, 'update')),
-    divisor: BASIS_POINTS,
-  },
   ...(['used', 'capacity'] as const).map((kind) =>
     plain(
       `triedb_disk_${kind}_bytes`,

@@ -145,6 +145,8 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
       ? []
       : [sample('chain_native_info', 1, { network: network ?? '', version: version ?? '' })]),
     ...statesyncSamples(series),
+    // It is 0 until consensus is live, whatever the stake.
+    ...(isNotLive(series) ? [] : exportedSamples(series, [NODE_METRICS.stake])),
     ...phaseSamples(value(NODE_METRICS.migrationPhase.name)),
     // Before the first block was written, the numbers are unknown.
     ...((value(UPSERT_WRITES.name) ?? 0) === 0 ? [] : exportedSamples(series, DATABASE_WORK)),
@@ -158,12 +160,22 @@ const exportedSamples = ({ value }: NativeSeries, metrics: readonly NodeMetric[]
     return found === undefined ? [] : [{ name: exports, value: found / divisor, labels }]
   })
 
-/** A progress of 0 of 0 is a process that never needed statesync. */
-const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
+/** Whether consensus is not live. It sets this at every start, whether or not it needs statesync. */
+const isNotLive = ({ value }: NativeSeries): boolean => value(NODE_METRICS.statesyncActive.name) === 1
+
+/** A target of 0 is a process that has not needed statesync: while it is not live, it starts. */
+const statesyncSamples = (series: NativeSeries): readonly Sample[] => {
+  const { value } = series
   const target = value(NODE_METRICS.statesyncTarget.name)
-  const active = value(NODE_METRICS.statesyncActive.name)
+  const isLive = value(NODE_METRICS.statesyncActive.name) === 0
+  const isKnown = isLive || (isNotLive(series) && target !== undefined)
   return [
-    ...(active === 0 || active === 1 ? [sample('chain_native_statesync_active', active)] : []),
+    ...(isKnown
+      ? [
+          sample('chain_native_start_active', !isLive && target === 0),
+          sample('chain_native_statesync_active', !isLive && target !== 0),
+        ]
+      : []),
     ...(target === undefined || target === 0
       ? []
       : [

@@ -143,12 +143,14 @@ const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
   const critical = now.find(({ severity }) => severity === 'critical')
   const warning = now.find(({ severity }) => severity === 'warning')
   const syncing = now.find(({ name }) => name === 'statesync_active')
+  const starting = now.find(({ name }) => name === 'start_active')
   const before = findings.find(({ isPresent, severity }) => !isPresent && severity !== 'info')
   if (problem) return unknown(problem.summary)
   if (!hasSpoken) return unknown(noEntries(report))
   if (critical) return { word: 'CRITICAL', sentence: lowerFirst(critical.text), exitCode: 2 }
   // A node in statesync commits nothing and answers no requests.
   if (statesync === true && committing !== true && syncing) return warn(lowerFirst(syncing.text))
+  if (committing !== true && starting) return warn(lowerFirst(starting.text))
   // The window covers a minute: a node that stopped 30 s ago still has commits in it.
   const stalled = STALLED.find((severity) => (report.committedBefore ?? 0) > limitOf('ChainBlockStalled', severity))
   if (stalled) {

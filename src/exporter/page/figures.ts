@@ -1,4 +1,4 @@
-import { databaseUsedRatio, isSyncing, newestBlock, USUAL_RATE } from '../../core/agreement.ts'
+import { databaseUsedRatio, isStarting, isSyncing, newestBlock, USUAL_RATE } from '../../core/agreement.ts'
 import { count, duration, figure } from '../../core/format.ts'
 import type { Tone } from '../../core/health.ts'
 import type { SampleIndex } from '../../core/metric.ts'
@@ -42,7 +42,11 @@ interface Definition {
 }
 
 const syncing = ({ known }: Measured): string | undefined =>
-  isSyncing(known) ? 'statesync: no block until it is complete' : undefined
+  isSyncing(known)
+    ? 'statesync: no block until it is complete'
+    : isStarting(known)
+      ? 'start: no block until consensus is live'
+      : undefined
 
 const rateOf = (known: SampleIndex): number => known.value('chain_blocks_per_second') ?? USUAL_RATE
 const seconds = (value: number): string => duration(value * second)

@@ -21,13 +21,16 @@ export const consensus: RuleFile = {
           for: '30s',
           keepFiringFor: '3m',
           critical: { limit: 30 },
-          explainedBy: [NODE_DOWN, { alerts: ['ChainConsensusDeadlock', 'ChainStatesync', 'ChainIsolated'] }],
+          explainedBy: [
+            NODE_DOWN,
+            { alerts: ['ChainConsensusDeadlock', 'ChainStatesync', 'ChainStartStalled', 'ChainIsolated'] },
+          ],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: (limit) => `instance:chain_block_age:seconds > ${limit}
-  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)
+  unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
   unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
           summary: 'The newest block of the node is too old.',
           description: (limit) =>
@@ -41,7 +44,7 @@ export const consensus: RuleFile = {
           severity: 'warning',
           component: 'consensus',
           for: '5m',
-          explainedBy: [NODE_DOWN, { alerts: ['ChainRpcDown', 'ChainStatesync'] }],
+          explainedBy: [NODE_DOWN, { alerts: ['ChainRpcDown', 'ChainStatesync', 'ChainStartStalled'] }],
           advice: [
             'See whether the RPC answers: `chain-agent status rpc`.',
             'See which collectors fail, and why: `chain-agent status agent`.',
@@ -86,6 +89,7 @@ export const consensus: RuleFile = {
               alerts: [
                 'ChainBlockStalled',
                 'ChainConsensusDeadlock',
+                'ChainStartStalled',
                 'ChainIsolated',
                 'ChainClockDrift',
                 'ChainExecutionLagging',
@@ -150,6 +154,8 @@ export const consensus: RuleFile = {
           ],
           pending: 'nothing',
           expr: `chain_native_uptime_seconds
+  unless on (instance, job, cluster) (instance:chain_start:active == 1)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)
   unless on (instance, job, cluster) (
     chain_native_stake_ratio
       and on (instance, job, cluster) chain_native_upstream_validators

@@ -8,7 +8,7 @@ export const duty: RuleFile = {
       rules: [
         {
           comment:
-            'Votes for each round that a quorum closed. Only for nodes in the active set, because others never vote (the node reports a stake of 0 during statesync, too), and only from one round a second on: below that a share is meaningless, and ChainBlockStalled fires.',
+            'Own votes for each round that a quorum closed. Computed, not delivered: a vote that does not leave the host counts, too. Only for nodes in the active set, because others compute their votes and drop them, and only from one round a second on: below that a share is meaningless, and ChainBlockStalled fires.',
           record: 'instance:chain_votes_per_round:ratio_rate2m',
           expr: `rate(chain_native_events_total{event="vote_created"}[2m])
   / on (instance, job, cluster)
@@ -92,7 +92,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
         },
         {
           comment:
-            'More than two block times. Five minutes, because single spikes are normal. A node without stake does not vote.',
+            'More than two block times. Five minutes, because single spikes are normal. A node without stake sends no votes.',
           alert: 'ChainVotesLate',
           severity: 'warning',
           component: 'duty',

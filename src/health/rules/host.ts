@@ -73,7 +73,7 @@ export const host: RuleFile = {
           component: 'host',
           limit: 3600,
           for: '5m',
-          explainedBy: [NODE_DOWN],
+          explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',
             'See how to recover, and how much time is left: `chain-agent recover`.',
@@ -246,6 +246,7 @@ chain_service_max_file_descriptors > ${limit}`,
           component: 'host',
           limit: 1800,
           for: '10m',
+          explainedBy: [{ alerts: ['ChainStartStalled'] }],
           advice: [
             'Check that consensus can write its directory: `chain-agent logs bft`.',
             'Do not restart the node before that: it would start from the old file.',

@@ -26,8 +26,7 @@ export const peers: RuleFile = {
           ],
           expr: (limit) => `chain_native_upstream_validators < ${limit}
   and on (instance, job, cluster) (max_over_time(chain_native_upstream_validators[3h]) >= 2)
-  and on (instance, job, cluster) (chain_native_stake_ratio == 0)
-  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+  and on (instance, job, cluster) (chain_native_stake_ratio == 0)`,
           summary: 'Too few upstream validators serve this full node.',
           description: (limit) =>
             `{{ $value }} validators are upstream of {{ $labels.instance }}, and it had ${limit} or more within three hours. A deadlock of local timeouts starts with fewer than 2 for half an hour.`,
@@ -41,7 +40,7 @@ export const peers: RuleFile = {
           limit: 5,
           for: '5m',
           keepFiringFor: '3m',
-          explainedBy: [NODE_DOWN],
+          explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
           advice: [
             'Check the clock, and that its UDP ports are reachable from outside.',
             'See how to recover, and how much time is left: `chain-agent recover`.',

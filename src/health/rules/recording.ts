@@ -7,11 +7,31 @@ export const recording: RuleFile = {
       name: 'chain-recording',
       rules: [
         {
-          comment: 'Statesync by either source; 0 if the sources report none, absent if no source reports.',
+          comment:
+            'A statesync with a target, by either source; 0 if the sources report none, absent if no source reports. A start is not one.',
           record: 'instance:chain_statesync:active',
           expr: `max by (instance, job, cluster) (
   {__name__=~"chain_native_statesync_active|chain_consensus_statesync_active"}
 )`,
+        },
+        {
+          comment:
+            'Consensus was started and is not live yet, and there is no statesync: by its metrics, or else by its log, which may lack the line that ends it.',
+          record: 'instance:chain_start:active',
+          expr: `(
+  max by (instance, job, cluster) (chain_native_start_active)
+  or on (instance, job, cluster) max by (instance, job, cluster) (chain_consensus_start_active)
+)
+unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+        },
+        {
+          comment:
+            'While this is 1 no block is expected: a statesync, or the first three minutes of a start. Consensus requests the blocks of the root that its ledger lacks from one peer after the other, each for 0.7 s, and has its sessions within two minutes. After that ChainStartStalled fires.',
+          record: 'instance:chain_sync:expected',
+          expr: `instance:chain_statesync:active == 1
+or on (instance, job, cluster)
+  instance:chain_start:active == 1
+    and on (instance, job, cluster) (time() - chain_service_start_timestamp_seconds{service="bft"} < 180)`,
         },
         {
           comment:

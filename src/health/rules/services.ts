@@ -156,17 +156,16 @@ export const services: RuleFile = {
         },
         {
           comment:
-            'F18. Once it has stopped the line is logged about 250 times a second; twenty in two minutes are not chance. Two minutes, so that at a scrape interval of a minute the range has two samples.',
+            'F18. The node never reads this trace, so only the flood of lines does harm: about 250 a second are 21 million a day, which evict the other entries of the journal. The limit is 50 a second. Two minutes, so that at a scrape interval of a minute the range has two samples.',
           alert: 'ChainWalStopped',
           severity: 'warning',
           component: 'services',
-          limit: 20,
-          critical: { for: '15m' },
-          advice: ['Restart consensus, execution and RPC together at a convenient time: `chain-agent recover`.'],
+          limit: 6000,
+          advice: ['Find out why it stopped, usually a full disk: `chain-agent status host`.'],
           expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[2m]) > ${limit}`,
-          summary: 'Consensus no longer writes its write-ahead log.',
+          summary: 'Consensus floods the journal, because its trace of events has stopped.',
           description: (limit) =>
-            `The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within two minutes that the thread of the write-ahead log has stopped; more than ${limit} are not chance.`,
+            `The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within two minutes, more than ${limit}, that the thread of the trace of events has stopped. The node does not need the trace.`,
         },
       ],
     },

@@ -147,7 +147,7 @@ export const staking: RuleFile = {
         },
         {
           comment:
-            'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds. During statesync the node reports 0.',
+            'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds.',
           alert: 'ChainStakeViewsDiffer',
           severity: 'warning',
           component: 'consensus',
@@ -161,8 +161,7 @@ export const staking: RuleFile = {
     chain_staking_active == 1 and on (instance, job, cluster) (chain_native_stake_ratio == 0)
   or
     chain_staking_active == 0 and on (instance, job, cluster) (chain_native_stake_ratio > 0)
-  )
-  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+  )`,
           summary: 'Consensus and the staking precompile disagree on the membership of the validator.',
           description:
             'On {{ $labels.instance }} the staking precompile reports membership {{ $value }} in the set in force, and consensus the opposite.',

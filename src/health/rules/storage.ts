@@ -112,7 +112,7 @@ and on (instance, job, cluster) (
           severity: 'warning',
           component: 'storage',
           for: '15m',
-          explainedBy: [NODE_DOWN],
+          explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
           advice: [
             'See why the report is missing: `chain-agent status storage`.',
             'Enable its timer: `sudo systemctl enable --now chain-agent-storage.timer`.',

@@ -1,7 +1,7 @@
 import { type AlertRow, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const RPC_DOWN = `chain_rpc_up == 0
-unless on (instance, job, cluster) (instance:chain_statesync:active == 1)
+unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
 unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
 
 const RPC_DOWN_ROW = {
@@ -9,7 +9,7 @@ const RPC_DOWN_ROW = {
   explainedBy: [
     NODE_DOWN,
     { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] },
-    { alerts: ['ChainStatesync'] },
+    { alerts: ['ChainStatesync', 'ChainStartStalled'] },
   ],
   advice: ['See the log: `chain-agent logs rpc`.'],
   summary: 'The RPC of the node does not return a valid answer.',
@@ -50,11 +50,19 @@ export const sync: RuleFile = {
           critical: { limit: 20, for: '1m' },
           explainedBy: [
             NODE_DOWN,
-            { alerts: ['ChainConsensusDeadlock', 'ChainBlockStalled', 'ChainStatesync', 'ChainIsolated'] },
+            {
+              alerts: [
+                'ChainConsensusDeadlock',
+                'ChainBlockStalled',
+                'ChainStatesync',
+                'ChainStartStalled',
+                'ChainIsolated',
+              ],
+            },
           ],
           advice: ['See whether it catches up: `chain-agent status chain --watch`.'],
           expr: (limit) => `instance:chain_behind:seconds > ${limit}
-unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
           summary: 'The node is behind the network.',
           description: (limit) =>
             `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the height that the references agree on, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
@@ -103,7 +111,7 @@ unless on (instance, job, cluster) (max_over_time(instance:chain_statesync:activ
           component: 'sync',
           for: '10m',
           pending: 'nothing',
-          explainedBy: [NODE_DOWN],
+          explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
           advice: [
             'See whether the node runs: `chain-agent status`.',
             'See which collectors fail, and why: `chain-agent status agent`.',
@@ -117,7 +125,26 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
         },
         {
           comment:
-            'A statesync makes progress with every answer of a peer. That one is running is not an alert. The progress stays exported afterwards: its age counts only while the node reports that it needs statesync.',
+            'A healthy start is live within seconds: it needs the six blocks that end with the root of the forkpoint, which are in its own ledger or come from peers (0.7 s for each request; sessions within two minutes). Without them it waits for ever. Three minutes after the start, as instance:chain_sync:expected ends; a process that systemd restarts starts again. A service that is down is ChainServiceDown.',
+          alert: 'ChainStartStalled',
+          severity: 'critical',
+          component: 'sync',
+          for: '3m',
+          pending: 'nothing',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'See sessions and peers: `chain-agent status peers`. Fix the network first.',
+            'See the requests that no peer answers: `chain-agent logs bft`.',
+          ],
+          expr: `instance:chain_start:active == 1
+unless on (instance, job, cluster) (instance_service:chain_service:down{service="bft"} == 1)`,
+          summary: 'Consensus was started and does not become live.',
+          description:
+            'For three minutes consensus on {{ $labels.instance }} has run without becoming live and without a statesync: it waits for the blocks of its forkpoint, and no peer serves them. It does not recover by itself if peers no longer have them.',
+        },
+        {
+          comment:
+            'The estimate of the node adds what a finished request of a prefix is worth, and may stand for long while data arrives: the alert needs a database that does not grow, too. Consensus measures its use every 30 s. That a statesync is running is not an alert. The progress stays exported afterwards: its age counts only during a statesync.',
           alert: 'ChainStatesyncFrozen',
           severity: 'warning',
           component: 'sync',
@@ -126,7 +153,8 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           critical: { limit: 1800 },
           advice: ['See how to recover: `chain-agent recover`.'],
           expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
-and on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+and on (instance, job, cluster) (instance:chain_statesync:active == 1)
+unless on (instance, job, cluster) (changes(chain_native_database_used_bytes[10m]) > 0)`,
           summary: 'Statesync is stalled.',
           description: (limit) =>
             `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
@@ -150,7 +178,7 @@ unless on (instance, job, cluster) chain_statesync_last_progress_timestamp_secon
         },
         {
           comment:
-            'During statesync nothing listens on the port, and that is not an outage; for a service that is down ChainServiceDown fires.',
+            'An RPC that starts while consensus is not live waits for it and does not listen, which is no outage; one that was up keeps answering with its old heights. For a service that is down ChainServiceDown fires.',
           alert: 'ChainRpcDown',
           severity: 'critical',
           component: 'sync',

@@ -8,7 +8,7 @@ export const validator: RuleFile = {
       rules: [
         {
           comment:
-            'A node that was never in the set is a full node; one that left the set more than seven days ago is, too. During statesync the node reports 0, whatever its stake.',
+            'A node that was never in the set is a full node; one that left the set more than seven days ago is, too. The stake is absent until consensus is live.',
           alert: 'ChainLeftActiveSet',
           severity: 'critical',
           component: 'duty',
@@ -18,8 +18,7 @@ export const validator: RuleFile = {
             'See what the node reports: `chain-agent status duties`.',
           ],
           expr: `max_over_time(chain_native_stake_ratio[7d]) > 0
-  and on (instance, job, cluster) (chain_native_stake_ratio == 0)
-  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+  and on (instance, job, cluster) (chain_native_stake_ratio == 0)`,
           summary: 'The validator has dropped out of the active set.',
           description:
             'The stake of {{ $labels.instance }} no longer counts; within seven days its share was {{ $value | humanizePercentage }}. It neither leads nor votes, and earns nothing.',

@@ -1,4 +1,5 @@
 import { second } from '../../core/units.ts'
+import { isStarting } from '../../core/agreement.ts'
 import { blockAge, isNodeDown } from '../facts.ts'
 import { duration, figure } from '../../core/format.ts'
 import { fact, share, timeFact } from './fact.ts'
@@ -80,10 +81,10 @@ export const consensus: Section = {
     },
   ],
   summary: (view) => {
-    const { committing = null, statesyncActive, epoch = null, round = null } = view.readings.consensus ?? {}
+    const { committing = null, epoch = null, round = null } = view.readings.consensus ?? {}
     if (isNodeDown(view.known, 'bft')) return summary(stopped(view), 'bad')
     const reading = view.readings.status?.consensus
-    const isBad = committing === false && statesyncActive !== true
+    const isBad = committing === false && isActive(view) !== true && !isStarting(view.known)
     const isStrange =
       (reading?.status ?? HEALTHY.status) !== HEALTHY.status || (reading?.mode ?? HEALTHY.mode) !== HEALTHY.mode
     return summary(
@@ -142,6 +143,10 @@ export const statesync: Section = {
           label: 'active',
           tone: (active) => (active ? 'notice' : undefined),
         }),
+        fact('start', view.readings.consensus?.startActive ?? toFlag(view.known.value('chain_native_start_active')), {
+          label: 'consensus starts',
+          tone: (active) => (active ? 'notice' : undefined),
+        }),
       ],
     },
     {
@@ -168,7 +173,8 @@ export const statesync: Section = {
   summary: (view) => {
     const active = isActive(view)
     if (active === undefined) return null
-    if (!active) return summary('not active')
+    if (!active)
+      return isStarting(view.known) ? summary('not active: consensus starts', 'notice') : summary('not active')
     const { progressRatio: reported = null, targetBlock } = view.readings.status?.statesync ?? {}
     // The status report may be minutes old: a target of 0 is from before this statesync.
     const progressRatio = targetBlock === 0n ? null : reported
@@ -282,9 +288,9 @@ export const duties: Section = {
       source: 'the consensus log',
       facts: (view) => [
         timeFact('votedAt', view.readings.consensus?.votedAt, {
-          label: 'last vote',
+          label: 'last own vote computed',
           now: view.at,
-          unknownReason: 'a full node never votes',
+          unknownReason: 'none in the log that was read',
         }),
       ],
     },

@@ -28,7 +28,7 @@ export const consensus: readonly LogPattern[] = [
     text: 'failed to push to wal',
     sources: own(MAIN, 'run'),
     endsProcess: false,
-    severity: 'warning',
+    severity: 'info',
     meaning:
       'A record could not be written to the trace of events, usually because the disk is full. The node never reads the trace, but needs the disk for its ledger.',
     advice: "Check the free space of the node's file system, then its drive.",
@@ -39,7 +39,7 @@ export const consensus: readonly LogPattern[] = [
     text: 'failed to initialize wal',
     sources: own(MAIN, 'run'),
     endsProcess: false,
-    severity: 'warning',
+    severity: 'info',
     meaning: 'The trace of events cannot be opened, so consensus writes none. The node never reads it.',
     advice: 'Check the free space and the owner of the directory in `--wal-path` at a convenient time.',
   },
