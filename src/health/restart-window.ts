@@ -1,4 +1,4 @@
-import { chainIdOf, isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
+import { chainIdOf, isStarting, isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
 import { type EpochLengths, epochPosition } from '../core/epoch.ts'
 import { count, duration, figure, joinList, shortDuration, utc } from '../core/format.ts'
 import type { RuleFinding } from '../core/health.ts'
@@ -79,6 +79,7 @@ const BEHIND_BLOCKS = 15
 const sync: Check = (input) => {
   const { known } = input
   if (isSyncing(known)) return no('the node runs statesync')
+  if (isStarting(known)) return no('consensus is starting')
   const age = blockAge(input)
   if (age === undefined) return unknown('no source reports a block')
   if (age > FRESH_S) return no(`the newest block is ${shortDuration(age * second)} old`)

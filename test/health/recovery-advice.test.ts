@@ -186,6 +186,21 @@ describe('statesync', () => {
   })
 })
 
+describe('a start that is not live', () => {
+  const more = [sample('chain_native_start_active', 1)]
+  test.each([
+    [2, 'wait'],
+    [3, 'fix host'],
+  ])('after %i minutes: %s', (consensusStartedAgo, path) => {
+    const advice = advise({ age: 300, behind: 900, consensusStartedAgo, more })
+    expect(advice).toMatchObject({ path, runbook: 'ChainStartStalled' })
+  })
+  test('no progress is lost by a restart, and a newer forkpoint helps if no peer has the blocks', () => {
+    const steps = advise({ age: 300, behind: 900, consensusStartedAgo: 10, more }).steps.join('\n')
+    expect(steps).toMatch(/status peers`[\s\S]*REMOTE_[\s\S]*systemctl restart chain-bft chain-execution chain-rpc`$/)
+  })
+})
+
 describe('problems that make a start fail come before the start', () => {
   test('a keystore that is missing', () => {
     const lost = sample('chain_key_file_state', 1, {

@@ -196,7 +196,7 @@ export const softReset = (
 })
 
 /** Since v0.12.1 consensus fetches both files at its start if its environment has their URLs, and uses newer ones. */
-const fetchFiles = (situation: Situation): readonly string[] => [
+export const fetchFiles = (situation: Situation): readonly string[] => [
   `Check whether consensus fetches a new forkpoint and validators file at its start, which it does if both URLs are set: \`sudo grep -oE '^REMOTE_(FORKPOINT|VALIDATORS)_URL=' /home/${situation.prefix}/.env\``,
   `If one of them is not set, or cannot be fetched, stop the services and download forkpoint/forkpoint.toml and validators/validators.toml into /home/${situation.prefix}/${situation.prefix}-bft/config, as in the node's documentation${cite('soft-reset')}. The URLs differ by network, and the agent does not have them: \`${stopAll(situation)}\``,
 ]
