@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createSampleIndex, sample } from '../../src/core/metric.ts'
+import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
 
@@ -105,23 +105,30 @@ describe('the distance to the network decides', () => {
   })
 
   test('the clock in the log of execution is not the age of a block', () => {
-    // Execution works through old blocks now: without references and RPC nothing shows their age.
-    const advice = adviseRecovery({
-      at: AT,
-      origin: 'agent',
-      prefix: 'chain',
-      epochs: new Map(),
-      devices: [],
-      known: createSampleIndex([
-        sample('chain_service_active', 0, { service: 'bft' }),
-        sample('chain_service_expected', 1, { service: 'bft' }),
-        sample('chain_execution_block_number', 1_000_000),
-        sample('chain_execution_block_started_timestamp_seconds', NOW),
-      ]),
-      collectors: [],
-      readings: {},
-    })
-    expect(advice.why).toContain('How far the node is behind is not known.')
+    // Execution works through old blocks now: without an RPC nothing shows their age.
+    const whyWith = (references: readonly Sample[]) =>
+      adviseRecovery({
+        at: AT,
+        origin: 'agent',
+        prefix: 'chain',
+        epochs: new Map(),
+        devices: [],
+        known: createSampleIndex([
+          sample('chain_service_active', 0, { service: 'bft' }),
+          sample('chain_service_expected', 1, { service: 'bft' }),
+          sample('chain_execution_block_number', 1_000_000),
+          sample('chain_execution_block_started_timestamp_seconds', NOW),
+          ...references,
+        ]),
+        collectors: [],
+        readings: {},
+      }).why
+    expect(whyWith([])).toContain('How far the node is behind is not known.')
+    const references = ['a', 'b'].flatMap((reference) => [
+      sample('chain_reference_up', 1, { reference }),
+      sample('chain_reference_block_number', 1_000_500, { reference }),
+    ])
+    expect(whyWith(references)).toContain('The node is 500 blocks behind, by the height that the references agree on.')
   })
 
   test('with neither, the age of the newest block: 100 seconds are 300 blocks', () => {
