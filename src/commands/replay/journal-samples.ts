@@ -6,7 +6,7 @@ import type { ServiceRuns } from './service-runs.ts'
 interface JournalState {
   /** The samples of the replayed collectors. */
   readonly known: SampleIndex
-  readonly serviceRuns: Pick<ServiceRuns, 'active' | 'isPartialRestart'>
+  readonly serviceRuns: Pick<ServiceRuns, 'active' | 'started' | 'isPartialRestart'>
   /** Services that a timer starts: they are not active all the time. */
   readonly timers: readonly string[]
   /** When the host booted, in milliseconds since the epoch; null if the recording has no boot. */
@@ -37,6 +37,9 @@ export const journalSamples = ({ known, serviceRuns, timers, bootedAt }: Journal
       sample('chain_service_active', isActive, { service }),
       sample('chain_service_expected', !timers.includes(service), { service }),
     ]),
+    ...[...serviceRuns.started()].map(([service, startedAt]) =>
+      sample('chain_service_start_timestamp_seconds', startedAt / 1000, { service }),
+    ),
     ...sampleIfKnown('chain_service_partial_restart', serviceRuns.isPartialRestart()),
     ...sampleIfKnown('chain_host_boot_timestamp_seconds', bootedAt === null ? null : bootedAt / 1000),
     ...sampleIfKnown('chain_rpc_block_number', known.value('chain_execution_block_number'), { tag: 'latest' }),

@@ -10,6 +10,7 @@ const serviceRuns = {
       ['bft', false],
       ['cruft', false],
     ]),
+  started: () => new Map([['bft', 950_000]]),
   isPartialRestart: () => null,
 } satisfies Partial<ServiceRuns>
 
@@ -27,6 +28,7 @@ test('the journal has the state of services, the boot time, and the newest block
     'service_expected bft 1',
     'service_active cruft 0',
     'service_expected cruft 0',
+    'service_start_timestamp_seconds bft 950',
     'host_boot_timestamp_seconds  900',
     'rpc_block_number latest 70',
     'rpc_last_advance_timestamp_seconds  1002',
@@ -59,7 +61,7 @@ test('behind execution the ledger stream has stopped: the time of its newest blo
 })
 
 test('what the journal does not show is absent', () => {
-  const nothing = { active: () => new Map(), isPartialRestart: () => null }
+  const nothing = { active: () => new Map(), started: () => new Map(), isPartialRestart: () => null }
   const known = createSampleIndex([])
   expect(journalSamples({ known, serviceRuns: nothing, timers: [], bootedAt: null })).toEqual([])
 })
