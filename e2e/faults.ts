@@ -24,7 +24,7 @@ no-votes      | ChainNotVoting            | votes stop                          
 own-timeouts  | ChainLeaderTimeoutsInARow | node idles                                         | node leads                   | 90
 left-set      | ChainLeftActiveSet        | stake is 0                                         | stake is 310
 behind        | ChainBehind               | node behind 70                                     | node behind 0
-window        | ChainBlocksyncWindow      | node behind 420                                    | node behind 0                | 240
+window        | ChainBlocksyncWindow      | node behind 620                                    | node behind 0                | 240
 rpc-down      | ChainRpcDown              | rpc fails                                          | rpc answers
 crash         | ChainServiceDown          | bft crashes SIGABRT                                | bft starts
 uninstalled   | ChainServiceMissing       | rpc vanishes                                       | rpc starts
@@ -43,7 +43,7 @@ disk-full     | ChainDiskFull             | wal grows 63MB in 1s                
 disk-filling  | ChainDiskFilling          | wal grows 55MB in 30s                              | wal grows 2MB in 1s          | 90
 drive         | ChainDriveFailing         | host nvme failing                                  | host nvme healthy
 drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme healthy
-clock         | ChainClockDrift           | host clock 400ms                                   | host clock 1ms
+clock         | ChainClockDrift           | host clock 700ms                                   | host clock 1ms
 reboot        | ChainRebootedNotSyncing   | host reboots; consensus stops                      | consensus resumes            | 90
 keystore      | ChainKeyFileMissing       | key secp vanishes                                  | key secp returns
 keys-broken   | ChainKeyFileInvalid       | key secp breaks                                    | key secp returns

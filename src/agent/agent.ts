@@ -135,7 +135,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   }
   const history = createHistory()
   const limitOf = limitsOf(config.health)
-  const network = { window: config.derived.blocksyncWindow, epochs: readEpochLengths(config.staking) }
+  const network = { epochs: readEpochLengths(config.staking) }
   const logged = new Set<string>()
   const evaluateHealth = async (): Promise<void> => {
     try {

@@ -158,6 +158,14 @@ export const NODE_DOCUMENTATION = {
       "A result that differs from the network's is found some blocks later, in a state that is committed already (`validate_delayed_execution_results`).",
     ],
   },
+  'start-forkpoint': {
+    title: 'Choice of the forkpoint at the start of consensus',
+    url: `${BFT}/monad-node/src/state.rs`,
+    states: [
+      'The remote forkpoint replaces the local one only if both URLs are set, both files can be fetched, the validators file has every epoch of the forkpoint, and it is more than `statesync_threshold` rounds newer; or if the local files cannot be read (`get_latest_configs`).',
+      'With a root that the database has executed, consensus is live at once, without statesync (`maybe_start_consensus` in `monad-state/src/lib.rs`), and panics if the network is 3/2 of `statesync_threshold` blocks ahead (`maybe_statesync` in `monad-consensus-state/src/lib.rs`).',
+    ],
+  },
   'statesync-threshold': {
     title: 'Start of consensus',
     url: `${BFT}/monad-state/src/lib.rs`,

@@ -1,7 +1,15 @@
 import { citedIn } from '../core/node-documentation.ts'
 import { fullDatabase, oldDatabase } from './recovery/database.ts'
 import { comingFork, hostNotReady, lostKeys, missedFork, noSpace } from './recovery/preconditions.ts'
-import { behind, executionStalled, healthy, partialRestart, stalled, statesync } from './recovery/running.ts'
+import {
+  behind,
+  executionStalled,
+  healthy,
+  partialRestart,
+  stalled,
+  startStalled,
+  statesync,
+} from './recovery/running.ts'
 import {
   evidenceOf,
   type Path,
@@ -66,6 +74,7 @@ const RULES: readonly RecoveryRule[] = [
   diverged,
   down,
   statesync,
+  startStalled,
   stalled,
   executionStalled,
   rpcDown,

@@ -1,23 +1,23 @@
-import { chainIdOf, isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
+import { chainIdOf, isStarting, isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
 import { type EpochLengths, epochPosition } from '../core/epoch.ts'
 import { count, duration, figure, joinList, shortDuration, utc } from '../core/format.ts'
 import type { RuleFinding } from '../core/health.ts'
 import type { SampleIndex } from '../core/metric.ts'
+import { blocksyncWindow, byDefault } from '../core/node-distances.ts'
+import { NODE_FACTS } from '../core/node-facts.ts'
 import { minute, second } from '../core/units.ts'
 import { blockAge, isAdvancing, isNodeDown } from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** What a restart window is evaluated from. */
 export interface RestartInput extends HealthInput, Pick<NodeSnapshot, 'health'> {
-  /** Size of the blocksync window, in blocks. */
-  readonly window: number
   readonly epochs: EpochLengths
-  /** How long the restart may take, in milliseconds. */
+  /** How long the services may be away before they are started, in milliseconds. */
   readonly span: number
 }
 
-/** How long a restart may take if no other time is given. */
-export const RESTART_MS = 5 * minute
+/** How long the services may be away if no other time is given: half of what the blocksync window allows by default. */
+export const RESTART_MS = 2 * minute
 
 /** One condition of a restart. */
 export interface RestartCheck {
@@ -79,6 +79,7 @@ const BEHIND_BLOCKS = 15
 const sync: Check = (input) => {
   const { known } = input
   if (isSyncing(known)) return no('the node runs statesync')
+  if (isStarting(known)) return no('consensus is starting')
   const age = blockAge(input)
   if (age === undefined) return unknown('no source reports a block')
   if (age > FRESH_S) return no(`the newest block is ${shortDuration(age * second)} old`)
@@ -218,18 +219,28 @@ const unknownRounds = ({ stake, known, span, schedule }: UnknownRounds): Outcome
 /** The last start took this time; the next one may take twice as long. */
 const RESERVE = 2
 
-const blocksync: Check = ({ known, window }) => {
-  const rate = known.value('chain_blocks_per_second') ?? USUAL_RATE
-  const left = known.value('chain_blocksync_window_remaining_blocks') ?? window
-  const available = (left / rate) * second
-  const serve = `peers serve the blocks of the last ${duration(available)}`
-  const seconds = known.value('chain_last_start_seconds')
+/** Rounds are not faster: a rate that is not measured is not assumed to be lower. */
+const MAX_RATE = second / NODE_FACTS.votePace.value
+
+/** The network moves on while the services are away, and until the start has reached it. */
+const blocksync: Check = ({ known, span }) => {
+  const measured = known.value('chain_blocks_per_second')
+  const rate = measured === undefined || measured === 0 ? MAX_RATE : measured
+  const left = known.value('chain_blocksync_window_remaining_blocks') ?? blocksyncWindow(known)
+  const start = known.value('chain_last_start_seconds')
+  const reserve = (start ?? 0) * RESERVE
+  const behind = (span / second + reserve) * rate
+  const pace = `at ${measured === rate ? '' : 'an assumed '}${rate.toFixed(1)} blocks a second`
+  const time = `${duration(span)}${start === undefined ? '' : ` and a start of ${duration(reserve * second)} (${RESERVE} times the last one)`}`
+  const summary = `${time} are ${count(Math.ceil(behind), 'block')} ${pace}; the node can catch up with ${figure(left)}${byDefault(known)}`
+  if (behind >= left) {
+    const longest = Math.ceil(left / rate - reserve) - 1
+    return no(`${summary}: ${longest < 1 ? 'no time away is safe' : `the longest safe time is --for ${longest}s`}`)
+  }
   // Only a restart can measure it.
-  if (seconds === undefined) return listed(`${serve}; how long a start takes on this host has not been measured`)
-  const took = `the last start took ${duration(seconds * second)}`
-  return seconds * second * RESERVE <= available
-    ? ok(`${serve}; ${took}`)
-    : no(`${serve}, and ${took}: less than ${RESERVE} times that is left, so it may end in statesync`)
+  return start === undefined
+    ? listed(`${summary}; how long a start takes on this host has not been measured`)
+    : ok(summary)
 }
 
 const CHECKS: readonly (readonly [string, Check])[] = [
@@ -243,7 +254,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['blocksync', blocksync],
 ]
 
-/** Whether consensus and execution can be restarted together now, and stay away for `span`. */
+/** Whether consensus and execution can be stopped together now, and be started after `span`. */
 export const restartWindow = (input: RestartInput): RestartWindow => {
   const { at, span } = input
   const outcomes = CHECKS.map(([name, check]) => ({ name, ...check(input) }))

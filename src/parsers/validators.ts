@@ -58,7 +58,7 @@ export const parseEpochStarts = (text: string): ReadonlyMap<bigint, bigint> => {
   )
 }
 
-const parseToml = (what: string, text: string): unknown => {
+export const parseToml = (what: string, text: string): unknown => {
   const { length, depth } = LIMITS.set
   if (text.length > length) throw new ParseError(what, `at most ${length} characters`, text)
   try {
@@ -68,7 +68,7 @@ const parseToml = (what: string, text: string): unknown => {
   }
 }
 
-const expectation = (error: z.ZodError): string => {
+export const expectation = (error: z.ZodError): string => {
   const [issue] = error.issues
   return issue ? `a good ${issue.path.join('.')} (${issue.message})` : 'the known keys'
 }

@@ -10,7 +10,7 @@ const KEY = `03${'7d'.repeat(32)}`
 const NOW = Date.UTC(2026, 2, 1, 12)
 
 /** Runs the derived collector over published samples. */
-const start = async (publishedKey: string | null = KEY) => {
+const start = async (publishedKey: string | null = KEY, blocksyncWindow: number | null = 600) => {
   const clock = manualClock(NOW)
   let published: readonly Sample[] = []
   let saved: unknown
@@ -20,7 +20,7 @@ const start = async (publishedKey: string | null = KEY) => {
     rounds,
     duties: createDuties(),
     ownKey: createOwnKey(publishedKey),
-    blocksyncWindow: 600,
+    blocksyncWindow,
     checkpoint: {
       read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
       save: (value) => {
@@ -132,6 +132,21 @@ describe('the blocksync window', () => {
     expect(value(WINDOW)).toBeUndefined()
     await run(60, (second) => [...node(second), sample('chain_consensus_statesync_active', 1)])
     expect(value(WINDOW)).toBeUndefined()
+  })
+  test('its size: 800 by default, and of 800, 1,000 and 3/2 of the setting of the node the smallest', async () => {
+    const sizeOf = async (configured: number | null, setting?: number) => {
+      const { run, value } = await start(KEY, configured)
+      const read = setting === undefined ? [] : [sample('chain_node_statesync_threshold_blocks', setting)]
+      await run(10, () => read)
+      return value('chain_blocksync_window_blocks')
+    }
+    expect(await sizeOf(null)).toBe(800)
+    expect(await sizeOf(null, 600)).toBe(800)
+    expect(await sizeOf(null, 533)).toBe(799)
+    expect(await sizeOf(null, 301)).toBe(451)
+    expect(await sizeOf(null, 5000)).toBe(800)
+    // Configured, it is what the configuration has.
+    expect(await sizeOf(650, 301)).toBe(650)
   })
   test('it does not go below 0', async () => {
     const { run, value } = await start()

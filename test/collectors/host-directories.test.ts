@@ -60,3 +60,24 @@ test('a directory that was removed and created again is unknown, and the state h
   expect(states['host, directory ledger']).toContain(advice)
   expect(states['host, file forkpoint']).toContain(advice)
 })
+
+test.each([
+  ['statesync_threshold = 450\n[network]\nbind_address_port = 8000\n', 450, undefined],
+  ['statesync_threshold = "450"\n', undefined, /^not known: .*statesync_threshold/],
+  ['node_name = "a"\n', undefined, /^not known: .*statesync_threshold/],
+  ['statesync_threshold = 65536\n', undefined, /^not known: .*statesync_threshold/],
+  ['statesync_threshold =\n', undefined, /^not known: .*TOML/],
+])('the setting of the node in %j', async (text, threshold, problem) => {
+  const { root, clear } = await createTree({ 'config/node.toml': text })
+  cleanUp.push(clear)
+  const places = { procfs: root, sysfs: root, bootDirectory: root, smartDirectory: null }
+  const { values, states } = await runHost({ clock: manualClock(), places, nodeDirectory: root }).poll()
+  expect(values['node_statesync_threshold_blocks']).toBe(threshold)
+  if (problem !== undefined) expect(states['host, statesync_threshold']).toMatch(problem)
+})
+
+test('without node.toml the setting is unknown, not the default', async () => {
+  const { node, run } = await start()
+  const { values } = await run(join(node, 'ledger'), node).poll()
+  expect(values).not.toHaveProperty('node_statesync_threshold_blocks')
+})

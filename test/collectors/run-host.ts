@@ -9,7 +9,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
-import type { DiskUsage } from '../../src/sources/file-tree.ts'
+import { createFileTree, type DiskUsage } from '../../src/sources/file-tree.ts'
 import { recording } from './recording.ts'
 import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
@@ -87,6 +87,7 @@ export const runHost = (run: HostRun) => {
     ports: run.ports ?? [8080, 9143],
     directories: run.directories ?? {},
     nodeDirectory: run.nodeDirectory ?? '/nonexistent',
+    nodeFiles: createFileTree('/'),
     timing: { interval, timeout: 10_000 },
   })
   return {

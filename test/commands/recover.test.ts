@@ -21,7 +21,7 @@ const ROWS: readonly Row[] = [
     exitCode: 0,
   },
   {
-    // 10 seconds, some 27 of 600 blocks.
+    // 10 seconds, some 27 of 800 blocks.
     name: 'down for ten seconds',
     scenario: 'node-down',
     second: 40,
@@ -29,10 +29,10 @@ const ROWS: readonly Row[] = [
     exitCode: 1,
   },
   {
-    // 270 seconds, some 720 blocks: beyond the 600, and far from 30,000.
+    // 330 seconds, some 880 blocks: beyond the 800, and far from 30,000.
     name: 'down until the window has passed',
     scenario: 'node-down',
-    second: 300,
+    second: 360,
     summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
     exitCode: 1,
   },

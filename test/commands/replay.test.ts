@@ -45,20 +45,19 @@ const TWO_HOURS = `
 `
 
 /**
- * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second, 150
- * blocks of the window of 600 have passed after another 46 s. A rule over a window ends when the last event leaves the
+ * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second, 350
+ * blocks of the window of 800 have passed after another 120 s. A rule over a window ends when the last event leaves the
  * window. 26 network errors take five seconds, and the last 25 of them leave their five minutes at 3355; the rule keeps
  * firing for five more minutes. ChainBlockStalled keeps firing for three. Half of the blocks of two minutes are slow after one minute.
  */
 const EXPECTED: readonly Planted[] = [
   [
     ['critical ChainBlockStalled', 310, 660],
-    ['critical ChainBlocksyncWindow', 356, 480],
+    ['warning ChainBlocksyncWindow', 430, 480],
   ],
   [
     ['critical ChainServiceDown bft', 1200, 1290],
     ['warning ChainServiceCrashed bft core-dump', 1200, 1800],
-    ['warning ChainBlocksyncWindow', 1256, 1290],
     ['warning ChainPartialRestart', 1290, 1501],
   ],
   [['critical ChainLogTrouble execution block_failed', 2400, 3000]],
@@ -70,8 +69,8 @@ const EXPECTED: readonly Planted[] = [
   [['critical ChainExecutionSlow', 4960, 5200]],
   [
     ['critical ChainBlockStalled', 5810, 6280],
-    ['critical ChainBlocksyncWindow', 5856, 6100],
     ['critical ChainConsensusDeadlock local_timeout', 5920, 6100],
+    ['critical ChainBlocksyncWindow', 5930, 6100],
     // From the third timeout on, until fewer than three are in the last minute.
     ['warning ChainConsensusFinding local_timeouts', 5815, 6150],
   ],
@@ -104,7 +103,7 @@ const EXPECTED_TROUBLES: readonly Planted[] = [
   ],
   [
     ['critical ChainServiceDown bft', 2100, 3500],
-    ['critical ChainBlocksyncWindow', 2156, 3500],
+    ['critical ChainBlocksyncWindow', 2230, 3500],
   ],
 ]
 
@@ -135,9 +134,9 @@ describe('a recording of two hours', () => {
     const range = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
     const { code, out } = await cli(['replay', '--file', fileOf('two-hours'), ...range])
     const [first, , second] = out.split('\n')
-    expect(first).toMatch(/^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/)
+    expect(first).toMatch(/^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 3 alerts$/)
     expect(second).toMatch(
-      /^. 2026-03-01T00:20:[01]\dZ {2}1 min [123]\d s {3}critical {2}ChainServiceDown {6}The service bft of this host is/,
+      /^. 2026-03-01T00:20:[01]\dZ {2}1 min [123]\d s {3}critical {2}ChainServiceDown {2,}The service bft of this host is/,
     )
     // oxlint-disable-next-line no-control-regex -- none of it
     expect(out).not.toMatch(/[\u001b]|[^\u0000-\u007f]/)
@@ -218,7 +217,6 @@ describe('the journal of this host', () => {
           'critical ChainServiceDown bft',
           'critical ChainAssertion bft panic',
           'critical ChainAssertion bft high_qc_too_far',
-          'critical ChainBlocksyncWindow',
           'warning ChainServiceCrashed bft core-dump',
         ],
       ])
@@ -286,11 +284,7 @@ describe('a recording during which the clock of the host was 40 minutes behind',
   test('without boot and monotonic time is evaluated by the clock alone', async () => {
     const bare = lines.map((line) => line.replaceAll(/"(?:__MONOTONIC_TIMESTAMP|_BOOT_ID)":"[^"]*",/g, ''))
     const { alerts, read } = await alertsOf(bare.join('\n'))
-    expect(alerts).toEqual([
-      ['2026-11-24T10:10:00Z', 'no entries for 20 min: this time is not evaluated'],
-      // The blocks of the 20 minutes before are 40 minutes old by the clock.
-      ['2026-11-24T10:10:00Z', 'ChainBlocksyncWindow'],
-    ])
+    expect(alerts).toEqual([['2026-11-24T10:10:00Z', 'no entries for 20 min: this time is not evaluated']])
     expect(read).toBe(481)
   })
 

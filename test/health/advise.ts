@@ -44,7 +44,6 @@ export const advise = (node: Node) => {
     at: AT,
     origin: 'agent',
     prefix: 'chain',
-    window: 600,
     epochs: new Map(),
     devices: ['/dev/triedb'],
     known: createSampleIndex([

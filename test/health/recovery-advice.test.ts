@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createSampleIndex, sample } from '../../src/core/metric.ts'
+import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
 
@@ -20,14 +20,16 @@ test('a soft reset names the files, where they go and how to see that they were 
   expect(steps.join('\n')).toContain('/home/chain/chain-bft/config')
   expect(steps[0]).toMatch(/`sudo grep -oE '\^REMOTE_\(FORKPOINT\|VALIDATORS\)_URL=' \/home\/chain\/\.env`$/)
   expect(steps[1]).toMatch(/`sudo systemctl stop chain-bft chain-execution chain-rpc`$/)
-  expect(steps.at(-2)).toMatch(/`journalctl -u chain-bft .*replaced local configs with remote configs'`$/)
+  // "using remote configs", "using remote forkpoint", and the same with "local": all lines of get_latest_configs.
+  expect(steps.at(-2)).toMatch(/`journalctl -u chain-bft .* -g 'using \(remote\|local\)'`$/)
 })
 
 describe('the distance to the network decides', () => {
   test.each([
-    [599, 'start'],
-    // Beyond the window peers do not serve the missed blocks.
-    [600, 'soft reset'],
+    [600, 'start'],
+    // Of the limits 800 (one request), 900 (a live node) and 1,000 (cache of peers) the smallest decides.
+    [800, 'start'],
+    [801, 'soft reset'],
     [30_000, 'soft reset'],
     [30_001, 'hard reset'],
   ])('a node that is down, %i blocks behind: %s', (behind, path) => {
@@ -38,7 +40,8 @@ describe('the distance to the network decides', () => {
     // Blocks pass between two requests: a small difference does not count.
     [15, 'wait'],
     [16, 'restart together'],
-    [600, 'soft reset'],
+    [800, 'restart together'],
+    [801, 'soft reset'],
     [30_000, 'soft reset'],
     [30_001, 'hard reset'],
   ])('a stalled node, %i blocks behind: %s', (behind, path) => {
@@ -48,9 +51,9 @@ describe('the distance to the network decides', () => {
   test.each([
     [2, 100, 'wait'],
     [4, 100, 'restart together'],
-    // ChainBlocksyncWindow is critical below 300 blocks: of the window of 600, 299 are left.
-    [2, 300, 'wait'],
-    [2, 301, 'restart together'],
+    // ChainBlocksyncWindow is critical below 300 blocks: of the window of 800, 299 are left.
+    [2, 500, 'wait'],
+    [2, 501, 'restart together'],
   ])('a node that stalls %i minutes after a start, %i blocks behind: %s', (consensusStartedAgo, behind, path) => {
     expect(advise({ age: 120, behind, consensusStartedAgo }).path).toBe(path)
   })
@@ -68,10 +71,64 @@ describe('the distance to the network decides', () => {
         behind: null,
         more: [sample('chain_blocksync_window_remaining_blocks', blocks)],
       })
-    expect(left(500).path).toBe('start')
-    expect(left(500).why).toContainEqual(expect.stringMatching(/is 100 blocks behind, by the agent/))
-    expect(left(0).path).toBe('soft reset')
-    expect(left(0).why).toContainEqual(expect.stringMatching(/at least 600 blocks behind/))
+    expect(left(700).path).toBe('start')
+    expect(left(700).why).toContainEqual(expect.stringMatching(/is 100 blocks behind, by the agent/))
+    expect(left(0).why).toContainEqual(expect.stringMatching(/at least 800 blocks behind/))
+  })
+
+  test('a setting that was read replaces the default: 3/2 of 400 are 600 blocks', () => {
+    const threshold = (behind: number, setting: number) =>
+      advise({ down: allDown, age: 60, behind, more: [sample('chain_node_statesync_threshold_blocks', setting)] })
+    expect(threshold(600, 400).path).toBe('soft reset')
+    expect(threshold(599, 400).path).toBe('start')
+    // The limit of one request does not depend on it.
+    expect(threshold(800, 2000).path).toBe('start')
+    expect(threshold(801, 2000).path).toBe('soft reset')
+    expect(threshold(100, 400).why.join(' ')).toContain('with 600 blocks (the blocksync window)')
+    expect(advise({ down: allDown, age: 60, behind: 100 }).why.join(' ')).toContain('with 800 blocks by default')
+  })
+
+  test('beyond 600 rounds both URLs lead to statesync, although blocksync would do', () => {
+    const why = (behind: number) => advise({ down: allDown, age: 60, behind }).why.join(' ')
+    expect(why(600)).not.toContain('REMOTE')
+    expect(why(601)).toContain('consensus takes the remote forkpoint and statesyncs')
+  })
+
+  test('no plan promises a statesync that the local forkpoint does not lead to', () => {
+    const stopped = advise({ down: allDown, age: 300, behind: 1000 })
+    const running = advise({ age: 300, behind: 1000 })
+    for (const { why, steps } of [stopped, running]) {
+      expect(why.join(' ')).toContain('With its local forkpoint consensus does not begin a statesync')
+      expect(steps.join(' ')).not.toContain('or statesync begins')
+    }
+    expect(advise({ age: 120, behind: 300 }).steps.join(' ')).not.toContain('statesync')
+  })
+
+  test('the clock in the log of execution is not the age of a block', () => {
+    // Execution works through old blocks now: without an RPC nothing shows their age.
+    const whyWith = (references: readonly Sample[]) =>
+      adviseRecovery({
+        at: AT,
+        origin: 'agent',
+        prefix: 'chain',
+        epochs: new Map(),
+        devices: [],
+        known: createSampleIndex([
+          sample('chain_service_active', 0, { service: 'bft' }),
+          sample('chain_service_expected', 1, { service: 'bft' }),
+          sample('chain_execution_block_number', 1_000_000),
+          sample('chain_execution_block_started_timestamp_seconds', NOW),
+          ...references,
+        ]),
+        collectors: [],
+        readings: {},
+      }).why
+    expect(whyWith([])).toContain('How far the node is behind is not known.')
+    const references = ['a', 'b'].flatMap((reference) => [
+      sample('chain_reference_up', 1, { reference }),
+      sample('chain_reference_block_number', 1_000_500, { reference }),
+    ])
+    expect(whyWith(references)).toContain('The node is 500 blocks behind, by the height that the references agree on.')
   })
 
   test('with neither, the age of the newest block: 100 seconds are 300 blocks', () => {
@@ -133,6 +190,21 @@ describe('statesync', () => {
   test('a node that stopped during statesync: services that are down come first', () => {
     const advice = advise({ down: allDown, age: 9000, behind: 40_000, more: syncing })
     expect(advice.summary).toMatch(/more than 30,000 blocks behind/)
+  })
+})
+
+describe('a start that is not live', () => {
+  const more = [sample('chain_native_start_active', 1)]
+  test.each([
+    [2, 'wait'],
+    [3, 'fix host'],
+  ])('after %i minutes: %s', (consensusStartedAgo, path) => {
+    const advice = advise({ age: 300, behind: 900, consensusStartedAgo, more })
+    expect(advice).toMatchObject({ path, runbook: 'ChainStartStalled' })
+  })
+  test('no progress is lost by a restart, and a newer forkpoint helps if no peer has the blocks', () => {
+    const steps = advise({ age: 300, behind: 900, consensusStartedAgo: 10, more }).steps.join('\n')
+    expect(steps).toMatch(/status peers`[\s\S]*REMOTE_[\s\S]*systemctl restart chain-bft chain-execution chain-rpc`$/)
   })
 })
 
@@ -276,7 +348,6 @@ test('without any data the recovery is unknown', () => {
     at: AT,
     origin: 'node',
     prefix: null,
-    window: 600,
     epochs: new Map(),
     devices: ['/dev/triedb'],
     known: createSampleIndex([]),

@@ -49,14 +49,13 @@ const ask = (node: Node) => {
       .map((reference) => sample('chain_reference_block_number', height, { reference })),
     sample('chain_consensus_finding', 0, { finding: 'rounds_closed_by_timeout' }),
     sample('chain_blocks_per_second', 2),
-    sample('chain_blocksync_window_remaining_blocks', 600),
+    sample('chain_blocksync_window_remaining_blocks', 800),
     sample('chain_last_start_seconds', startSeconds),
     sample('chain_native_stake_ratio', stake),
   ]
   const input: RestartInput = {
     at: AT,
     prefix: 'chain',
-    window: 600,
     epochs: EPOCHS,
     span: node.span ?? 5 * minute,
     known: createSampleIndex([...samples.filter(({ name }) => !without.includes(name)), ...more]),
@@ -122,6 +121,7 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
     more: [sample('chain_native_statesync_active', 1)],
     reason: 'not now: the node runs statesync',
   },
+  { name: 'a start', more: [sample('chain_native_start_active', 1)], reason: 'not now: consensus is starting' },
   { name: 'an old block', age: 11, reason: 'not now: the newest block is 11 s old' },
   {
     name: 'behind the references',
@@ -179,11 +179,11 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
     reason: 'not now: epoch unknown: block 33,870,000 does not fit epoch 700 of chain 143',
   },
   {
-    // 600 blocks are 300 s.
+    // 300 s and twice 50 s are 800 blocks: less than 300 s are left.
     name: 'a slow start',
-    startSeconds: 151,
+    startSeconds: 50,
     reason:
-      'not now: peers serve the blocks of the last 5 min, and the last start took 2 min 31 s: less than 2 times that is left, so it may end in statesync',
+      'not now: 5 min and a start of 1 min 40 s (2 times the last one) are 800 blocks at 2.0 blocks a second; the node can catch up with 800 by default: the longest safe time is --for 299s',
   },
 ])('not safe: $name', ({ name: _name, reason, ...node }) => {
   const { isSafe, summary, next } = ask(node)
@@ -195,7 +195,7 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
 })
 
 test.each<Node & { readonly name: string }>([
-  { name: 'a start of 150 s, half of the blocksync window', startSeconds: 150 },
+  { name: '5 min and a start of 98 s: 796 of 800 blocks', startSeconds: 49 },
   { name: 'a critical finding that is pending', findings: [{ countsAs: null }] },
   { name: 'a consequence of another finding', findings: [{ explainedBy: ['ChainStatesync'] }] },
   { name: 'a warning', findings: [{ countsAs: 'warning' }] },
@@ -247,9 +247,63 @@ describe('the epoch, at two blocks a second', () => {
   })
 
   test('without a measured rate it is three blocks a second, and said so', () => {
-    expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'] }).summary).toBe(
+    expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'], span: 140_000 }).summary).toBe(
       'not now: epoch 678 ends in about 2 min 13 s, at an assumed 3 blocks a second; next safe at about 2026-05-02T03:30:00Z, in 30 min',
     )
+  })
+})
+
+describe('the time away counts', () => {
+  const pace = (rate: number, startSeconds: number | undefined, span: number) =>
+    ask({
+      span,
+      without: ['chain_blocks_per_second', ...(startSeconds === undefined ? ['chain_last_start_seconds'] : [])],
+      more: [sample('chain_blocks_per_second', rate)],
+      ...(startSeconds !== undefined && { startSeconds }),
+    })
+
+  test('five minutes at 3.3 blocks a second are 990 blocks: not safe', () => {
+    expect(pace(3.3, undefined, 300_000)).toEqual({
+      isSafe: false,
+      summary:
+        'not now: 5 min are 990 blocks at 3.3 blocks a second; the node can catch up with 800 by default: the longest safe time is --for 242s',
+    })
+  })
+
+  // 800 / 3.3 are 242.4 s, of which twice the last start is kept.
+  test.each([
+    [undefined, 242],
+    [10, 222],
+    [60, 122],
+  ])('with a start of %s s the longest safe time is %i s', (startSeconds, longest) => {
+    expect(pace(3.3, startSeconds, longest * 1000).isSafe).toBe(true)
+    const { isSafe, summary } = pace(3.3, startSeconds, (longest + 1) * 1000)
+    expect(isSafe).toBe(false)
+    expect(summary).toMatch(new RegExp(`--for ${longest}s$`))
+  })
+
+  test('800 blocks in exactly the time away, or in twice the last start, are not below the window', () => {
+    expect(pace(4, 100, 1000).summary).toMatch(/: no time away is safe$/)
+    expect(pace(4, undefined, 200_000).summary).toMatch(/--for 199s$/)
+    expect(pace(4, undefined, 199_000).isSafe).toBe(true)
+  })
+
+  test('a rate that is not measured is the fastest that consensus allows: 10 blocks in 3 s', () => {
+    const without = ['chain_blocks_per_second', 'chain_last_start_seconds']
+    expect(ask({ without, span: 239_000 }).isSafe).toBe(true)
+    expect(ask({ without, span: 240_000 }).summary).toBe(
+      'not now: 4 min are 800 blocks at an assumed 3.3 blocks a second; the node can catch up with 800 by default: the longest safe time is --for 239s',
+    )
+  })
+
+  test('a node that is behind has less', () => {
+    const without = ['chain_blocks_per_second', 'chain_blocksync_window_remaining_blocks', 'chain_last_start_seconds']
+    const more = [
+      sample('chain_blocks_per_second', 4),
+      sample('chain_blocksync_window_remaining_blocks', 790),
+      sample('chain_node_statesync_threshold_blocks', 600),
+    ]
+    expect(ask({ without, more, span: 198_000 }).summary).toMatch(/the node can catch up with 790: .* --for 197s$/)
   })
 })
 

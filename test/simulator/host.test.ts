@@ -57,8 +57,8 @@ test('clock-drift: ahead, unsynchronized, behind', async () => {
     host_clock_offset_seconds: 0.0002,
     host_clock_synchronized: 1,
   })
-  expect(await at(31)).toMatchObject({ host_clock_offset_seconds: 0.06 })
-  expect(await at(61)).toMatchObject({ host_clock_offset_seconds: 0.3 })
+  expect(await at(31)).toMatchObject({ host_clock_offset_seconds: 0.25 })
+  expect(await at(61)).toMatchObject({ host_clock_offset_seconds: 0.6 })
   const lost = await at(151)
   expect(lost).toMatchObject({ host_clock_synchronized: 0 })
   expect(lost).not.toHaveProperty('host_clock_offset_seconds')

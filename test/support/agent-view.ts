@@ -41,7 +41,7 @@ export const overviewInput = (
   events: [],
   history: createHistory(),
   limitOf,
-  network: { window: 600, epochs: new Map() },
+  network: { epochs: new Map() },
   ...more,
 })
 

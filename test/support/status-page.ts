@@ -42,7 +42,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
     export: () => Promise.resolve({ metrics: '', readings }),
   }
   return {
-    view: createView(snapshot, { window: 600, epochs: new Map() }),
+    view: createView(snapshot, { epochs: new Map() }),
     verdict: { word: 'OK', sentence: '', findings: [], exitCode: 0 },
     listen: config.listen,
     source: null,

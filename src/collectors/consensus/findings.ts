@@ -64,7 +64,7 @@ export const FINDINGS: readonly Finding[] = [
       committing === null ? null : !committing && startActive !== true && statesyncActive !== true,
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
-      'Check whether the network advances (chain_blocks_behind). If it does: check peers, clock and disk, then restart consensus and execution together. A node that is more than about 600 blocks behind needs statesync after a restart.',
+      'Check whether the network advances (chain_blocks_behind). If it does: check peers, clock and disk, then restart consensus and execution together. `chain-agent recover` shows whether a restart is enough: a node that is 800 blocks behind by default needs a newer forkpoint first.',
   },
   {
     finding: 'timeout_deadlock',
@@ -176,7 +176,7 @@ export const FINDINGS: readonly Finding[] = [
     alert: null,
     when: counted('timestamp_failure', TIMESTAMP_FAILURES),
     text: ({ seen }) => `This node rejected the timestamps of ${seen.timestamp_failure} proposals.`,
-    suggestion: 'Check the clock: `chronyc tracking` or `timedatectl`; more than 50 ms off is too much.',
+    suggestion: 'Check the clock: `chronyc tracking` or `timedatectl`; beyond 200 ms the alert ChainClockDrift fires.',
   },
   {
     finding: 'execution_lagging',
@@ -226,9 +226,9 @@ export const FINDINGS: readonly Finding[] = [
     severity: 'critical',
     alert: 'ChainAssertion',
     when: counted('too_far_behind'),
-    text: () => 'The node exited: its blocks are too old to continue from.',
+    text: () => 'The node exited: the network is too far ahead of its root, 900 blocks by default.',
     suggestion:
-      'Start consensus and execution together; how far behind it is decides what follows: `chain-agent recover`.',
+      'With its local forkpoint it starts from the same root and exits again: it needs a newer one. The steps: `chain-agent recover`.',
   },
   {
     finding: 'suppressed_messages',

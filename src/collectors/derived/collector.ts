@@ -1,5 +1,6 @@
 import { databaseUsedRatio, isSyncing, networkHead, newestBlock } from '../../core/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { blocksyncWindowOf, statesyncThreshold } from '../../core/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
@@ -24,14 +25,15 @@ interface DerivedCollectorOptions {
   /** The duties from these rounds; like them, they are kept when the collector is replaced. */
   readonly duties: Duties
   readonly ownKey: OwnKey
-  /** Number of recent blocks that peers serve by blocksync. */
-  readonly blocksyncWindow: number
+  /** Size of the blocksync window, if it is configured. */
+  readonly blocksyncWindow: number | null
   readonly checkpoint: Checkpoint
   readonly timing: Timing
 }
 
 interface Reading {
   readonly blocksPerSecond: number | null
+  readonly windowSize: number
   readonly windowBlocks: number | null
   readonly windowSeconds: number | null
   readonly lastStartSeconds: number | null
@@ -102,7 +104,8 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       blockAt: newest && newest.time * second,
       isSyncing: isSyncing(known),
     })
-    const windowBlocks = lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
+    const windowSize = blocksyncWindow ?? blocksyncWindowOf(statesyncThreshold(known))
+    const windowBlocks = lag === null || isSyncing(known) ? null : Math.max(0, windowSize - lag)
     const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
     const counts = rounds.read()
@@ -112,6 +115,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     save(elapsed)
     return {
       blocksPerSecond: rate,
+      windowSize,
       windowBlocks,
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
       lastStartSeconds,
@@ -152,6 +156,7 @@ const samples = (reading: Reading): readonly Sample[] => {
   const { statesync, duties, identity } = reading
   return [
     ...sampleIfKnown('chain_blocks_per_second', reading.blocksPerSecond),
+    sample('chain_blocksync_window_blocks', reading.windowSize),
     ...sampleIfKnown('chain_blocksync_window_remaining_blocks', reading.windowBlocks),
     ...sampleIfKnown('chain_blocksync_window_remaining_seconds', reading.windowSeconds),
     ...sampleIfKnown('chain_last_start_seconds', reading.lastStartSeconds),

@@ -13,8 +13,11 @@ export const definition = {
       blocksyncWindow: z
         .int()
         .min(1)
-        .default(600)
-        .describe('number of recent blocks that peers serve by blocksync; a node further behind needs statesync'),
+        .nullable()
+        .default(null)
+        .describe(
+          'number of blocks that the node can be behind and still catch up by blocksync; null: from statesync_threshold in its node.toml, 800 by default',
+        ),
     })
     .prefault({}),
   reading: objectOf({
@@ -30,8 +33,11 @@ export const definition = {
   }),
   metrics: {
     chain_blocks_per_second: gauge('Measured block rate of the chain in blocks per second.'),
+    chain_blocksync_window_blocks: gauge(
+      'Blocks that the node can be behind and still catch up by blocksync: the smallest of what one request covers (800), what its peers keep (1,000), and the distance at which a live node ends with a panic (3/2 of its statesync_threshold).',
+    ),
     chain_blocksync_window_remaining_blocks: gauge(
-      'Blocks that the node can still fall behind before peers no longer serve it by blocksync.',
+      'Blocks that the node can still fall behind before it can no longer catch up by blocksync.',
     ),
     chain_blocksync_window_remaining_seconds: gauge(
       'Time in seconds until a stalled node leaves the blocksync window, at the measured block rate.',

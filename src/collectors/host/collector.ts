@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Recorder } from '../../core/metric.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Exec } from '../../sources/exec.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 import type { HostSources } from '../../sources/host.ts'
 import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
 import { contentionChecks } from './contention.ts'
@@ -24,6 +25,7 @@ interface HostCollectorOptions extends HostSources {
   readonly ports: readonly number[]
   readonly directories: Readonly<Record<string, string>>
   readonly nodeDirectory: string
+  readonly nodeFiles: Pick<FileTree, 'read'>
   readonly timing: Timing
 }
 
@@ -74,6 +76,7 @@ export const offer: OfferCollector<typeof definition> = ({
   config,
   readPrefix,
   keyFiles,
+  nodeFiles,
   mainPids,
   exec,
   recorder,
@@ -92,6 +95,7 @@ export const offer: OfferCollector<typeof definition> = ({
         ports,
         directories,
         nodeDirectory,
+        nodeFiles,
         timing,
         exec,
         recorder,

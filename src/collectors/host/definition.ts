@@ -95,6 +95,9 @@ export const definition = {
     chain_host_directory_bytes: gauge('Disk usage of the files of the directory.', {
       directory: open,
     }),
+    chain_node_statesync_threshold_blocks: gauge(
+      'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
+    ),
     chain_host_file_modified_timestamp_seconds: gauge('Modification time of a configuration file.', { file: open }),
     chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', {
       device: open,

@@ -1,4 +1,5 @@
 import { resolvePath } from '../../core/key-paths.ts'
+import { LIMITS } from '../../core/limits.ts'
 import { minute } from '../../core/units.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
@@ -8,6 +9,7 @@ import { type CheckResult, createHostCheck, type HostCheck, KNOWN, NOT_AVAILABLE
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
+import { parseStatesyncThreshold } from '../../parsers/node-config.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
 
 /** Replaces `{prefix}` in a path of the node. */
@@ -25,6 +27,7 @@ interface DirectoryCheckOptions {
   readonly directories: Readonly<Record<string, string>>
   /** The directory of the node, with `{prefix}`. */
   readonly nodeDirectory: string
+  readonly nodeFiles: Pick<FileTree, 'read'>
   readonly timeout: number
 }
 
@@ -56,6 +59,7 @@ const FULL_BELOW = 0.05
 export const directoryChecks = (options: DirectoryCheckOptions): readonly HostCheck[] => [
   ...Object.entries(options.directories).flatMap(([directory, path]) => spaceChecks(options, directory, path)),
   ...Object.entries(FILES).map(([file, path]) => fileCheck(options, file, path)),
+  settingCheck(options),
 ]
 
 const spaceChecks = (
@@ -106,6 +110,18 @@ const fileCheck = (
       if (at === null) return MISSING
       if (at === 'removed') return REMOVED
       return [sample('chain_host_file_modified_timestamp_seconds', at / 1000, { file })]
+    },
+  })
+
+/** From which the node derives its distances. It reads the file at its start only. */
+const settingCheck = ({ nodeFiles, readPath, nodeDirectory, timeout }: DirectoryCheckOptions): HostCheck =>
+  createHostCheck({
+    name: 'statesync_threshold',
+    timeout,
+    every: minute,
+    read: async ({ signal }) => {
+      const text = await nodeFiles.read(await readPath(`${nodeDirectory}/${FILES.node}`, signal), LIMITS.set.length)
+      return text === null ? MISSING : [sample('chain_node_statesync_threshold_blocks', parseStatesyncThreshold(text))]
     },
   })
 

@@ -32,10 +32,10 @@ export const definition = {
       { event: LEDGER_EVENTS },
     ),
     chain_ledger_timeouts_total: counter(
-      'Rounds whose leader, any of the network, timed out according to the ledger stream.',
+      'Rounds, of any leader of the network, of which the ledger stream reports a timeout certificate; of several between two writes of the forkpoint only the last.',
     ),
     chain_ledger_own_timeouts_total: counter(
-      'Rounds that this node led and that timed out according to the ledger stream; also among those of all leaders.',
+      'Rounds that this node led and of which the ledger stream reports a timeout certificate; also among those of all leaders; votes that did not reach the next leader lead to one, too, and if the block is proposed again and taken, the round also counts as an own block.',
     ),
     chain_ledger_skipped_rounds_total: counter(
       'Rounds between a proposed block and its parent without a block, each counted once.',
@@ -54,7 +54,7 @@ export const definition = {
       [0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5],
     ),
     chain_ledger_propagation_seconds: histogram(
-      'Time from the timestamp of a proposed block to its line in the ledger stream, in seconds.',
+      'Time from the timestamp of a proposed block to its line in the ledger stream, in seconds: more than the propagation, because the line comes after the block was received, checked and written.',
       [0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.5, 3],
     ),
     chain_ledger_finality_seconds: histogram(

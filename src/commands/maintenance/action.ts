@@ -37,7 +37,7 @@ export const startMaintenance = async (
   io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
   const { problem, snapshot } = await outcomeOf(io, config, maintenance)
   if (snapshot) {
-    const input = { ...snapshot, window: config.derived.blocksyncWindow, epochs: readEpochLengths(config.staking) }
+    const input = { ...snapshot, epochs: readEpochLengths(config.staking) }
     const { summary } = restartWindow({ ...input, span: Math.min(span, RESTART_MS) })
     io.stdout.write(`A restart: ${sanitize(summary)}.\n`)
   }

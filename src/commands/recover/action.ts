@@ -18,7 +18,6 @@ export const recover = async ({ io, exit, options }: ActionContext<RecoverOption
   const { snapshot, config } = data
   const input = {
     ...snapshot,
-    window: config.derived.blocksyncWindow,
     epochs: readEpochLengths(config.staking),
     devices: config.storage.devices,
   }

@@ -8,7 +8,7 @@ import type { Config } from '../../config/schema.ts'
 import { createExposition } from '../../exporter/exposition.ts'
 import { EVALUATION_INTERVAL } from '../../health/monitor.ts'
 import { createFiringLog, type Firing } from './firings.ts'
-import { journalSamples, withConsensusEvents } from './journal-samples.ts'
+import { isCurrent, journalSamples, withConsensusEvents } from './journal-samples.ts'
 import { selectReplayRules } from './rules.ts'
 import { createReplayJournal } from './replay-journal.ts'
 import { createServiceRuns } from './service-runs.ts'
@@ -88,7 +88,10 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   const samples = (): readonly Sample[] => {
     const ofCollectors = [...board.samples()]
     const known = createSampleIndex(ofCollectors)
-    return [...ofCollectors, ...journalSamples({ known, serviceRuns, timers, bootedAt: tracker.bootedAt() })]
+    return [
+      ...ofCollectors.filter(isCurrent(known)),
+      ...journalSamples({ known, serviceRuns, timers, bootedAt: tracker.bootedAt() }),
+    ]
   }
   const collectors = createReplayCollectors({
     ...options,

@@ -47,20 +47,27 @@ const PROVIDED: readonly ProvidedSeries[] = [
   ...named([
     'chain_host_boot_timestamp_seconds',
     'chain_rpc_block_number',
-    'chain_rpc_block_timestamp_seconds',
     'chain_rpc_last_advance_timestamp_seconds',
     'chain_service_active',
     'chain_service_expected',
     'chain_service_partial_restart',
+    'chain_service_start_timestamp_seconds',
   ]),
   ...LOGGED_EVENTS.map((event) => ({ name: 'chain_native_events_total', labels: { event } })),
 ]
 
 /**
  * Metrics that a rule reads in addition to the provided ones, and whose absence does not change its result in a replay:
- * the report on the database is its second source, and a unit that has entries exists.
+ * the report on the database, the RPC and the metrics of consensus are its second source, and a unit that has entries
+ * exists.
  */
-const OPTIONAL = named(['chain_storage_used_ratio', 'chain_storage_chunks', 'chain_service_state'])
+const OPTIONAL = named([
+  'chain_storage_used_ratio',
+  'chain_storage_chunks',
+  'chain_service_state',
+  'chain_rpc_block_timestamp_seconds',
+  'chain_native_start_active',
+])
 
 /**
  * Selects the rules that the journal can decide: every series that the rule reads, directly or through recording rules,

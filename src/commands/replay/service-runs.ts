@@ -18,6 +18,8 @@ export interface ServiceRuns {
   noteReboot(): void
   /** Whether each service runs; without services that have no entry at all. */
   active(): ReadonlyMap<string, boolean>
+  /** Start of the current run of each service, in milliseconds since the epoch; without runs that began before the recording. */
+  started(): ReadonlyMap<string, number>
   /** Null until consensus and execution have been running. */
   isPartialRestart(): boolean | null
 }
@@ -58,6 +60,10 @@ export const createServiceRuns = (clock: Pick<Clock, 'now'>): ServiceRuns => {
       for (const run of runs.values()) run.hasEnded = true
     },
     active: () => new Map([...runs].map(([service, { hasEnded }]) => [service, !hasEnded])),
+    started: () =>
+      new Map(
+        [...runs].flatMap(([service, { startedAt }]) => (startedAt > recordingStart ? [[service, startedAt]] : [])),
+      ),
     isPartialRestart: () => partial(stateOf(runs.get('bft')), stateOf(runs.get('execution'))),
   }
 }

@@ -23,7 +23,6 @@ export const showRestartWindow = async ({ io, exit, options }: ActionContext<Res
   const answer = restartWindow({
     ...snapshot,
     span,
-    window: config.derived.blocksyncWindow,
     epochs: readEpochLengths(config.staking),
   })
   const exitCode = answer.isSafe ? 0 : 1

@@ -28,7 +28,7 @@ export const showStatus = async (
   const render = async (): Promise<WatchedPage> => {
     const { snapshot, config, source } = await readSnapshot(io, options)
     const page = {
-      view: createView(snapshot, { window: config.derived.blocksyncWindow, epochs: readEpochLengths(config.staking) }),
+      view: createView(snapshot, { epochs: readEpochLengths(config.staking) }),
       verdict: evaluateHealth(snapshot),
       listen: config.listen,
       source,

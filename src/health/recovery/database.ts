@@ -88,7 +88,7 @@ export const migration = (situation: Situation): readonly string[] => [
     ? [`After the fork promote that timeline, too${cite('migration-runbook')}: \`${promote(situation)}\``]
     : []),
   `Start the services together: \`${startAll(situation)}\``,
-  'If the blocksync window has closed by then, let the node statesync.',
+  'If the blocksync window has closed by then, the node needs a newer forkpoint: `chain-agent recover`',
 ]
 
 const promote = (situation: Situation): string => storageTool(situation, '--promote-secondary')

@@ -1,3 +1,4 @@
+import { isStarting } from '../../core/agreement.ts'
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { figure, shortDuration } from '../../core/format.ts'
@@ -12,8 +13,9 @@ import {
   setMaintenance,
   type Situation,
   SNAPSHOT_FROM,
+  startOutlook,
 } from './situation.ts'
-import { fromSnapshot, softReset } from './stopped.ts'
+import { fetchFiles, fromSnapshot, softReset } from './stopped.ts'
 
 /** Time that services need after a start before their state is meaningful. */
 const STARTUP_MS = 3 * minute
@@ -53,10 +55,12 @@ export const stalled: RecoveryRule = (situation) => {
     'Check that the ports of the node are reachable from outside and that its clock is right: otherwise a restart does not help.',
     setMaintenance('30m', 'other'),
     `Restart the services together: \`${restartAll(situation)}\``,
-    'Check within two minutes that blocks arrive or statesync begins: `chain-agent recover`',
+    'Check within two minutes that blocks arrive: `chain-agent recover`',
   ]
   const notNow = [NEVER_ALONE, 'Do not wait for it to recover: it does not.', NO_REBOOT]
-  if (gap.blocks >= window) return softReset(situation, { why, steps, notNow })
+  if (startOutlook(situation)?.local.result !== 'catches up') {
+    return softReset(situation, { why, steps: steps.slice(0, -1), notNow })
+  }
   return {
     path: 'restart together',
     summary: `restart the services together, now: no block for ${stalledFor}, and the network still produces blocks`,
@@ -64,6 +68,35 @@ export const stalled: RecoveryRule = (situation) => {
     steps,
     notNow,
     runbook: 'ChainConsensusDeadlock',
+  }
+}
+
+/** Consensus was started and is not live: it has no root yet, so it takes no proposal and cannot statesync. */
+export const startStalled: RecoveryRule = (situation) => {
+  const { known, age, bft, at } = situation
+  if (!isStarting(known)) return undefined
+  const startedAgo = bft.startedAt === undefined ? (age ?? 0) * second : at - bft.startedAt
+  const why = [`Consensus was started ${shortDuration(startedAgo)} ago and is not live.`]
+  const [notNow, runbook] = [[NEVER_ALONE], 'ChainStartStalled']
+  if (startedAgo < STARTUP_MS) {
+    const steps = ['Check again in 30 s: `chain-agent recover`']
+    return { path: 'wait', summary: 'wait, and check again: consensus is starting', why, steps, notNow, runbook }
+  }
+  return {
+    path: 'fix host',
+    summary: 'fix the connection to peers: consensus waits for the blocks of its root',
+    why: [
+      ...why,
+      'Its ledger lacks blocks of its root, and no peer has served them. It needs them also for a statesync.',
+    ],
+    steps: [
+      'Check that its ports are reachable from outside, its clock and its bootstrap peers: `chain-agent status peers`',
+      ...fetchFiles(situation),
+      setMaintenance('30m', 'other'),
+      `Restart the services together, after a fix or with a newer forkpoint; there is no progress to lose: \`${restartAll(situation)}\``,
+    ],
+    notNow,
+    runbook,
   }
 }
 

@@ -3,8 +3,11 @@ import { databaseUsedRatio, isSyncing, networkHead, USUAL_RATE } from '../../cor
 import { blockAge, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
 import type { EpochLengths } from '../../core/epoch.ts'
 import { excerpt } from '../../core/errors.ts'
+import { blocksyncWindow, byDefault, statesyncThreshold } from '../../core/node-distances.ts'
+import { NODE_FACTS } from '../../core/node-facts.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { epochEnd } from '../restart-window.ts'
+import { type StartConditions, startOutcome } from './start-cases.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
 import { duration, figure, percent, shortDuration } from '../../core/format.ts'
 
@@ -23,7 +26,7 @@ interface Gap {
 }
 
 /** Undefined if there is no source. */
-const gapOf = (evidence: HealthInput, window: number): Gap | undefined => {
+const gapOf = (evidence: HealthInput): Gap | undefined => {
   const { known, at } = evidence
   const [own, head] = [ownBlock(evidence), networkHead(known)]
   if (own !== undefined && head !== undefined) {
@@ -32,9 +35,9 @@ const gapOf = (evidence: HealthInput, window: number): Gap | undefined => {
   }
   const left = known.value('chain_blocksync_window_remaining_blocks')
   if (left !== undefined) {
-    return { blocks: Math.max(0, window - left), by: 'window', isAtLeast: left === 0, age: undefined }
+    return { blocks: Math.max(0, blocksyncWindow(known) - left), by: 'window', isAtLeast: left === 0, age: undefined }
   }
-  const age = newestAge(evidence)
+  const age = blockAge(evidence)
   if (age === undefined) return undefined
   const rate = known.value('chain_blocks_per_second') ?? USUAL_RATE
   return { blocks: Math.floor(age * rate), by: 'age', isAtLeast: false, age }
@@ -54,10 +57,8 @@ const ownBlock = ({ known }: HealthInput): OwnBlock | undefined => {
       height: known.value('chain_rpc_block_number', { tag: 'latest' }),
       time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
     },
-    {
-      height: known.value('chain_execution_block_number'),
-      time: known.value('chain_execution_block_started_timestamp_seconds'),
-    },
+    // The time in its log is that of the execution, not that of the block.
+    { height: known.value('chain_execution_block_number'), time: undefined },
   ]
   const agreed = [
     {
@@ -80,20 +81,8 @@ const highest = (
     .flatMap(({ height, time }) => (height === undefined ? [] : [{ height, time }]))
     .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]
 
-/** Age of the newest block that any source on this host reports, in seconds. */
-const newestAge = (evidence: HealthInput): number | undefined => {
-  const executed = evidence.known.value('chain_execution_block_started_timestamp_seconds')
-  const ages = [
-    blockAge(evidence),
-    executed === undefined ? undefined : Math.max(0, evidence.at / second - executed),
-  ].filter((age) => age !== undefined)
-  return ages.length === 0 ? undefined : Math.min(...ages)
-}
-
 /** Everything that a recovery plan is chosen from. */
 export interface RecoveryInput extends HealthInput, Pick<NodeSnapshot, 'origin'> {
-  /** Size of the blocksync window, in blocks: peers serve a node that is no further behind. */
-  readonly window: number
   readonly epochs: EpochLengths
   /** The devices of the database. */
   readonly devices: readonly string[]
@@ -113,6 +102,7 @@ export interface Situation {
   readonly at: number
   readonly known: SampleIndex
   readonly prefix: string
+  /** Size of the blocksync window, in blocks: a node that is no further behind can catch up. */
   readonly window: number
   readonly devices: readonly string[]
   readonly bft: ServiceState
@@ -148,7 +138,7 @@ export interface Situation {
 }
 
 export const readSituation = (input: RecoveryInput): Situation => {
-  const { at, known, readings, window, devices } = input
+  const { at, known, readings, devices } = input
   const services = readings.services?.services ?? []
   const trouble = readings.logs?.trouble ?? undefined
   const executedAt = readings.execution?.lastEntryAt ?? undefined
@@ -168,7 +158,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     at,
     known,
     prefix,
-    window,
+    window: blocksyncWindow(known),
     devices,
     bft,
     execution,
@@ -177,8 +167,8 @@ export const readSituation = (input: RecoveryInput): Situation => {
     isMonitored: input.origin === 'agent',
     trouble: new Map([...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(nameAndText)),
     isLogKnown: trouble !== undefined,
-    gap: gapOf(input, window),
-    age: newestAge(input),
+    gap: gapOf(input),
+    age: blockAge(input),
     isAdvancing: isAdvancing(input),
     comparisons: (readings.reference?.references ?? []).flatMap(({ comparison }) => comparison ?? []),
     isRpcLate: readings.rpc?.up === false && readings.rpc.reason === 'timeout',
@@ -269,7 +259,7 @@ export const setMaintenance = (span: string, reason: string): string =>
   `Set a maintenance window: \`sudo chain-agent maintenance start ${span} --reason ${reason}\``
 
 /** From this many blocks behind, the node itself advises a snapshot before the start. */
-export const SNAPSHOT_FROM = 30_000
+export const SNAPSHOT_FROM = NODE_FACTS.snapshotAdvised.value
 
 /** The evidence that is listed for every node, one fact each, including what is not known. */
 export const evidenceOf = (situation: Situation): readonly string[] => [
@@ -300,16 +290,36 @@ const distance = ({ gap, age }: Situation): readonly string[] => {
   return [`The node is ${blocks} blocks behind, ${by}.${newest}`]
 }
 
+/** What a start would do now after a plain stop, without and with both files from the URLs; undefined if the distance is unknown. */
+export const startOutlook = ({ gap, window, known }: Situation) => {
+  if (!gap) return undefined
+  const local: StartConditions = {
+    threshold: statesyncThreshold(known),
+    window,
+    hasLocalFiles: true,
+    hasRemoteFiles: false,
+    // A round has at most one block.
+    remoteIsNewerBy: gap.blocks,
+    hasRemoteSets: true,
+    areFilesConsistent: true,
+    hasRootBlocks: true,
+    database: 'has root',
+    isGenesis: false,
+    behind: gap.blocks,
+  }
+  return { local: startOutcome(local), remote: startOutcome({ ...local, hasRemoteFiles: true }) }
+}
+
 /** How much of the blocksync window is left: until it closes, a start of the services is enough. */
 const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
-  if (!gap) return [`Peers serve the last ${figure(window)} blocks; how many are left is not known.`]
+  const limit = `A node can catch up with ${figure(window)} blocks${byDefault(known)} (the blocksync window)`
+  if (!gap) return [`${limit}; how many are left is not known.`]
   const left = Math.max(0, window - gap.blocks)
-  const serve = `Peers serve the last ${figure(window)} blocks (the blocksync window)`
-  if (left === 0) return [`${serve}: none are left, so a start leads to statesync.`]
+  if (left === 0) return [`${limit}: none are left.`]
   const rate = known.value('chain_blocks_per_second')
   const seconds = left / (rate ?? USUAL_RATE)
   const basis = rate === undefined ? `at ${USUAL_RATE} blocks a second` : 'at the current rate'
-  return [`${serve}: ${figure(left)} are left, ${duration(seconds * second)} ${basis}.`]
+  return [`${limit}: ${figure(left)} are left, ${duration(seconds * second)} ${basis}.`]
 }
 
 const database = ({ known }: Situation): string => {

@@ -11,6 +11,7 @@ import {
   type Situation,
   SNAPSHOT_FROM,
   startAll,
+  startOutlook,
   stopAll,
 } from './situation.ts'
 
@@ -109,15 +110,13 @@ export const diverged: RecoveryRule = (situation) => {
 
 /** Consensus or execution does not run: how far the node is behind decides how to start it. */
 export const down: RecoveryRule = (situation) => {
-  const { bft, execution, rpc, gap, window, trouble } = situation
+  const { bft, execution, rpc, gap, trouble } = situation
   const stopped = [bft, execution, rpc].filter(({ isDown }) => isDown)
   if (!bft.isDown && !execution.isDown) return undefined
   const names = joinList(stopped.map(({ unit }) => unit))
   const why = [
     `${names} ${stopped.length === 1 ? 'does' : 'do'} not run.`,
-    ...(trouble.has('high_qc_too_far')
-      ? ['Consensus logged that the network is further ahead than the blocks that peers serve.']
-      : []),
+    ...(trouble.has('high_qc_too_far') ? ['Consensus logged that the network is too far ahead of its root.'] : []),
   ]
   if (isTooFar(situation)) return fromSnapshot(situation, why)
   // A service that still runs must be restarted too: it must not continue with one that is started later.
@@ -134,16 +133,27 @@ export const down: RecoveryRule = (situation) => {
       path: 'start',
       summary: `${verb} the services together; how far the node is behind is unknown`,
       why,
-      steps: [...steps, 'Check whether it catches up or begins a statesync: `chain-agent recover`'],
+      steps: [
+        ...steps,
+        'Check whether it catches up. If it ends again with "high qc too far ahead", it needs a newer forkpoint: `chain-agent runbook ChainBlocksyncWindow`',
+      ],
       notNow,
       runbook: 'ChainServiceDown',
     }
   }
-  if (gap.blocks < window && !trouble.has('high_qc_too_far')) {
+  const outlook = startOutlook(situation)
+  if (outlook?.local.result === 'catches up' && !trouble.has('high_qc_too_far')) {
     return {
       path: 'start',
       summary: `${verb} the services together, now: peers still serve the blocks that the node missed`,
-      why,
+      why: [
+        ...why,
+        ...(outlook.remote.result === 'statesyncs'
+          ? [
+              `If both REMOTE URLs are set, consensus takes the remote forkpoint and statesyncs instead${cite('start-forkpoint')}.`,
+            ]
+          : []),
+      ],
       steps: [...steps, 'Check within two minutes that it catches up: `chain-agent recover`'],
       notNow,
       runbook: 'ChainServiceDown',
@@ -211,11 +221,14 @@ export const softReset = (
 ): RecoveryPlan => ({
   path: 'soft reset',
   summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync',
-  why,
+  why: [
+    ...why,
+    `With its local forkpoint consensus does not begin a statesync: it starts from its old root and cannot catch up${cite('start-forkpoint')}.`,
+  ],
   steps: [
     ...fetchFiles(situation),
     ...steps,
-    `Check that consensus uses the new files: \`journalctl -u ${situation.bft.unit} --since -5m --no-pager -g 'replaced local configs with remote configs'\``,
+    `Check which files consensus uses: "using remote", or "using local" after a download by hand: \`journalctl -u ${situation.bft.unit} --since -5m --no-pager -g 'using (remote|local)'\``,
     'Let statesync run, and check that it progresses: `chain-agent status statesync --watch`',
   ],
   notNow: [
@@ -225,10 +238,10 @@ export const softReset = (
   runbook: 'ChainBlocksyncWindow',
 })
 
-/** Since v0.12.1 consensus fetches both files at its start if its environment has their URLs. */
-const fetchFiles = (situation: Situation): readonly string[] => [
+/** Since v0.12.1 consensus fetches both files at its start if its environment has their URLs, and uses newer ones. */
+export const fetchFiles = (situation: Situation): readonly string[] => [
   `Check whether consensus fetches a new forkpoint and validators file at its start, which it does if both URLs are set: \`sudo grep -oE '^REMOTE_(FORKPOINT|VALIDATORS)_URL=' /home/${situation.prefix}/.env\``,
-  `If one of them is not set, stop the services and download forkpoint/forkpoint.toml and validators/validators.toml into /home/${situation.prefix}/${situation.prefix}-bft/config, as in the node's documentation${cite('soft-reset')}. The URLs differ by network, and the agent does not have them: \`${stopAll(situation)}\``,
+  `If one of them is not set, or cannot be fetched, stop the services and download forkpoint/forkpoint.toml and validators/validators.toml into /home/${situation.prefix}/${situation.prefix}-bft/config, as in the node's documentation${cite('soft-reset')}. The URLs differ by network, and the agent does not have them: \`${stopAll(situation)}\``,
 ]
 
 const keepLog = ({ bft, execution }: Situation): string =>

@@ -15,7 +15,7 @@ export const agent: RuleFile = {
       rules: [
         {
           comment:
-            'Two minutes: a restart of the agent takes seconds, and a node may fall behind by the 600 blocks that its peers still serve in three to four minutes.',
+            'Two minutes: a restart of the agent takes seconds, and a node falls behind by the 800 blocks with which it can catch up in about four minutes.',
           alert: 'ChainAgentDown',
           severity: 'critical',
           component: 'agent',

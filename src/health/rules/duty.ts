@@ -49,7 +49,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
   unless on (instance, job, cluster) (chain_duty_timeout_ratio{scope="network"} > 0.03)`,
           summary: 'Too many of the rounds that this node leads time out.',
           description: (limit) =>
-            `Of the rounds that {{ $labels.instance }} led in six hours {{ $value | humanizePercentage }} timed out, more than ${percent(limit)} and more than chance explains, while the network stays within 3%. The cause is on this node.`,
+            `Of the rounds that {{ $labels.instance }} led in six hours {{ $value | humanizePercentage }} timed out, more than ${percent(limit)} and more than chance explains, while the network stays within 3%. The cause is probably this node or its connection.`,
         },
         {
           comment:

@@ -1,3 +1,4 @@
+import { TIMESTAMP_TOLERANCE_MS } from '../../core/node-facts.ts'
 import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const BLIND_ADVICE = [
@@ -86,18 +87,18 @@ export const host: RuleFile = {
         },
         {
           comment:
-            'F8. A block takes about 0.3 s: with an offset of 0.25 s other nodes reject the proposals of this node.',
+            'F8. A validator votes for a block only if its timestamp is within 800 ms of its own clock: 5 times the delta of 100 ms and the vote pace of 300 ms (monad-bft/monad-consensus-state/src/timestamp.rs, valid_bounds). The way of the proposal takes a part of that in one direction: 0.5 s leave 0.3 s for it. 0.2 s is a quarter, and far more than a synchronised clock is off.',
           alert: 'ChainClockDrift',
           severity: 'warning',
           component: 'host',
-          limit: 0.05,
+          limit: 0.2,
           for: '10m',
-          critical: { limit: 0.25, for: '2m' },
+          critical: { limit: 0.5, for: '2m' },
           advice: ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.'],
           expr: (limit) => `abs(chain_host_clock_offset_seconds) > ${limit}`,
           summary: 'The clock of the host is wrong.',
           description: (limit) =>
-            `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, more than ${Math.round(limit * 1000)} ms. A block takes about 300 ms.`,
+            `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, more than ${Math.round(limit * 1000)} ms. Validators do not vote for a block whose timestamp differs from their clocks by more than ${TIMESTAMP_TOLERANCE_MS} ms.`,
         },
         {
           alert: 'ChainClockUnsynchronised',

@@ -90,7 +90,7 @@ unless on (instance, job, cluster) (chain_rpc_up == 0)`,
         },
         {
           comment:
-            'In blocks, because peers keep a number of blocks: 600, about 3 to 4 minutes. No `for`: of 300 blocks, 100 s, none can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
+            'In blocks, because the limits of the node are numbers of blocks: one blocksync request is for 800 at most, peers keep 1,000, and a live node panics at 3/2 of statesync_threshold, 900 by default (monad-bft/monad-ledger/src/lib.rs, ledger_fetch_headers; monad-bft/monad-consensus-state/src/lib.rs, maybe_statesync). 800 blocks are 4 minutes. No `for`: of 300 blocks, 90 s, none can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
           alert: 'ChainBlocksyncWindow',
           severity: 'warning',
           component: 'sync',

@@ -48,7 +48,7 @@ export interface Section {
 }
 
 /** What a restart depends on besides the node. */
-export type Network = Pick<RestartInput, 'window' | 'epochs'>
+export type Network = Pick<RestartInput, 'epochs'>
 
 export const createView = (snapshot: NodeSnapshot, network: Network): View => {
   const statusOf = (collector: string): CollectorState | undefined =>

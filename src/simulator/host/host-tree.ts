@@ -141,7 +141,7 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
     for (const name of ['config/forkpoint', 'config/validators', 'ledger', 'wal']) {
       await mkdir(at(name), { recursive: true })
     }
-    await writeFile(at('config/node.toml'), `node_name = "${node.prefix}-simulated"\n`)
+    await writeFile(at('config/node.toml'), `node_name = "${node.prefix}-simulated"\nstatesync_threshold = 600\n`)
     await sets.keep()
     for (let index = 0; index < LEDGER_FILES; index += 1) {
       await writeFile(at('ledger', `${index}.body`), BLOCK.subarray(0, 16 * 1024))

@@ -67,7 +67,11 @@ const PROFILES: readonly NodeProfile[] = [
   ),
   profile('rpc-frozen', 'the RPC stays at one height, the node continues', '30s rpc frozen'),
   profile('references-down', 'no reference responds: its lag is unknown', '0s reference fails'),
-  profile('far-behind', 'follows the network 420 blocks behind it, of 600 that peers serve', '0s node behind 420'),
+  profile(
+    'far-behind',
+    'follows the network 620 blocks behind it, of 800 with which it can catch up',
+    '0s node behind 620',
+  ),
   profile('storage-full', 'the database has no free chunk', '0s storage used 100'),
   profile('late-votes', 'one vote in a hundred takes 900 ms', '0s votes late 900ms'),
   profile(
@@ -78,7 +82,7 @@ const PROFILES: readonly NodeProfile[] = [
   ),
   profile('left-active-set', 'its stake is 0', '0s stake is 0', '0s votes stop'),
   profile('isolated', 'knows its peers but has sessions with only two', '0s peers sessions 2'),
-  profile('clock-drift', 'the clock is 300 ms ahead', '0s host clock 300ms'),
+  profile('clock-drift', 'the clock is 600 ms ahead', '0s host clock 600ms'),
   profile('drive-hot', 'the drive of the database is too hot', '0s host nvme hot'),
   profile('port-exposed', 'the RPC listens on every interface', '0s host exposes 8080'),
   profile('backup-missing', 'the backup of a key is gone', '0s key secp-backup vanishes'),
