@@ -127,7 +127,7 @@ export const start: readonly LogPattern[] = [
     meaning:
       'Consensus ended before it was live: the validators file has another validator set for the next epoch than the database.',
     advice:
-      'A restart does not help. Take forkpoint and validators file anew from one source, then start the services together.',
+      'A restart does not help. Take a new forkpoint and validators file from one source, then start the services together.',
     documents: ['soft-reset'],
   },
   {
