@@ -86,8 +86,7 @@ export const USUAL_RATE = 3
 
 /** Whether consensus was started and is not live yet, without a statesync. The recording rule uses the same sources. */
 export const isStarting = (known: SampleIndex): boolean =>
-  !isSyncing(known) &&
-  (known.value('chain_native_start_active') ?? known.value('chain_consensus_start_active')) === 1
+  !isSyncing(known) && (known.value('chain_native_start_active') ?? known.value('chain_consensus_start_active')) === 1
 
 /** Whether the node runs statesync, by either source. The blocksync window does not apply then. */
 export const isSyncing = (known: SampleIndex): boolean =>
