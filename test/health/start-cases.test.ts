@@ -80,7 +80,7 @@ const ROOTS: readonly Row[] = [
     result: 'panics',
   },
   {
-    name: 'lib.rs:maybe_start_consensus: nobody serves the blocks of the root',
+    name: 'lib.rs:maybe_start_consensus: no peer serves the blocks of the root',
     when: { hasRootBlocks: false },
     uses: 'local',
     result: 'waits for blocks',
