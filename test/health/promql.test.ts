@@ -258,7 +258,7 @@ test.each<readonly [expr: string, value: number | undefined]>([
   ['increase(late[2m])', 35],
   // Its value would be 0 already 3 s before: 30 + 2.
   ['increase(later[2m])', 32],
-])('as in Prometheus 3: %s is %d', (expr, value) => {
+])('as in Prometheus 3: %s is %s', (expr, value) => {
   const rule = { alert: 'Any', expr, labels: {}, for: 0, keepFiringFor: 0 }
   const evaluator = createRuleEvaluator({ recording: [], alerts: [rule] })
   for (let index = 0; index <= 8; index += 1) {
