@@ -34,7 +34,7 @@ export const health = z
     limits: limits
       .prefault({})
       .describe(
-        'limits of alerts: {ChainExecutionSlow: {warning: 25ms, critical: 100ms, for: 5m}}; docs/how-to/alerts.md',
+        'limits of alerts: {ChainBehind: {warning: 8s, critical: 30s, for: 2m}}; docs/how-to/alerts.md',
       ),
     disable: z.array(alert).default([]).describe('names of alerts that are not evaluated'),
   })

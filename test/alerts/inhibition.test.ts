@@ -145,14 +145,14 @@ describe('a real Alertmanager with the committed configuration', () => {
       await hear([
         on('ChainCollectorDown', 'warning', { component: 'agent', collector: 'rpc' }),
         on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' }),
-        on('ChainKeyFileMissing', 'critical', { component: 'keys', kind: 'keystore' }),
+        on('ChainKeyFileMissing', 'warning', { component: 'keys', kind: 'keystore' }),
         on('ChainIdentityTwice', 'critical', { component: 'security' }),
         on('ChainMaintenanceLong', 'info', { component: 'agent' }),
       ]),
     ).toEqual([
+      `chat ChainKeyFileMissing ${instance}`,
       `default ChainMaintenanceLong ${instance}`,
       `pager ChainIdentityTwice ${instance}`,
-      `pager ChainKeyFileMissing ${instance}`,
     ])
   })
 

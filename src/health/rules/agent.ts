@@ -18,6 +18,7 @@ export const agent: RuleFile = {
             'Two minutes: a restart of the agent takes seconds, and a node may fall behind by the 600 blocks that its peers still serve in three to four minutes.',
           alert: 'ChainAgentDown',
           severity: 'critical',
+          page: 'Until the agent or its host is back, no failure of the node is reported.',
           component: 'agent',
           for: '2m',
           advice: [
@@ -34,6 +35,7 @@ export const agent: RuleFile = {
             'No agent is scraped: the target was removed from the configuration, or another program answers there. If a target exists and is down, ChainAgentDown fires instead.',
           alert: 'ChainAgentAbsent',
           severity: 'critical',
+          page: 'Until a target is back, no failure of any node is reported.',
           component: 'agent',
           for: '5m',
           dashboard: 'd/chain-fleet',

@@ -20,7 +20,10 @@ export const consensus: RuleFile = {
           limit: 10,
           for: '30s',
           keepFiringFor: '3m',
-          critical: { limit: 30 },
+          critical: {
+            limit: 30,
+            page: 'The node does not follow the chain and serves old blocks; in minutes its peers no longer serve it the blocks that it lacks.',
+          },
           explainedBy: [NODE_DOWN, { alerts: ['ChainConsensusDeadlock', 'ChainStatesync', 'ChainIsolated'] }],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',
@@ -59,6 +62,7 @@ export const consensus: RuleFile = {
             'A working node commits several blocks a second: none in two minutes together with local timeouts was never observed on a healthy node. A restart also changes the counter, so it has three minutes again.',
           alert: 'ChainConsensusDeadlock',
           severity: 'critical',
+          page: 'The node commits nothing and does not recover by itself.',
           component: 'consensus',
           for: '1m',
           explainedBy: [NODE_DOWN],

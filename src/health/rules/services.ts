@@ -29,6 +29,7 @@ export const services: RuleFile = {
             'F16. systemd does not restart consensus and execution (Restart=no), and peers serve blocks for only three or four minutes: one minute. Units that the node does not depend on follow below; otelcol is ChainPushDown.',
           alert: 'ChainServiceDown',
           severity: 'critical',
+          page: 'The node does not do its work, and systemd does not restart consensus and execution.',
           component: 'services',
           for: '1m',
           advice: SERVICE_DOWN_ADVICE,
@@ -53,6 +54,7 @@ export const services: RuleFile = {
             "The upgrade of a package removes a unit for seconds; after five minutes it is an error on the host or in the agent's configuration.",
           alert: 'ChainServiceMissing',
           severity: 'critical',
+          page: 'The service cannot be started until its unit is installed again.',
           component: 'services',
           for: '5m',
           advice: [
@@ -104,6 +106,7 @@ export const services: RuleFile = {
           comment: 'F15. Each of these is the last line that a program logs.',
           alert: 'ChainAssertion',
           severity: 'critical',
+          page: 'The program has exited, and exits again with the next start if the cause remains.',
           component: 'services',
           advice: [
             'Read the last lines: `chain-agent logs SERVICE --since 15m`.',
@@ -121,6 +124,7 @@ export const services: RuleFile = {
             'All patterns without a separate rule, as wal_stopped, cleanup_skipped and timeline_missing have one.',
           alert: 'ChainLogTrouble',
           severity: 'critical',
+          page: 'The program has exited or is about to, and does not recover by itself.',
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `increase(
@@ -161,7 +165,7 @@ export const services: RuleFile = {
           severity: 'warning',
           component: 'services',
           limit: 20,
-          critical: { for: '15m' },
+          critical: { for: '15m', page: 'Consensus runs without its write-ahead log.' },
           advice: ['Restart consensus, execution and RPC together at a convenient time: `chain-agent recover`.'],
           expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[2m]) > ${limit}`,
           summary: 'Consensus no longer writes its write-ahead log.',

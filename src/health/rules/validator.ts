@@ -11,6 +11,7 @@ export const validator: RuleFile = {
             'A node that was never in the set is a full node; one that left the set more than seven days ago is, too. During statesync the node reports 0, whatever its stake.',
           alert: 'ChainLeftActiveSet',
           severity: 'critical',
+          page: 'The validator neither leads nor votes, and earns nothing; stake that is restored counts only from the next boundary block on.',
           component: 'duty',
           for: '5m',
           advice: [
@@ -28,6 +29,7 @@ export const validator: RuleFile = {
           comment: 'One alert for each of the hosts, so that each is named. Over all instances, whatever their job.',
           alert: 'ChainIdentityTwice',
           severity: 'critical',
+          page: 'Two votes for one round are a double signature, and each round can have them.',
           component: 'security',
           for: '30s',
           advice: [
