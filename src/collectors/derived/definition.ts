@@ -63,8 +63,9 @@ export const definition = {
     chain_duty_shortfall_probability_ratio: gauge(
       'Probability of at most the observed number of own blocks in the last six hours, by chance.',
     ),
-    chain_duty_identity_active: gauge('Whether this node signs with the identity.', {
-      identity: open,
-    }),
+    chain_duty_identity_active: gauge(
+      'Whether this node signs with the identity. `boot` is the ID of the current boot of the host, which no other host has.',
+      { identity: open, boot: open },
+    ),
   },
 } as const

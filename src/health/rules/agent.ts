@@ -21,6 +21,7 @@ export const agent: RuleFile = {
           page: 'Until the agent or its host is back, no failure of the node is reported.',
           component: 'agent',
           for: '2m',
+          keepFiringFor: '2m',
           advice: [
             'Check whether the host is up and reachable.',
             'On the host, see why the agent stopped: `systemctl status chain-agent`, `journalctl -u chain-agent -n 50`.',

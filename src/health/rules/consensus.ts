@@ -65,6 +65,7 @@ export const consensus: RuleFile = {
           page: 'The node commits nothing and does not recover by itself.',
           component: 'consensus',
           for: '1m',
+          keepFiringFor: '3m',
           explainedBy: [NODE_DOWN],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',

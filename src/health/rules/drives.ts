@@ -24,6 +24,7 @@ export const drives: RuleFile = {
           page: 'The node or its redundancy has lost a drive; the next fault may cost the database.',
           component: 'host',
           for: '2m',
+          keepFiringFor: '5m',
           advice: [
             'See what the kernel reports: `dmesg --ctime | grep -i nvme`, `lsblk`.',
             'Replace the drive, or check its slot and power.',

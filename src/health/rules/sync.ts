@@ -86,11 +86,13 @@ unless on (instance, job, cluster) (chain_rpc_up == 0)`,
         },
         {
           comment:
-            'In blocks, because peers keep a number of blocks: 600, about 3 to 4 minutes. No `for`: of 300 blocks, 100 s, none can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
+            'In blocks, because peers keep a number of blocks: 600, about 3 to 4 minutes. Two evaluations, so that one bad height of a reference does not fire it; of 300 blocks, 100 s, no more can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
           alert: 'ChainBlocksyncWindow',
           severity: 'warning',
           component: 'sync',
           limit: 450,
+          for: '15s',
+          keepFiringFor: '3m',
           explainedBy: [{ alerts: ['ChainBlockStalled', 'ChainBehind'] }],
           critical: {
             limit: 300,
