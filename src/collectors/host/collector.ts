@@ -22,6 +22,7 @@ interface HostCollectorOptions extends HostSources {
   readonly readPath: ReadPath
   readonly mainPids: MainPids
   readonly ports: readonly number[]
+  readonly firewalledPorts: readonly number[]
   readonly directories: Readonly<Record<string, string>>
   readonly nodeDirectory: string
   readonly timing: Timing
@@ -81,7 +82,7 @@ export const offer: OfferCollector<typeof definition> = ({
   host: sources,
 }) => {
   const { directory: nodeDirectory } = config.node
-  const { ports, directories } = config.host
+  const { ports, firewalledPorts, directories } = config.host
   return {
     uses: [readPrefix, nodeDirectory],
     role: 'derived',
@@ -90,6 +91,7 @@ export const offer: OfferCollector<typeof definition> = ({
         ...sources,
         mainPids,
         ports,
+        firewalledPorts,
         directories,
         nodeDirectory,
         timing,

@@ -6,7 +6,7 @@ const UNLESS_UNNEEDED = `unless on (instance, job, cluster, key, kind) (
 )`
 
 const KEY_FILE_ADVICE = [
-  'Write a new backup: `sudo chain-agent keys backup`.',
+  'Write a new backup: `sudo chain-agent keys backup`, or record one that is kept elsewhere: `sudo chain-agent keys off-node`.',
   'Restore a keystore: `sudo chain-agent keys restore`. See docs/how-to/keys.md.',
 ]
 
@@ -18,7 +18,7 @@ export const keys: RuleFile = {
       rules: [
         {
           comment:
-            'The running node has its keys in memory: the file matters at the next start, so it is no page. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
+            'The running node has its keys in memory: the file matters at the next start, so it is no page. A backup that is recorded as kept off the node is not missing. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
           alert: 'ChainKeyFileMissing',
           severity: 'warning',
           component: 'keys',
