@@ -64,7 +64,7 @@ export const definition = {
       'Probability of at most the observed number of own blocks in the last six hours, by chance.',
     ),
     chain_duty_identity_active: gauge(
-      'Whether this node signs with the identity. `boot` is the ID of the current boot of the host, which no other host has.',
+      'Whether this node signs with the identity; `boot` is the ID of the current boot of its host, which no other host has.',
       { identity: open, boot: open },
     ),
   },
