@@ -19,7 +19,6 @@ const TABLE = `
 stall         | ChainBlockStalled         | consensus stops                                    | consensus resumes
 deadlock      | ChainConsensusDeadlock    | consensus stops                                    | consensus resumes            | 180
 isolation     | ChainIsolated             | peers sessions 2                                   | peers sessions 350
-noise         | ChainNetworkNoise         | network noise 20; peers sessions 6                 | network calms; peers sessions 350
 no-votes      | ChainNotVoting            | votes stop                                         | votes resume
 own-timeouts  | ChainLeaderTimeoutsInARow | node idles                                         | node leads                   | 90
 left-set      | ChainLeftActiveSet        | stake is 0                                         | stake is 310
@@ -31,22 +30,16 @@ uninstalled   | ChainServiceMissing       | rpc vanishes                        
 assertion     | ChainAssertion            | execution asserts                                  | execution starts
 log-trouble   | ChainLogTrouble           | bft logs wal_push_failed                           | bft calms
 wal           | ChainWalStopped           | bft logs wal_stopped                               | bft calms                    | 90
-slow          | ChainExecutionSlow        | execution slows 90ms                               | execution recovers           | 150
 diverged      | ChainStateDiverged        | state diverges                                     | state agrees                 | 90
 finality      | ChainFinalityStalled      | finality stops                                     | finality resumes             | 120
 halted        | ChainNetworkHalted        | network stops                                      | network resumes              | 90
 fork          | ChainForkNotReady         | mpt timelines legacy                               | mpt timelines dual
-full          | ChainStorageFull          | storage used 90                                    | storage used 70
 chunks        | ChainStorageFreeChunksLow | storage used 97                                    | storage used 70
 timeline      | ChainTimelineMissing      | execution logs timeline_missing; execution exits 1 | execution starts
 disk-full     | ChainDiskFull             | wal grows 63MB in 1s                               | wal grows 2MB in 1s
-disk-filling  | ChainDiskFilling          | wal grows 55MB in 30s                              | wal grows 2MB in 1s          | 90
-drive         | ChainDriveFailing         | host nvme failing                                  | host nvme healthy
 drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme healthy
 clock         | ChainClockDrift           | host clock 700ms                                   | host clock 1ms
 reboot        | ChainRebootedNotSyncing   | host reboots; consensus stops                      | consensus resumes            | 90
-keystore      | ChainKeyFileMissing       | key secp vanishes                                  | key secp returns
-keys-broken   | ChainKeyFileInvalid       | key secp breaks                                    | key secp returns
 `
 
 /** The maximum size of the write-ahead log, and some space for other files. */
@@ -74,9 +67,6 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
   ['ChainAgentDown', 'has its own test: the agent is killed'],
   ['ChainAgentAbsent', 'has its own test: the target is removed from the discovery'],
   ['ChainIdentityTwice', 'has its own test: it needs two nodes'],
-  ['ChainOutsideActiveSet', 'changes with an epoch, which takes hours: only promtool can wait for it'],
-  ['ChainLeavesActiveSet', 'changes with an epoch, which takes hours: only promtool can wait for it'],
-  ['ChainStakeMarginLow', 'ten minutes of a low margin: only promtool can wait for it'],
   [
     'ChainValidatorFlagged',
     'a flag changes with a block; the scenario left-set has it, and its rule is played by promtool',

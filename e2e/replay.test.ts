@@ -36,8 +36,8 @@ const A_DAY = `
   25200s  network noise 5
   25260s  network calms
   32400s  node syncs 3m
-  39600s  execution slows 60ms
-  39840s  execution recovers
+  39600s  execution slows 160ms
+  40040s  execution recovers
   46500s  log prints DEBUG
   46800s  consensus stops
   47100s  consensus resumes
@@ -76,22 +76,22 @@ const PLANTED: readonly Planted[] = [
     ['critical ChainBlocksyncWindow', 3656, 3780],
   ],
   [
-    ['critical ChainServiceDown bft', 10_800, 10_890],
+    ['critical ChainServiceDown bft', 10_800, 11_070],
     ['warning ChainServiceCrashed bft core-dump', 10_800, 11_400],
-    ['warning ChainBlocksyncWindow', 10_856, 10_890],
+    ['warning ChainBlocksyncWindow', 10_856, 11_070],
     ['warning ChainPartialRestart', 10_890, 11_101],
   ],
   [['critical ChainLogTrouble execution result_mismatch', 18_000, 18_600]],
-  [['critical ChainNetworkNoise', 25_205, 25_855]],
+  [['info ChainNetworkNoise', 25_210, 25_850]],
   [
     ['warning ChainLogTrouble bft snapshot_advised', 32_400, 33_000],
     ['info ChainStatesync', 32_400, 32_580],
   ],
-  [['critical ChainExecutionSlow', 39_660, 39_900]],
+  [['warning ChainExecutionSlow', 39_660, 40_100]],
   [
     ['critical ChainBlockStalled', 46_810, 47_100],
-    ['critical ChainBlocksyncWindow', 46_856, 47_100],
-    ['critical ChainConsensusDeadlock local_timeout', 46_920, 47_100],
+    ['critical ChainBlocksyncWindow', 46_856, 47_280],
+    ['critical ChainConsensusDeadlock local_timeout', 46_920, 47_280],
   ],
   [['warning ChainServiceDown ledger-tail', 54_000, 54_360]],
   [['warning ChainWalStopped bft wal_stopped', 61_200, 61_440]],

@@ -10,7 +10,7 @@ export const OR_NO_NODE = 'instance=~"$instance|"'
  * The selector that counts the nodes of a key. It covers all nodes, like its alert: a key can be reused by a node that
  * is not selected.
  */
-const OF_ALL_NODES = 'sum by (identity) (chain_duty_identity_active)'
+const OF_ALL_NODES = 'count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1))'
 
 /** The expression on one line, with the dashboard variables added to every selector except that of the reused key. */
 export const filtered = (expression: string): string => {

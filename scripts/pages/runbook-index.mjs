@@ -87,6 +87,17 @@ const causesInOrder = (rows) => {
   return lines
 }
 
+/** The alerts that page, each with the reason of its first critical rule. */
+const pageRows = (rows) => {
+  const reasons = new Map()
+  for (const { alert, severity, page } of rows.flatMap(levelsOf)) {
+    if (severity === 'critical' && !reasons.has(alert)) reasons.set(alert, page)
+  }
+  return [...reasons]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([alert, page]) => `| ${link(alert)} | ${page} |`)
+}
+
 export const renderRunbookIndex = (rows) =>
   `${[
     '# Runbooks',
@@ -109,6 +120,14 @@ export const renderRunbookIndex = (rows) =>
     '| symptom | alerts |',
     '|---|---|',
     ...symptomRows(),
+    '',
+    '## Alerts that page',
+    '',
+    'Each has a critical rule: the node does not do its work, or soon will not, and what is lost until the morning is in the second column. What only others cause is no page.',
+    '',
+    '| alert | why it cannot wait |',
+    '|---|---|',
+    ...pageRows(rows),
     '',
     '## If several alerts fire',
     '',

@@ -33,9 +33,7 @@ export const health = z
       .describe('the ratio of a week in which the node should have a fresh block'),
     limits: limits
       .prefault({})
-      .describe(
-        'limits of alerts: {ChainExecutionSlow: {warning: 25ms, critical: 100ms, for: 5m}}; docs/how-to/alerts.md',
-      ),
+      .describe('limits of alerts: {ChainBehind: {warning: 8s, critical: 30s, for: 2m}}; docs/how-to/alerts.md'),
     disable: z.array(alert).default([]).describe('names of alerts that are not evaluated'),
   })
   .prefault({})

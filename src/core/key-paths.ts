@@ -103,6 +103,10 @@ const locate = async (template: string, { prefix, files }: PathLookup): Promise<
 export const keystoreOf = ({ directory, keystoreDirectory }: KeyFolders, type: KeyType): string =>
   `${keystoreDirectory ?? `${directory}/config`}/id-${type}`
 
+/** Where `chain-agent keys off-node` records the copies that are kept off the node. */
+export const offNodeFileOf = ({ backupDirectory }: Pick<KeyFolders, 'backupDirectory'>): string =>
+  `${backupDirectory}/off-node.json`
+
 export const backupOf = (
   { backupDirectory }: Pick<KeyFolders, 'backupDirectory'>,
   type: KeyType | 'password',

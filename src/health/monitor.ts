@@ -59,7 +59,7 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
       hasEvaluated = true
       const all = [...samples]
       evaluator.evaluate(steady, withTarget(all), { clockOffset })
-      const { state, ...assessed } = assess(evaluator, all, clockOffset)
+      const { state, ...assessed } = assess(evaluator, all, { clockOffset, isContinuous: true })
       health = { ...assessed, state, since: state === health.state ? health.since + (isMoved ? moved : 0) : at }
       return alerts(at, health.findings)
     },
@@ -131,16 +131,22 @@ export const evaluateOnce = (at: number, samples: readonly StoredSample[], tunin
   return { since: at, ...assess(evaluator, samples) }
 }
 
+interface Observation {
+  readonly clockOffset?: number
+  /** Whether later evaluations observe the durations of the rules. */
+  readonly isContinuous?: boolean
+}
+
 const assess = (
   evaluator: RuleEvaluator<RowRule>,
   samples: readonly StoredSample[],
-  clockOffset = 0,
+  { clockOffset = 0, isContinuous = false }: Observation = {},
 ): Omit<Health, 'since'> => {
   const active = evaluator.active().map((alert) => ({ ...alert, activeAt: alert.activeAt + clockOffset }))
   const failures = [...evaluator.failures()].map(
     ([rule, { message }]) => `Cannot evaluate the rule ${'alert' in rule ? rule.alert : rule.record}: ${message}`,
   )
-  const findings = findingsOf(active)
+  const findings = findingsOf(active, isContinuous)
   const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
   const { state, unknownBecause = null } = stateOf(findings, {
     isInMaintenance,
@@ -153,7 +159,7 @@ const assess = (
 type RowRule = AlertRule & { readonly row: AlertRow }
 type Alert = ActiveAlert<RowRule>
 
-const findingsOf = (active: readonly Alert[]): readonly RuleFinding[] =>
+const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly RuleFinding[] =>
   active
     .filter((alert) => !isIncluded(alert, active))
     .flatMap((alert) => {
@@ -175,7 +181,7 @@ const findingsOf = (active: readonly Alert[]): readonly RuleFinding[] =>
           severity,
           component: row.component,
           state,
-          countsAs: weightOf(row, { severity, state }),
+          countsAs: weightOf(alert, { severity, isContinuous }),
           since: activeAt,
           for: rule.for,
           summary: row.summary,
@@ -193,11 +199,19 @@ const findingsOf = (active: readonly Alert[]): readonly RuleFinding[] =>
         a.since - b.since,
     )
 
+/** A rule that waits as long has a condition that is often true for a while on a healthy node. */
+const LONG_WAIT = 10 * minute
+
 const weightOf = (
-  { pending, countsAs: always }: AlertRow,
-  { severity, state }: { readonly severity: FindingSeverity; readonly state: Alert['state'] },
+  { rule, state }: Alert,
+  { severity, isContinuous }: { readonly severity: FindingSeverity; readonly isContinuous: boolean },
 ): FindingSeverity | null => {
-  if (state === 'pending' && pending !== undefined) return pending === 'nothing' ? null : pending
+  const { pending, countsAs: always } = rule.row
+  if (state === 'pending') {
+    if (pending !== undefined) return pending === 'nothing' ? null : pending
+    // A single reading cannot wait: its findings count at once.
+    if (isContinuous && rule.for >= LONG_WAIT) return null
+  }
   return always ?? severity
 }
 

@@ -108,13 +108,13 @@ const network: Check = ({ known }) => {
 /** A restart with the installed version is part of the solution, unless a timeline is missing. */
 const SOLVED_BY_RESTART = ['ChainForkNotReady']
 /** Warnings of conditions with which a start fails. */
-const PREVENTS_START = ['ChainHugePagesMissing', 'ChainKernelBlocked']
+const PREVENTS_START = ['ChainHugePagesMissing', 'ChainKernelBlocked', 'ChainKeyFileInvalid', 'ChainKeyFileMissing']
 
-const preventsRestart = ({ alert, countsAs, explainedBy, labels }: RuleFinding): boolean => {
-  if (PREVENTS_START.includes(alert)) return labels['kernel'] !== 'pending'
+const preventsRestart = ({ alert, severity, countsAs, explainedBy, labels }: RuleFinding): boolean => {
+  if (PREVENTS_START.includes(alert)) return labels['kernel'] !== 'pending' && labels['kind'] !== 'backup'
+  if (SOLVED_BY_RESTART.includes(alert)) return severity === 'critical' && labels['check'] === 'timeline'
   // What follows from another finding ends with it; services have a check of their own.
-  if (countsAs !== 'critical' || explainedBy.length > 0 || alert === 'ChainServiceDown') return false
-  return !SOLVED_BY_RESTART.includes(alert) || labels['check'] === 'timeline'
+  return countsAs === 'critical' && explainedBy.length === 0 && alert !== 'ChainServiceDown'
 }
 
 const findings: Check = ({ health }) => {

@@ -1,9 +1,8 @@
-import { z } from 'zod'
-import { tryJson } from '../core/json.ts'
 import { asError, ParseError, summaryOf } from '../core/errors.ts'
-import { backupOf, exposureOf, KEY_TYPES, keystoreOf, type KeyType } from '../core/key-paths.ts'
+import { backupOf, exposureOf, keystoreOf, type KeyType, offNodeFileOf } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'
+import { type OffNode, parseOffNode } from '../parsers/off-node.ts'
 import { copiesOf, findStagingDirectories, findTemporaryFiles, replaceFile } from './rotation.ts'
 import { isSameKey, type Key, type KeyContext, parseKey, readNodePassword, recoverKey } from './key-context.ts'
 
@@ -110,39 +109,19 @@ const offNodeOf = async (context: KeyContext, key: KeyType, publicKey: string | 
   return note === undefined || isOther ? null : note
 }
 
-/** The operator's note that a copy of a key exists off the node. */
-interface OffNode {
-  readonly key: KeyType
-  /** Of the key that was copied. */
-  readonly publicKey: string
-  /** Free text of the operator: "safe in the office". */
-  readonly where: string
-  readonly at: string
-}
-
-const schema = z.object({
-  version: z.literal(1),
-  copies: z.array(
-    z.object({ key: z.enum(KEY_TYPES), publicKey: z.string(), where: z.string().max(200), at: z.string() }),
-  ),
-})
-
-const NAME = 'off-node.json'
-const fileOf = ({ folders }: Pick<KeyContext, 'folders'>): string => `${folders.backupDirectory}/${NAME}`
-
 /** The notes; empty if there is no file. Throws a ParseError if the file is not valid. */
 const readOffNode = async (context: Pick<KeyContext, 'files' | 'folders'>): Promise<readonly OffNode[]> => {
-  const file = fileOf(context)
+  const file = offNodeFileOf(context.folders)
   if ((await context.files.look(file)) === undefined) return []
   const text = (await context.files.read(file)).toString('utf8')
-  const note = schema.safeParse(tryJson(text)).data
-  if (note) return note.copies
+  const notes = parseOffNode(text)
+  if (notes) return notes
   throw new ParseError(`the note ${file}`, 'what `chain-agent keys off-node` writes', '')
 }
 
 /** Writes notes, replacing earlier ones of the same keys. Throws a ParseError if the existing file is not valid. */
 export const noteOffNode = async (context: KeyContext, copies: readonly OffNode[]): Promise<void> => {
-  const file = fileOf(context)
+  const file = offNodeFileOf(context.folders)
   const before = await readOffNode(context)
   const others = before.filter(({ key }) => copies.every((copy) => copy.key !== key))
   const text = `${JSON.stringify({ version: 1, copies: [...others, ...copies] }, undefined, 2)}\n`

@@ -18,8 +18,8 @@ describe('the configuration of Alertmanager', () => {
     ['pager', labelsOf('ChainAgentAbsent', 'critical', { instance: '' })],
     ['chat', labelsOf('ChainBlockStalled', 'warning')],
     ['chat', labelsOf('ChainKeyFileExposed', 'warning', { component: 'security' })],
-    ['default', labelsOf('ChainStatesync', 'info', { component: 'sync' })],
-    ['default', labelsOf('ChainOfTomorrow', 'unheard-of')],
+    ['info', labelsOf('ChainStatesync', 'info', { component: 'sync' })],
+    ['chat', labelsOf('ChainOfTomorrow', 'unheard-of')],
     ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
     ['none', labelsOf('ChainMaintenance', 'none')],
   ])('%s gets %o', async (receiver, labels) => {
@@ -28,6 +28,12 @@ describe('the configuration of Alertmanager', () => {
     const verify = `--verify.receivers=${receiver}`
     const { code, stdout, stderr } = await run(await amtool(), [...args, verify, ...pairs])
     expect(code, stdout + stderr).toBe(0)
+  })
+
+  it('information is delivered nowhere, and nothing to this host, where no receiver listens', async () => {
+    const { receivers } = await readConfig()
+    expect(receivers.find(({ name }) => name === 'info')).toEqual({ name: 'info' })
+    expect(receivers.filter((one) => /localhost|127\.|\[::1\]/.test(JSON.stringify(one)))).toEqual([])
   })
 
   it('every alert in an inhibition rule exists', async () => {

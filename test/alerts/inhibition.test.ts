@@ -170,14 +170,14 @@ describe('a real Alertmanager with the committed configuration', () => {
       await hear([
         on('ChainCollectorDown', 'warning', { component: 'agent', collector: 'rpc' }),
         on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' }),
-        on('ChainKeyFileMissing', 'critical', { component: 'keys', kind: 'keystore' }),
+        on('ChainKeyFileMissing', 'warning', { component: 'keys', kind: 'keystore' }),
         on('ChainIdentityTwice', 'critical', { component: 'security' }),
-        on('ChainMaintenanceLong', 'info', { component: 'agent' }),
+        on('ChainMaintenanceLong', 'warning', { component: 'agent' }),
       ]),
     ).toEqual([
-      `default ChainMaintenanceLong ${instance}`,
+      `chat ChainKeyFileMissing ${instance}`,
+      `chat ChainMaintenanceLong ${instance}`,
       `pager ChainIdentityTwice ${instance}`,
-      `pager ChainKeyFileMissing ${instance}`,
     ])
   })
 
@@ -212,26 +212,26 @@ describe('a real Alertmanager with the committed configuration', () => {
     const source = on('ChainStatesync', 'info', { component: 'sync' })
     await listeners.post(source)
     expect(await hear([source, on('ChainRpcDown', 'critical', { component: 'sync' })])).toEqual([
-      `default ChainStatesync ${instance}`,
+      `info ChainStatesync ${instance}`,
     ])
   })
 
   it('sends the higher severity of one subject, and the lower one of another', async () => {
     const wal = { component: 'host', directory: 'wal' }
     const ledger = { component: 'host', directory: 'ledger' }
-    const source = on('ChainDiskFilling', 'critical', wal)
+    const source = on('ChainOfTwoLevels', 'critical', wal)
     await listeners.post(source)
     expect(
       await hear([
         source,
-        on('ChainDiskFilling', 'warning', wal),
-        on('ChainDiskFilling', 'warning', ledger),
+        on('ChainOfTwoLevels', 'warning', wal),
+        on('ChainOfTwoLevels', 'warning', ledger),
         on('ChainClockDrift', 'warning', wal),
       ]),
     ).toEqual([
       `chat ChainClockDrift wal ${instance}`,
-      `chat ChainDiskFilling ledger ${instance}`,
-      `pager ChainDiskFilling wal ${instance}`,
+      `chat ChainOfTwoLevels ledger ${instance}`,
+      `pager ChainOfTwoLevels wal ${instance}`,
     ])
   })
 
@@ -283,6 +283,34 @@ describe('a real Alertmanager with the committed configuration', () => {
     await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'other' }))
     expect(await hear([{ alertname: 'ChainWatchdog', severity: 'none', component: 'agent' }])).toEqual([
       'dead-man ChainWatchdog nowhere',
+    ])
+  })
+})
+
+describe('the same Alertmanager at night', () => {
+  let listeners: Listeners
+
+  beforeAll(async () => {
+    listeners = await startListeners({ isNight: true })
+  })
+  afterAll(async () => {
+    await listeners.stop()
+  })
+
+  it('sends pages and warnings about keys, security and the monitoring, and keeps the other warnings', async () => {
+    // Posted first: the alerts below have the same wait, so that it would be heard before them.
+    await listeners.post(labelsOf('ChainDriveWorn', 'warning', { component: 'host' }))
+    const messages = await listeners.hear([
+      labelsOf('ChainKeyFileExposed', 'warning', { component: 'security' }),
+      labelsOf('ChainKeyFileMissing', 'warning', { component: 'keys' }),
+      labelsOf('ChainMonitoringFailing', 'warning', { component: 'agent' }),
+      labelsOf('ChainBlockStalled', 'critical'),
+    ])
+    expect(messages.flatMap(({ alerts }) => alerts.map(({ labels }) => labels['alertname'])).toSorted()).toEqual([
+      'ChainBlockStalled',
+      'ChainKeyFileExposed',
+      'ChainKeyFileMissing',
+      'ChainMonitoringFailing',
     ])
   })
 })

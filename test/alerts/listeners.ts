@@ -14,6 +14,7 @@ export const CONFIG = join(ALERTS, 'alertmanager.yaml')
 
 const configSchema = z.looseObject({
   route: z.looseObject({}),
+  time_intervals: z.array(z.object({ name: z.string() })),
   receivers: z.array(z.looseObject({ name: z.string() })),
   inhibit_rules: z.array(
     z.object({
@@ -49,9 +50,17 @@ const standingSchema = z.array(z.object({ labels: labelsSchema, status: z.object
 const isSame = (seen: Labels, posted: Labels): boolean =>
   isDeepStrictEqual(seen, Object.fromEntries(Object.entries(posted).filter(([, value]) => value !== '')))
 
+export interface ListenerOptions {
+  /** Whether it is night all day, or never. */
+  readonly isNight?: boolean
+}
+
+const ALWAYS = { times: [{ start_time: '00:00', end_time: '24:00' }] }
+const NEVER = { years: ['1970'] }
+
 /** The committed configuration with every wait set to 1 s and every receiver replaced by the webhook. */
-const hastened = async (url: string): Promise<string> => {
-  const { receivers, route, ...rest } = await readConfig()
+const hastened = async (url: string, { isNight = false }: ListenerOptions): Promise<string> => {
+  const { receivers, route, time_intervals: intervals, ...rest } = await readConfig()
   const hasten = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(hasten)
     if (typeof value !== 'object' || value === null) return value
@@ -64,6 +73,7 @@ const hastened = async (url: string): Promise<string> => {
   }
   return stringify({
     ...rest,
+    time_intervals: intervals.map(({ name }) => ({ name, time_intervals: [isNight ? ALWAYS : NEVER] })),
     route: hasten(route),
     receivers: receivers.map(({ name }) =>
       name === 'none' ? { name } : { name, webhook_configs: [{ url, send_resolved: true }] },
@@ -80,7 +90,7 @@ export interface Listeners {
 }
 
 /** A real Alertmanager with the committed configuration, and a webhook in place of its receivers. */
-export const startListeners = async (): Promise<Listeners> => {
+export const startListeners = async (options: ListenerOptions = {}): Promise<Listeners> => {
   const messages: Message[] = []
   const directory = await mkdtemp(join(tmpdir(), 'chain-alertmanager-'))
   const webhook = createServer((request, response) => {
@@ -95,7 +105,7 @@ export const startListeners = async (): Promise<Listeners> => {
   const address = webhook.address()
   const port = typeof address === 'object' ? address?.port : undefined
   const file = join(directory, 'alertmanager.yml')
-  await writeFile(file, await hastened(`http://127.0.0.1:${port}/`))
+  await writeFile(file, await hastened(`http://127.0.0.1:${port}/`, options))
   const manager = await startAlertmanager(file, join(directory, 'data'))
   const api = `http://${manager.address}/api/v2/alerts`
 

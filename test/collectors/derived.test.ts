@@ -7,10 +7,17 @@ import { type Sample, sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const KEY = `03${'7d'.repeat(32)}`
+const BOOT = '5f0c6a52-0b1e-4bb6-9d0e-0a3f8f1f7c11'
 const NOW = Date.UTC(2026, 2, 1, 12)
 
 /** Runs the derived collector over published samples. */
-const start = async (publishedKey: string | null = KEY, blocksyncWindow: number | null = 600) => {
+const start = async (
+  publishedKey: string | null = KEY,
+  {
+    blocksyncWindow = 600,
+    bootId = BOOT,
+  }: { readonly blocksyncWindow?: number | null; readonly bootId?: string | null } = {},
+) => {
   const clock = manualClock(NOW)
   let published: readonly Sample[] = []
   let saved: unknown
@@ -21,6 +28,7 @@ const start = async (publishedKey: string | null = KEY, blocksyncWindow: number 
     duties: createDuties(),
     ownKey: createOwnKey(publishedKey),
     blocksyncWindow,
+    readBootId: () => Promise.resolve(bootId === null ? null : `${bootId}\n`),
     checkpoint: {
       read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
       save: (value) => {
@@ -35,6 +43,10 @@ const start = async (publishedKey: string | null = KEY, blocksyncWindow: number 
     last = outcome
   })
   await clock.advance(0)
+  const series = (name: string): readonly Sample[] => {
+    if (!last?.ok) throw last?.error ?? new Error('no reading')
+    return collector.samples(last.value).filter((one) => one.name === name)
+  }
   return {
     rounds,
     clock,
@@ -46,14 +58,9 @@ const start = async (publishedKey: string | null = KEY, blocksyncWindow: number 
         await clock.advance(0)
       }
     },
-    value: (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined => {
-      if (!last?.ok) throw last?.error ?? new Error('no reading')
-      return collector
-        .samples(last.value)
-        .find(
-          (one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels[label] === value),
-        )?.value
-    },
+    value: (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
+      series(name).find((one) => Object.entries(labels).every(([label, value]) => one.labels[label] === value))?.value,
+    series,
   }
 }
 
@@ -135,7 +142,7 @@ describe('the blocksync window', () => {
   })
   test('its size: 800 by default, and of 800, 1,000 and 3/2 of the setting of the node the smallest', async () => {
     const sizeOf = async (configured: number | null, setting?: number) => {
-      const { run, value } = await start(KEY, configured)
+      const { run, value } = await start(KEY, { blocksyncWindow: configured })
       const read = setting === undefined ? [] : [sample('chain_node_statesync_threshold_blocks', setting)]
       await run(10, () => read)
       return value('chain_blocksync_window_blocks')
@@ -227,7 +234,7 @@ describe('duties', () => {
     expect(value('chain_duty_slots', { result: 'timeout' })).toBe(3)
     expect(value('chain_duty_timeout_ratio', { scope: 'own' })).toBeCloseTo(0.6, 9)
     expect(value('chain_duty_timeout_ratio', { scope: 'network' })).toBeCloseTo(0.03, 9)
-    expect(value('chain_duty_identity_active', { identity: KEY })).toBe(1)
+    expect(value('chain_duty_identity_active', { identity: KEY, boot: BOOT })).toBe(1)
   })
   test('without the own key there are no series of own rounds', async () => {
     const { run, rounds, value } = await start(null)
@@ -241,6 +248,21 @@ describe('duties', () => {
     await run(10, () => [sample('chain_consensus_window_messages', 3, { kind: 'vote_created' })])
     await run(300, () => [])
     expect(value('chain_duty_identity_active')).toBeUndefined()
+  })
+  test('two agents without a boot ID count as two hosts', async () => {
+    const vote = () => [
+      sample('chain_native_stake_ratio', 0.06),
+      sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
+    ]
+    const boots = [await start(KEY, { bootId: null }), await start(KEY, { bootId: null })].map(
+      async ({ run, series }) => {
+        await run(10, vote)
+        return series('chain_duty_identity_active').map(({ labels }) => labels['boot'])
+      },
+    )
+    const [one, other] = await Promise.all(boots)
+    expect(one).toHaveLength(1)
+    expect(one).not.toEqual(other)
   })
   test('a node that stops voting is inactive after two minutes', async () => {
     const { run, value } = await start()

@@ -60,7 +60,7 @@ afterEach(async () => {
   for (const clear of cleanUp.splice(0)) await clear()
 })
 
-const start = async (answers: Parameters<typeof programs>[0] = {}) => {
+const start = async (answers: Parameters<typeof programs>[0] = {}, firewalledPorts: readonly number[] = []) => {
   const tree = await createTree(FILES)
   cleanUp.push(tree.clear)
   await tree.put('node/config/node.toml', '', BEGIN - 86_400_000)
@@ -80,6 +80,7 @@ const start = async (answers: Parameters<typeof programs>[0] = {}) => {
     },
     directories: { ledger: at('node/ledger'), wal: at('node/wal'), gone: at('node/gone') },
     nodeDirectory: at('node'),
+    firewalledPorts,
   })
   collector.mainPids.set(new Map([['bft', 700]]))
   return { ...collector, tree, clock, commands }
@@ -108,6 +109,7 @@ test('exports what the host provides, and nothing else', async () => {
     'host_pressure_seconds_total{cpu,some}': 2.5,
     'host_pressure_seconds_total{io,some}': 1.25,
     'host_pressure_seconds_total{io,full}': 0.75,
+    host_udp_received_total: 900,
     'host_udp_errors_total{receive_buffer}': 7,
     'host_udp_errors_total{send_buffer}': 2,
     'host_socket_buffer_max_bytes{receive}': 62_500_000,
@@ -277,6 +279,12 @@ test('without an offset of the time service the offset is absent', async () => {
   expect(values).toMatchObject({ host_clock_synchronized: 1 })
   expect(values).not.toHaveProperty('host_clock_offset_seconds')
   expect(states['host, clock']).toBe('synchronized according to systemd, offset unknown')
+})
+
+test('a port behind a firewall that the operator has tested is not exposed', async () => {
+  const { poll } = await start({}, [9143])
+  const { values } = await poll()
+  expect(values['host_port_exposed{9143}']).toBe(0)
 })
 
 test('on this host a poll returns boot time, kernel and ports', async () => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, rename, rm, symlink, truncate, utimes } from 'node:fs/promises'
+import { chmod, chown, mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keys } from '../../src/collectors/keys/collector.ts'
 import { createKeyExaminer, renderKeyReport } from '../../src/collectors/keys/files.ts'
@@ -79,10 +80,36 @@ test('a healthy node', async () => {
   expect(await states()).toEqual({ ...HEALTHY, 'password backup': 'missing' })
 })
 
+describe('backups that are kept off the node', () => {
+  const KEYSTORE_S = 1_700_000_000
+  const record = async (copies: Readonly<Record<'secp' | 'bls', string>>) => {
+    for (const name of ['secp keystore', 'bls keystore'] as const) {
+      await utimes(node.paths[name], KEYSTORE_S, KEYSTORE_S)
+    }
+    for (const name of ['secp backup', 'bls backup', 'password backup'] as const) await rm(node.paths[name])
+    const notes = Object.entries(copies).map(([key, at]) => ({ key, publicKey: '02ab', where: 'vault', at }))
+    await writeFile(
+      join(dirname(node.paths['secp backup']), 'off-node.json'),
+      JSON.stringify({ version: 1, copies: notes }),
+    )
+  }
+  // The keystores are of 2023-11-14T22:13:20Z.
+  test('are not missing, nor is that of the password', async () => {
+    await record({ secp: '2023-11-14T22:13:20Z', bls: '2024-01-01T00:00:00Z' })
+    const away = { 'secp backup': 'off_node', 'bls backup': 'off_node', 'password backup': 'off_node' }
+    expect(await states()).toEqual({ ...HEALTHY, ...away })
+  })
+  test('are missing if the keystore is newer than the note', async () => {
+    await record({ secp: '2023-11-14T22:13:19Z', bls: '2024-01-01T00:00:00Z' })
+    const found = { 'secp backup': 'missing', 'bls backup': 'off_node', 'password backup': 'missing' }
+    expect(await states()).toEqual({ ...HEALTHY, ...found })
+  })
+})
+
 test('exactly one state of each file is 1, and the copies of each backup are counted', async () => {
   const { collector, reading } = await polled()
   const samples = collector.samples(reading)
-  expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(6 * 5)
+  expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(6 * 6)
   expect(samples.filter(({ name }) => name === 'chain_key_backup_copies')).toHaveLength(3)
 })
 

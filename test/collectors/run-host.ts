@@ -61,6 +61,7 @@ interface HostRun {
   readonly directories?: Readonly<Record<string, string>>
   readonly nodeDirectory?: string
   readonly ports?: readonly number[]
+  readonly firewalledPorts?: readonly number[]
   readonly exec?: Pick<Exec, 'run'>
   readonly interval?: number
   /** Replaces the real one. */
@@ -85,6 +86,7 @@ export const runHost = (run: HostRun) => {
     exec: { ...(run.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
     readPath: createReadPath(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), keyFiles),
     ports: run.ports ?? [8080, 9143],
+    firewalledPorts: run.firewalledPorts ?? [],
     directories: run.directories ?? {},
     nodeDirectory: run.nodeDirectory ?? '/nonexistent',
     nodeFiles: createFileTree('/'),

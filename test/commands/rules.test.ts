@@ -184,7 +184,7 @@ const describeReal = await requireRealPart('prometheus', probePrometheus)
 describeReal('promtool', () => {
   it('accepts tuned files, and one in which every rule is disabled', async ({ directory }) => {
     const watchdogs = ['ChainMaintenance', 'ChainMaintenanceLong'].flatMap((alert) => ['--disable', alert])
-    const settings = ['ChainExecutionSlow.warning=25ms', 'ChainBehind.for=1m', 'ChainDiskFull.limit=7%']
+    const settings = ['ChainExecutionSlow.limit=400ms', 'ChainBehind.for=1m', 'ChainDiskFull.limit=7%']
     const sets = settings.flatMap((text) => ['--set', text])
     expect((await cli(['rules', ...sets, ...watchdogs, '--output', directory])).code).toBe(0)
     expect(await readFile(join(directory, 'maintenance.rules.yaml'), 'utf8')).toMatch(/^groups: \[\]$/m)

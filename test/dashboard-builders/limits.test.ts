@@ -63,10 +63,7 @@ describe('limits of panels', () => {
   it('are also what a recorded series is yes or no about, and the buckets that an alert looks at', () => {
     expect(limitRecorded('instance:chain_available:bool')).toBe(30)
     expect(() => limitRecorded('instance:chain_block_age:seconds')).toThrow('no one number')
-    expect(askedOf('ChainExecutionSlow', 'le')).toEqual([
-      { severity: 'warning', value: '0.01' },
-      { severity: 'critical', value: '0.05' },
-    ])
+    expect(askedOf('ChainExecutionSlow', 'le')).toEqual([{ severity: 'warning', value: '0.1' }])
   })
 
   it('lead to the runbook of the alert', () => {

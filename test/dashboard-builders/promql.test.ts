@@ -20,10 +20,10 @@ describe('expressions of panels', () => {
   it('but in the sum over all nodes that use a key', () => {
     expect(
       filtered(
-        '(chain_duty_identity_active == 1) * on (identity) group_left () sum by (identity) (chain_duty_identity_active) > up',
+        '(chain_duty_identity_active == 1) * on (identity) group_left () count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1)) > up',
       ),
     ).toBe(
-      '(chain_duty_identity_active{job=~"$job", instance=~"$instance"} == 1) * on (identity) group_left () sum by (identity) (chain_duty_identity_active) > up{job=~"$job", instance=~"$instance"}',
+      '(chain_duty_identity_active{job=~"$job", instance=~"$instance"} == 1) * on (identity) group_left () count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1)) > up{job=~"$job", instance=~"$instance"}',
     )
   })
 

@@ -189,9 +189,9 @@ describe('values over all nodes', () => {
         { dashboard: 'duties', panel: 'Signing identities', instance: 'a' },
         {
           past: {
-            'chain_duty_identity_active{instance="a",identity="02ab"}': '1x9',
-            'chain_duty_identity_active{instance="b",job="spare",identity="02ab"}': '1x9',
-            'chain_duty_identity_active{instance="c",identity="02cd"}': '1x9',
+            'chain_duty_identity_active{instance="a",identity="02ab",boot="1"}': '1x9',
+            'chain_duty_identity_active{instance="b",job="spare",identity="02ab",boot="2"}': '1x9',
+            'chain_duty_identity_active{instance="c",identity="02cd",boot="3"}': '1x9',
           },
           after: '5m',
         },

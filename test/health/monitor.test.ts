@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FINDINGS } from '../../src/collectors/consensus/findings.ts'
-import { createHealthMonitor } from '../../src/health/monitor.ts'
+import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
 import { ruleSet } from '../../src/health/rules/index.ts'
 
 const START_S = 1_750_000_000
@@ -82,6 +82,27 @@ test('a finding has the time at which its condition became true, and its value i
   const [finding] = evaluated(stalled, 105).health().findings
   expect(finding).toMatchObject({ alert: 'ChainBlockStalled', since: (START_S + 75) * 1000, labels: {} })
   expect(finding?.description).toContain('is 1m 15s old')
+})
+
+/** A clock that is not synchronised, which fires after ten minutes. */
+const unsynchronised = (second: number) => [
+  BUILD,
+  blockOf(second),
+  { name: 'chain_host_clock_synchronized', labels: {}, value: 0 },
+]
+
+test('a rule that waits ten minutes or more does not count while it is pending, but in a single reading', () => {
+  const monitor = createHealthMonitor(START_S * 1000)
+  const stateAt = (second: number) => {
+    monitor.evaluate((START_S + second) * 1000, unsynchronised(second))
+    const { state, findings } = monitor.health()
+    return [state, findings.map((one) => [one.alert, one.state, one.countsAs])]
+  }
+  for (let second = 0; second < 600; second += 15) {
+    expect(stateAt(second)).toEqual(['healthy', [['ChainClockUnsynchronised', 'pending', null]]])
+  }
+  expect(stateAt(600)).toEqual(['warning', [['ChainClockUnsynchronised', 'firing', 'warning']]])
+  expect(evaluateOnce(START_S * 1000, unsynchronised(0)).state).toBe('warning')
 })
 
 test('in a maintenance window findings about the work of the node do not count', () => {

@@ -156,6 +156,11 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
     reason: 'not now: critical: ChainKernelBlocked',
   },
   {
+    name: 'a keystore that is missing, which does not wait for its alert',
+    findings: [{ alert: 'ChainKeyFileMissing', countsAs: null, labels: { key: 'bls', kind: 'keystore' } }],
+    reason: 'not now: critical: ChainKeyFileMissing',
+  },
+  {
     name: 'a fork whose timeline is missing',
     findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'timeline' } }],
     reason: 'not now: critical: ChainForkNotReady',
@@ -199,6 +204,10 @@ test.each<Node & { readonly name: string }>([
   { name: 'a critical finding that is pending', findings: [{ countsAs: null }] },
   { name: 'a consequence of another finding', findings: [{ explainedBy: ['ChainStatesync'] }] },
   { name: 'a warning', findings: [{ countsAs: 'warning' }] },
+  {
+    name: 'a backup that is missing: a start does not need it',
+    findings: [{ alert: 'ChainKeyFileMissing', countsAs: 'warning', labels: { key: 'bls', kind: 'backup' } }],
+  },
   {
     name: 'a kernel that only a reboot would start',
     findings: [{ alert: 'ChainKernelBlocked', countsAs: 'warning', labels: { kernel: 'pending' } }],

@@ -3,7 +3,7 @@ import { createSampleIndex, sample } from '../../src/core/metric.ts'
 import { roleSamples } from '../../src/health/role.ts'
 
 const stake = (ratio: number) => sample('chain_native_stake_ratio', ratio)
-const signs = (active: boolean) => sample('chain_duty_identity_active', active, { identity: '02ab' })
+const signs = (active: boolean) => sample('chain_duty_identity_active', active, { identity: '02ab', boot: '1' })
 const statesync = sample('chain_native_statesync_active', 1)
 
 test.each([

@@ -12,7 +12,7 @@ const rowOf = (alert: string) => rows.find((row) => row.alert === alert) ?? rows
 
 describe('values of limits', () => {
   test.each([
-    ['ChainExecutionSlow', 'warning', '25ms', 0.025],
+    ['ChainExecutionSlow', 'limit', '25ms', 0.025],
     ['ChainBehind', 'critical', '1.5 min', 90],
     ['ChainForkNotReady', 'warning', '10d', 864_000],
     ['ChainRebootedNotSyncing', 'limit', '2h', 7200],
@@ -43,9 +43,9 @@ describe('values of limits', () => {
     ['ChainBlocksyncWindow', 'warning', 200, [], 'a critical limit below that of the warning, 200'],
     [
       'ChainExecutionSlow',
-      'warning',
+      'limit',
       '30ms',
-      ['warning'],
+      ['limit'],
       'a bound of the histogram in seconds: one of 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4',
     ],
   ])('%s.%s=%s is rejected', (...[alert, setting, written, path, expected]) => {
@@ -73,7 +73,7 @@ describe('values of limits', () => {
 describe('the rules of an installation', () => {
   const tuning = {
     limits: {
-      ChainExecutionSlow: { warning: 0.025, critical: 0.1 },
+      ChainClockDrift: { warning: 0.025, critical: 0.1 },
       ChainDiskFull: { limit: 0.07 },
       ChainBehind: { for: '2m' },
     },
@@ -87,7 +87,7 @@ describe('the rules of an installation', () => {
     )
 
   test('have its limits at each severity', () => {
-    expect(levels('ChainExecutionSlow').map(({ severity, expr }) => [severity, /le="(.*?)"/.exec(expr)?.[1]])).toEqual([
+    expect(levels('ChainClockDrift').map(({ severity, expr }) => [severity, /> (.*)$/.exec(expr)?.[1]])).toEqual([
       ['critical', '0.1'],
       ['warning', '0.025'],
     ])

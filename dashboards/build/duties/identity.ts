@@ -67,7 +67,7 @@ export const identity: readonly Placed[] = [
         title: 'Nodes with it',
         expr: `
           max by (job, instance, identity) (chain_duty_identity_active == 1)
-          * on (identity) group_left () sum by (identity) (chain_duty_identity_active)`,
+          * on (identity) group_left () count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1))`,
         unit: 'locale',
         words: { 1: ['one', 'good'] },
         limits: ONE,

@@ -12,7 +12,7 @@ export const security: Row = {
     table({
       title: 'Key files',
       about:
-        'State of each keystore, its password and their backups. missing or invalid: it cannot be restored from; exposed: other users can read it and sign; unverified: it exists, and the agent may not read it. Age is no fault.',
+        'State of each keystore, its password and their backups. missing or invalid: it cannot be restored from; exposed: other users can read it and sign; unverified: it exists, and the agent may not read it; off_node: a backup that is recorded as kept elsewhere. Age is no fault.',
       alerts: ['ChainKeyFileMissing', 'ChainKeyFileInvalid', 'ChainKeyFileExposed'],
       width: 12,
       height: 8,

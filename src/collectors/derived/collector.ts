@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { databaseUsedRatio, isSyncing, networkHead, newestBlock } from '../../core/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { blocksyncWindowOf, statesyncThreshold } from '../../core/node-distances.ts'
@@ -27,6 +28,8 @@ interface DerivedCollectorOptions {
   readonly ownKey: OwnKey
   /** Size of the blocksync window, if it is configured. */
   readonly blocksyncWindow: number | null
+  /** The ID of the current boot of the host; null if the kernel does not show it. */
+  readonly readBootId: () => Promise<string | null>
   readonly checkpoint: Checkpoint
   readonly timing: Timing
 }
@@ -41,14 +44,14 @@ interface Reading {
   readonly secondsUntilCompaction: number | null
   readonly zombie: boolean | null
   readonly duties: DutiesReading | null
-  readonly identity: { readonly key: string; readonly isActive: boolean } | null
+  readonly identity: { readonly key: string; readonly isActive: boolean; readonly boot: string } | null
 }
 
 const SAVE_EVERY_MS = minute
 
 /** Values derived from the samples of the other collectors: those that decide during an incident. */
 export const derived = (options: DerivedCollectorOptions): Collector<Reading> => {
-  const { published, rounds, duties, ownKey, blocksyncWindow, checkpoint, timing } = options
+  const { published, rounds, duties, ownKey, blocksyncWindow, readBootId, checkpoint, timing } = options
   const rateOf = createBlockRate()
   const lagOf = createLag()
   const starts = createStartTimer()
@@ -56,6 +59,8 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
   const growth = createStorageGrowth()
   const isSigning = createSigningMonitor()
   let savedAt: number | undefined
+  // Without an ID two agents must count as two hosts.
+  let boot: string = randomUUID()
 
   /** Growth and duties need hours of data, which must survive a restart of the agent. */
   const restore = async (): Promise<void> => {
@@ -123,7 +128,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       secondsUntilCompaction: used === undefined ? null : growth.secondsUntil(COMPACTION_THRESHOLD),
       zombie: isZombie(known, now),
       duties: duties.read(),
-      identity: key === null || signs === null ? null : { key, isActive: signs },
+      identity: key === null || signs === null ? null : { key, isActive: signs, boot },
     }
   }
 
@@ -132,7 +137,8 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     help: definition.help,
     timing,
     run: async (context, report) => {
-      await restore()
+      const [id] = await Promise.all([readBootId(), restore()])
+      boot = id?.trim() ?? boot
       await poll(timing, (inner) => Promise.resolve(evaluate(createSampleIndex(published()), inner)))(context, report)
       saveNow()
     },
@@ -168,7 +174,9 @@ const samples = (reading: Reading): readonly Sample[] => {
     ...sampleIfKnown('chain_storage_compaction_eta_seconds', reading.secondsUntilCompaction),
     ...sampleIfKnown('chain_native_zombie', reading.zombie),
     ...(duties === null ? [] : dutySamples(duties, identity !== null)),
-    ...(identity === null ? [] : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key })]),
+    ...(identity === null
+      ? []
+      : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key, boot: identity.boot })]),
   ]
 }
 
@@ -201,6 +209,7 @@ export const offer: OfferCollector<typeof definition> = ({
   duties,
   ownKey,
   checkpoints,
+  host,
 }) => ({
   uses: [ownKey],
   role: 'derived',
@@ -211,6 +220,7 @@ export const offer: OfferCollector<typeof definition> = ({
       duties,
       ownKey,
       blocksyncWindow: config.derived.blocksyncWindow,
+      readBootId: () => host.procfs.read('sys/kernel/random/boot_id'),
       checkpoint: checkpoints.open('derived'),
       timing,
     }),

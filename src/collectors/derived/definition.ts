@@ -70,10 +70,8 @@ export const definition = {
       'Probability of at most the observed number of own blocks in the last six hours, by chance.',
     ),
     chain_duty_identity_active: gauge(
-      'Whether this node signs with the identity: it votes as a member of the active set, or leads rounds with a block.',
-      {
-        identity: open,
-      },
+      'Whether this node signs with the identity: it votes as a member of the active set, or leads rounds with a block; `boot` is the ID of the current boot of its host, which no other host has.',
+      { identity: open, boot: open },
     ),
   },
 } as const

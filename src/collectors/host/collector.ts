@@ -23,6 +23,7 @@ interface HostCollectorOptions extends HostSources {
   readonly readPath: ReadPath
   readonly mainPids: MainPids
   readonly ports: readonly number[]
+  readonly firewalledPorts: readonly number[]
   readonly directories: Readonly<Record<string, string>>
   readonly nodeDirectory: string
   readonly nodeFiles: Pick<FileTree, 'read'>
@@ -84,7 +85,7 @@ export const offer: OfferCollector<typeof definition> = ({
   host: sources,
 }) => {
   const { directory: nodeDirectory } = config.node
-  const { ports, directories } = config.host
+  const { ports, firewalledPorts, directories } = config.host
   return {
     uses: [readPrefix, nodeDirectory],
     role: 'derived',
@@ -93,6 +94,7 @@ export const offer: OfferCollector<typeof definition> = ({
         ...sources,
         mainPids,
         ports,
+        firewalledPorts,
         directories,
         nodeDirectory,
         nodeFiles,

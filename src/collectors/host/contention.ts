@@ -1,4 +1,4 @@
-import { type Sample, sample } from '../../core/metric.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseColumns, parseCount, parseNamedCount, parsePressure } from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { RESOURCES } from './definition.ts'
@@ -54,10 +54,12 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
       const text = await procfs.read('net/snmp')
       if (text === null) return []
       const counts = parseColumns('the counters of UDP', 'Udp', text)
-      return UDP_ERRORS.flatMap(([kind, column]) => {
-        const count = counts.get(column)
-        return count === undefined ? [] : [sample('chain_host_udp_errors_total', count, { kind })]
-      })
+      return [
+        ...sampleIfKnown('chain_host_udp_received_total', counts.get('InDatagrams')),
+        ...UDP_ERRORS.flatMap(([kind, column]) =>
+          sampleIfKnown('chain_host_udp_errors_total', counts.get(column), { kind }),
+        ),
+      ]
     },
   }),
   createHostCheck({

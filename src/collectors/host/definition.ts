@@ -25,6 +25,10 @@ export const definition = {
         .array(z.int().min(1).max(65_535))
         .default([8080, 8081, 8889, 9143])
         .describe('ports that should be reachable from this host only'),
+      firewalledPorts: z
+        .array(z.int().min(1).max(65_535))
+        .default([])
+        .describe('those of `ports` that a firewall protects, tested from outside: they do not count as exposed'),
       directories: z
         .record(label, file('a directory'))
         .default({
@@ -56,6 +60,9 @@ export const definition = {
     chain_host_pressure_seconds_total: externalCounter(
       'Time in seconds in which some, or all, tasks that could run waited for the resource, since the boot of the host.',
       { resource: RESOURCES, share: ['some', 'full'] },
+    ),
+    chain_host_udp_received_total: externalCounter(
+      'UDP packets that programs of the host have received, since its boot.',
     ),
     chain_host_udp_errors_total: externalCounter(
       'UDP packets that the kernel dropped because a socket buffer was full, since the boot of the host.',

@@ -9,6 +9,8 @@ interface ProcessCheckOptions {
   readonly procfs: FileTree
   readonly mainPids: MainPids
   readonly ports: readonly number[]
+  /** Ports that a firewall protects. */
+  readonly firewalledPorts: readonly number[]
   readonly timeout: number
 }
 
@@ -56,8 +58,8 @@ const HIDDEN = 'not counted for other users before Linux 6.2 (docs/how-to/host.m
 /** Bytes to read: 1700 listening sockets; connections follow after them. */
 const TABLE_BYTES = 256 * 1024
 
-/** Ports on which a process listens on an interface other than loopback. A firewall is not taken into account. */
-export const portsCheck = ({ procfs, ports, timeout }: ProcessCheckOptions): HostCheck =>
+/** Ports on which a process listens on an interface other than loopback, without those that the operator protects. */
+export const portsCheck = ({ procfs, ports, firewalledPorts, timeout }: ProcessCheckOptions): HostCheck =>
   createHostCheck({
     name: 'ports',
     timeout,
@@ -71,7 +73,8 @@ export const portsCheck = ({ procfs, ports, timeout }: ProcessCheckOptions): Hos
         tables
           .flatMap(parseListeners)
           .filter(({ isLoopback }) => !isLoopback)
-          .map(({ port }) => port),
+          .map(({ port }) => port)
+          .filter((port) => !firewalledPorts.includes(port)),
       )
       const exposed = ports.filter((port) => open.has(port))
       return {

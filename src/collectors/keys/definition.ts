@@ -6,13 +6,13 @@ import { listOf, numberOrNull, objectOf, textOrNull, timeOrNull } from '../share
 /** The secrets of a node; `password` is the one of the keystores. */
 export const KEYS = ['secp', 'bls', 'password'] as const
 export const KEY_KINDS = ['keystore', 'backup'] as const
-export const KEY_STATES = ['ok', 'missing', 'invalid', 'exposed', 'unverified'] as const
+export const KEY_STATES = ['ok', 'missing', 'invalid', 'exposed', 'unverified', 'off_node'] as const
 
 export const definition = {
   name: 'keys',
   help: "the node's keystores and their backups: present, intact, readable only by their owner",
   introduction:
-    'Keystores, their backups and their password, from the metadata of the files. The content is checked if the agent may read it, and is not stored; `unverified` is a file that exists and is readable only by its owner, so that the agent cannot check the content.',
+    'Keystores, their backups and their password, from the metadata of the files. The content is checked if the agent may read it, and is not stored; `unverified` is a file that exists and is readable only by its owner, so that the agent cannot check the content. `off_node` is a backup that is not on this host and that `chain-agent keys off-node` has recorded since the keystore was written; that of the password if both keys are recorded.',
   settings: z
     .strictObject({
       ...timing('1m', '10s', POLL),

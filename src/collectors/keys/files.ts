@@ -3,7 +3,9 @@ import {
   exposureOf,
   isReplacedCopyOf,
   type KeyFolders,
+  KEY_TYPES,
   keystoreOf,
+  offNodeFileOf,
   resolveFolders,
 } from '../../core/key-paths.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
@@ -13,6 +15,7 @@ import {
   findEnvironmentProblem,
   findPasswordProblem,
 } from '../../parsers/keystore.ts'
+import { parseOffNode } from '../../parsers/off-node.ts'
 import { type FileFacts, type KeyFiles } from '../../sources/key-files.ts'
 import { type ReadPrefix } from '../../sources/prefix.ts'
 import { z } from 'zod'
@@ -84,6 +87,20 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
     return null
   }
 
+  /** The secrets with a recorded copy off the node. A note that is older than the keystore may be of another key. */
+  const recordedOffNode = async (folders: KeyFolders): Promise<ReadonlySet<KeyFile['key']>> => {
+    const read = await files.read(offNodeFileOf(folders), (text) => parseOffNode(text) ?? null)
+    const notes = typeof read === 'string' ? [] : (read.verdict ?? [])
+    const current = await Promise.all(
+      notes.map(async ({ key, at }) => {
+        const facts = await files.look(keystoreOf(folders, key))
+        return typeof facts !== 'string' && Date.parse(at) >= facts.modifiedAt ? [key] : []
+      }),
+    )
+    const recorded = new Set<KeyFile['key']>(current.flat())
+    return KEY_TYPES.every((key) => recorded.has(key)) ? recorded.add('password') : recorded
+  }
+
   return async (signal) => {
     const { word } = await readPrefix(signal)
     const folders = await resolveFolders(places, { prefix: word, files })
@@ -94,6 +111,7 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
     const entries = listed === 'none' ? [] : typeof listed === 'string' ? null : listed
     // The reads may complete after the timeout of the poll.
     signal.throwIfAborted()
+    const offNode = await recordedOffNode(folders)
     const keystores = keystoresIn(folders).map(async (secret) => {
       const { state, why } = await stateOf(secret, nodeUser)
       return { key: secret.key, kind: secret.kind, state, why, writtenAt: null, copies: null }
@@ -104,7 +122,12 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
       const copies = entries?.map((name) => `${backupDirectory}/${name}`).filter(isReplacedCopyOf(path))
       const isIntact = checked.state === 'ok' || checked.state === 'unverified'
       const exposure = isIntact ? await exposedCopy(copies ?? [], nodeUser) : null
-      const state: FileState = exposure === null ? checked : { state: 'exposed', why: exposure }
+      const isOffNode = checked.state === 'missing' && offNode.has(key)
+      const state: FileState = isOffNode
+        ? { state: 'off_node', why: null }
+        : exposure === null
+          ? checked
+          : { state: 'exposed', why: exposure }
       const writtenAt = facts?.modifiedAt ?? null
       return { key, kind, ...state, writtenAt, copies: copies?.length ?? null }
     })

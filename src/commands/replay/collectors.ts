@@ -94,6 +94,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
       duties: createDuties(),
       ownKey,
       blocksyncWindow: config.derived.blocksyncWindow,
+      readBootId: () => Promise.resolve(null),
       checkpoint: NO_CHECKPOINT,
       timing: config.derived,
     }),

@@ -58,13 +58,14 @@ const PROVIDED: readonly ProvidedSeries[] = [
 
 /**
  * Metrics that a rule reads in addition to the provided ones, and whose absence does not change its result in a replay:
- * the report on the database, the RPC and the metrics of consensus are its second source, and a unit that has entries
- * exists.
+ * the report on the database, the RPC and the metrics of consensus are its second source, a unit that has entries
+ * exists, and the role decides only about the RPC, which has no entries.
  */
 const OPTIONAL = named([
   'chain_storage_used_ratio',
   'chain_storage_chunks',
   'chain_service_state',
+  'chain_node_role',
   'chain_rpc_block_timestamp_seconds',
   'chain_native_start_active',
 ])

@@ -51,7 +51,7 @@ name are replaced.
 
 Examples:
   chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
-  chain-agent rules --set ChainExecutionSlow.warning=25ms --set ChainBehind.for=1m --disable ChainSmtActive
+  chain-agent rules --set ChainExecutionSlow.limit=400ms --set ChainBehind.for=1m --disable ChainSmtActive
   chain-agent rules --format prometheusrule --resource-label release=prometheus | kubectl apply --server-side -f -`,
     )
     .action(async (options: RulesOptions) => {
@@ -65,7 +65,7 @@ const addWord = (word: string, before: readonly string[]): readonly string[] => 
 
 const addSetting = (text: string, before: readonly string[]): readonly string[] => {
   if (/^\w+\.\w+=./.test(text)) return [...before, text]
-  throw new InvalidArgumentError('expected RULE.SETTING=VALUE, like ChainExecutionSlow.warning=25ms')
+  throw new InvalidArgumentError('expected RULE.SETTING=VALUE, like ChainExecutionSlow.limit=400ms')
 }
 
 const addLabel = (text: string, before: readonly string[]): readonly string[] => {

@@ -18,8 +18,10 @@ export const agent: RuleFile = {
             'Two minutes: a restart of the agent takes seconds, and a node falls behind by the 800 blocks with which it can catch up in about four minutes.',
           alert: 'ChainAgentDown',
           severity: 'critical',
+          page: 'Until the agent or its host is back, no failure of the node is reported.',
           component: 'agent',
           for: '2m',
+          keepFiringFor: '2m',
           advice: [
             'Check whether the host is up and reachable.',
             'On the host, see why the agent stopped: `systemctl status chain-agent`, `journalctl -u chain-agent -n 50`.',
@@ -34,6 +36,7 @@ export const agent: RuleFile = {
             'No agent is scraped: the target was removed from the configuration, or another program answers there. If a target exists and is down, ChainAgentDown fires instead.',
           alert: 'ChainAgentAbsent',
           severity: 'critical',
+          page: 'Until a target is back, no failure of any node is reported.',
           component: 'agent',
           for: '5m',
           dashboard: 'd/chain-fleet',

@@ -20,7 +20,10 @@ export const consensus: RuleFile = {
           limit: 10,
           for: '30s',
           keepFiringFor: '3m',
-          critical: { limit: 30 },
+          critical: {
+            limit: 30,
+            page: 'The node does not follow the chain and serves old blocks; in minutes its peers no longer serve it the blocks that it lacks.',
+          },
           explainedBy: [
             NODE_DOWN,
             NETWORK_HALTED,
@@ -50,6 +53,7 @@ export const consensus: RuleFile = {
             'A block is finalized when the second block after it has a quorum: about a second. While new blocks arrive, a minute without a finalized one was never observed. A node that catches up has old finalized blocks, too, but new ones with every scrape: `changes`.',
           alert: 'ChainFinalityStalled',
           severity: 'critical',
+          page: 'Nothing becomes final: exchanges, bridges and indexers wait, and other alerts see a chain that advances.',
           component: 'consensus',
           limit: 60,
           for: '30s',
@@ -75,6 +79,7 @@ export const consensus: RuleFile = {
             'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network continues would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `delta`, which needs two samples.',
           alert: 'ChainNetworkHalted',
           severity: 'critical',
+          page: 'The operators of the network must act together, and restarting a node would harm it.',
           component: 'consensus',
           limit: 30,
           keepFiringFor: '3m',
@@ -120,8 +125,10 @@ export const consensus: RuleFile = {
             'A working node commits several blocks a second: none in two minutes together with local timeouts was never observed on a healthy node. A restart also changes the counter, so it has three minutes again.',
           alert: 'ChainConsensusDeadlock',
           severity: 'critical',
+          page: 'The node commits nothing and does not recover by itself.',
           component: 'consensus',
           for: '1m',
+          keepFiringFor: '3m',
           explainedBy: [NODE_DOWN, NETWORK_HALTED, { alerts: ['ChainFinalityStalled', 'ChainStateDiverged'] }],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',

@@ -1,10 +1,5 @@
 import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
-const DISK_FILLING_ADVICE = [
-  'Find what grows: `du -xh --max-depth=2 DIRECTORY | sort -h | tail`.',
-  'Check the clean-up: `systemctl list-timers`.',
-]
-
 export const disk: RuleFile = {
   name: 'disk',
   groups: [
@@ -12,41 +7,34 @@ export const disk: RuleFile = {
       name: 'chain-disk',
       rules: [
         {
-          comment: 'F20. A forecast alone flaps; the share of free space keeps it from firing while there is plenty.',
+          comment:
+            'F20. A forecast alone flaps; the share of free space keeps it from firing while there is plenty. A new ledger grows for the 600 minutes that the node keeps it, which is no trend: the range is longer, 11 of its 12 hours must have data, and the last hour must show the same. No forecast pages: ChainDiskFull does.',
           alert: 'ChainDiskFilling',
           severity: 'warning',
           component: 'host',
           limit: 0.4,
           for: '1h',
-          advice: DISK_FILLING_ADVICE,
+          advice: [
+            'Find what grows: `du -xh --max-depth=2 DIRECTORY | sort -h | tail`.',
+            'Check the clean-up: `systemctl list-timers`.',
+          ],
           expr: (
             limit,
           ) => `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}
   and on (instance, job, cluster, directory)
-(predict_linear(chain_host_filesystem_available_bytes[6h], 86400) < 0)`,
+(predict_linear(chain_host_filesystem_available_bytes[12h], 86400) < 0)
+  and on (instance, job, cluster, directory)
+(predict_linear(chain_host_filesystem_available_bytes[1h], 86400) < 0)
+  and on (instance, job, cluster, directory)
+(count_over_time(chain_host_filesystem_available_bytes[12h:1h]) > 10)`,
           summary: 'A file system of the node will be full within a day.',
           description:
-            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 6 hours will be full within 24 hours.',
-        },
-        {
-          alert: 'ChainDiskFilling',
-          severity: 'critical',
-          component: 'host',
-          limit: 0.2,
-          for: '1h',
-          advice: DISK_FILLING_ADVICE,
-          expr: (
-            limit,
-          ) => `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}
-  and on (instance, job, cluster, directory)
-(predict_linear(chain_host_filesystem_available_bytes[6h], 14400) < 0)`,
-          summary: 'A file system of the node will be full within hours.',
-          description:
-            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 6 hours will be full within 4 hours.',
+            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 12 hours will be full within 24 hours.',
         },
         {
           alert: 'ChainDiskFull',
           severity: 'critical',
+          page: 'Minutes to hours later consensus cannot write its files, and exits.',
           component: 'host',
           limit: 0.05,
           advice: [

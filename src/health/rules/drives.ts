@@ -7,9 +7,10 @@ export const drives: RuleFile = {
       name: 'chain-drives',
       rules: [
         {
-          comment: 'F22. A drive sets a bit of its critical warning when it is no longer reliable.',
+          comment:
+            'F22. A drive sets a bit of its critical warning when it is no longer reliable. It still works: if it fails, ChainDriveGone or the alert of the service pages.',
           alert: 'ChainDriveFailing',
-          severity: 'critical',
+          severity: 'warning',
           component: 'host',
           advice: ['See its report: `smartctl -a DEVICE`.', 'Replace it as soon as possible.'],
           expr: 'chain_host_nvme_critical_warning > 0',
@@ -20,8 +21,10 @@ export const drives: RuleFile = {
         {
           alert: 'ChainDriveGone',
           severity: 'critical',
+          page: 'The node or its redundancy has lost a drive; the next fault may cost the database.',
           component: 'host',
           for: '2m',
+          keepFiringFor: '5m',
           advice: [
             'See what the kernel reports: `dmesg --ctime | grep -i nvme`, `lsblk`.',
             'Replace the drive, or check its slot and power.',

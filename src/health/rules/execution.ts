@@ -1,10 +1,5 @@
 import { period, type RuleFile } from './rule.ts'
 
-const EXECUTION_SLOW_ADVICE = [
-  'Check the drives, heat and other processes: `chain-agent status host`.',
-  'See its log: `chain-agent logs execution`.',
-]
-
 /** The references that answered with the block of the compared height, and those of them with another block. */
 const COMPARED = 'count by (instance, job, cluster) (chain_reference_hash_matches)'
 const DIFFERENT = 'count by (instance, job, cluster) (chain_reference_hash_matches == 0)'
@@ -17,15 +12,17 @@ export const execution: RuleFile = {
       rules: [
         {
           comment:
-            'The median is above a bucket bound if less than half of the blocks are in the bucket: this is exact, while an interpolated quantile is an estimate. No block at all is 0/0, and no alert.',
+            'A third of the time that a block has: a validator votes 300 ms after the vote before at the earliest (monad-chain-config/src/revision.rs, vote_pace of CHAIN_PARAMS_V_0_12_0; 400 ms until V_0_11_0). A busy hour of a healthy node stays below. The median is above a bucket bound if less than half of the blocks are in the bucket: this is exact, while an interpolated quantile is an estimate. No block at all is 0/0, and no alert. No page: it is early, and ChainBehind and ChainBlockStalled are not.',
           alert: 'ChainExecutionSlow',
           severity: 'warning',
           component: 'execution',
-          limit: 0.01,
+          limit: 0.1,
           limits: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
-          for: '2m',
-          critical: { limit: 0.05, for: '1m' },
-          advice: EXECUTION_SLOW_ADVICE,
+          for: '5m',
+          advice: [
+            'Check the drives, heat and other processes: `chain-agent status host`.',
+            'See its log: `chain-agent logs execution`.',
+          ],
           expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{le="${limit}"}[2m])
   / on (instance, job, cluster) rate(chain_execution_block_duration_seconds_count[2m])
 < 0.5`,
@@ -54,6 +51,7 @@ export const execution: RuleFile = {
             'The hash of a block covers its state root and the hash of its parent: after one wrong block every later one differs, and finalized blocks do not change. Thirty seconds are three comparisons, each at a new height while the node advances. One reference, or one of two, proves nothing: it or the node is wrong. Then consensus must be the second observer: a node with a wrong state rejects nearly every block, two to three a second, for its results, and one wrong leader causes a small part of that.',
           alert: 'ChainStateDiverged',
           severity: 'critical',
+          page: 'Answers of the RPC may be wrong.',
           component: 'execution',
           limit: 0.5,
           for: '30s',
@@ -113,13 +111,16 @@ export const execution: RuleFile = {
         },
         {
           comment:
-            'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to. Below 48 hours it pages: an upgrade and the migration of the database take minutes, and a failed one needs time to be repaired.',
+            'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to. Below 12 hours it pages: by the evening for a fork before the next noon. An upgrade and the migration of the database take minutes, and a failed one needs time to be repaired.',
           alert: 'ChainForkNotReady',
           severity: 'warning',
           component: 'execution',
           limit: 604800,
           for: '1h',
-          critical: { limit: 172800 },
+          critical: {
+            limit: 43200,
+            page: 'Without the upgrade the node leaves the chain at the fork, before the next working day has ended.',
+          },
           advice: [
             'See what is missing: `chain-agent status versions`.',
             'Upgrade the package, then restart execution, consensus and RPC together.',

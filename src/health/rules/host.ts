@@ -70,6 +70,7 @@ export const host: RuleFile = {
             'F17. Units are active long before the node advances. If no block is known at all, none is fresh: hence unless. One hour: in the known case it took 45 minutes to find the cause.',
           alert: 'ChainRebootedNotSyncing',
           severity: 'critical',
+          page: 'The services run and the node does not follow the chain: no other service restarts it.',
           component: 'host',
           limit: 3600,
           for: '5m',
@@ -93,7 +94,11 @@ export const host: RuleFile = {
           component: 'host',
           limit: 0.2,
           for: '10m',
-          critical: { limit: 0.5, for: '2m' },
+          critical: {
+            limit: 0.5,
+            for: '2m',
+            page: 'Other nodes reject the proposals of a node whose clock is more than about 0.8 s off.',
+          },
           advice: ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.'],
           expr: (limit) => `abs(chain_host_clock_offset_seconds) > ${limit}`,
           summary: 'The clock of the host is wrong.',
@@ -185,20 +190,25 @@ chain_service_max_file_descriptors > ${limit}`,
         },
         {
           comment:
-            'Blocks and votes arrive over UDP: a dropped packet is a part of a block. 100 in five minutes, for two minutes, are more than a single burst.',
+            'Blocks and votes arrive over UDP: a dropped packet is a vote or a part of a block. Of the parts of a block 2.5 times as many are sent as are needed (monad-raptorcast/src/config.rs, raptor10_redundancy), so a small share is harmless: one in a hundred, for two minutes, is more than a single burst. Both counters are of all programs of the host.',
           alert: 'ChainUdpDrops',
           severity: 'warning',
           component: 'host',
-          limit: 100,
+          limit: 0.01,
           for: '2m',
           advice: [
             'Raise `net.core.rmem_max` as the documentation of the node says, and restart consensus and execution together: `chain-agent recover`.',
             'If it is high enough, find out what uses the CPUs: `chain-agent status host`.',
           ],
-          expr: (limit) => `increase(chain_host_udp_errors_total{kind="receive_buffer"}[5m]) > ${limit}`,
+          expr: (limit) => `rate(chain_host_udp_errors_total{kind="receive_buffer"}[5m])
+  / on (instance, job, cluster) (
+    rate(chain_host_udp_received_total[5m])
+      + on (instance, job, cluster) rate(chain_host_udp_errors_total{kind="receive_buffer"}[5m])
+  )
+> ${limit}`,
           summary: 'The host drops UDP packets, because the programs do not read them in time.',
           description: (limit) =>
-            `{{ $labels.instance }} has dropped {{ printf "%.0f" $value }} UDP packets in five minutes, more than ${limit}. Blocks arrive late, and votes are missing.`,
+            `{{ $labels.instance }} has dropped {{ $value | humanizePercentage }} of its UDP packets in five minutes, more than ${percent(limit)}. Blocks arrive late, and votes are missing.`,
         },
         {
           alert: 'ChainGovernor',
@@ -292,7 +302,10 @@ chain_service_max_file_descriptors > ${limit}`,
           severity: 'warning',
           component: 'security',
           for: '10m',
-          advice: ['Bind it to 127.0.0.1, or check that a firewall blocks it.'],
+          advice: [
+            'Bind it to 127.0.0.1, or block it in a firewall.',
+            'If a firewall blocks it, which you have tested from another host, add the port to `host.firewalledPorts`.',
+          ],
           expr: `chain_host_port_exposed == 1
 unless on (instance, job, cluster, port) (
   chain_host_port_exposed{port=~"8080|8081"}

@@ -1,4 +1,4 @@
-import { percent, period, type RuleFile } from './rule.ts'
+import { percent, type RuleFile } from './rule.ts'
 
 export const journal: RuleFile = {
   name: 'journal',
@@ -50,11 +50,11 @@ unless on (instance, job, cluster, service)
         },
         {
           comment:
-            'A journal that is young because the service is new has not lost anything: its oldest entry does not change. If it has moved within two hours, older entries were deleted.',
+            'A journal that is young because the service is new has not lost anything: its oldest entry does not change. If it has moved within two hours, older entries were deleted. One hour, because a node at DEBUG fills a journal of ordinary size within hours, on purpose: less than an hour is lost before an operator who is paged can read it.',
           alert: 'ChainJournalEvicted',
           severity: 'warning',
           component: 'agent',
-          limit: 21600,
+          limit: 3600,
           for: '30m',
           advice: ['Give the journal more space: `SystemMaxUse=` in `/etc/systemd/journald.conf`.'],
           expr: (limit) => `(time() - chain_log_oldest_entry_timestamp_seconds < ${limit})
@@ -64,9 +64,9 @@ and on (instance, job, cluster, service)
     > on (instance, job, cluster, service)
     min_over_time(chain_log_oldest_entry_timestamp_seconds[2h])
   )`,
-          summary: 'The journal keeps less than six hours.',
+          summary: 'The journal keeps less than an hour.',
           description: (limit) =>
-            `The journal on {{ $labels.instance }} reaches back {{ $value | humanizeDuration }} for {{ $labels.service }}, less than ${period(limit)}, and older entries are being deleted. After an incident its log entries may be gone before they are read.`,
+            `The journal on {{ $labels.instance }} reaches back {{ $value | humanizeDuration }} for {{ $labels.service }}, less than ${limit / 60} minutes, and older entries are being deleted. After an incident its log entries may be gone before they are read.`,
         },
         {
           alert: 'ChainLogsIncomplete',

@@ -5,13 +5,8 @@ const UNLESS_UNNEEDED = `unless on (instance, job, cluster, key, kind) (
     and on (instance, job, cluster) (max_over_time(chain_node_role{role=~"full-node|rpc"}[6h]) == 1)
 )`
 
-const KEY_FILE_MISSING_ADVICE = [
-  'Write a new backup: `sudo chain-agent keys backup`.',
-  'Restore a keystore: `sudo chain-agent keys restore`. See docs/how-to/keys.md.',
-]
-
-const KEY_FILE_INVALID_ADVICE = [
-  'Write a new backup: `sudo chain-agent keys backup`.',
+const KEY_FILE_ADVICE = [
+  'Write a new backup: `sudo chain-agent keys backup`, or record one that is kept elsewhere: `sudo chain-agent keys off-node`.',
   'Restore a keystore: `sudo chain-agent keys restore`. See docs/how-to/keys.md.',
 ]
 
@@ -23,25 +18,12 @@ export const keys: RuleFile = {
       rules: [
         {
           comment:
-            'A keystore that disappears pages. A backup, or a file that was already missing before, is a warning: the next rule. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
-          alert: 'ChainKeyFileMissing',
-          severity: 'critical',
-          component: 'keys',
-          for: '1h',
-          advice: KEY_FILE_MISSING_ADVICE,
-          expr: `(chain_key_file_state{kind="keystore",state="missing"} == 1)
-and on (instance, job, cluster, key, kind)
-  (min_over_time(chain_key_file_state{state="missing"}[6h]) == 0)`,
-          summary: 'A key file of the node is missing.',
-          description:
-            'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',
-        },
-        {
+            'The running node has its keys in memory: the file matters at the next start, so it is no page. A backup that is recorded as kept off the node is not missing. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
           alert: 'ChainKeyFileMissing',
           severity: 'warning',
           component: 'keys',
           for: '1h',
-          advice: KEY_FILE_MISSING_ADVICE,
+          advice: KEY_FILE_ADVICE,
           expr: `(chain_key_file_state{state="missing"} == 1)
 ${UNLESS_UNNEEDED}`,
           summary: 'A key file of the node is missing.',
@@ -49,25 +31,13 @@ ${UNLESS_UNNEEDED}`,
             'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',
         },
         {
-          comment:
-            'Empty, truncated, or not the expected content. A keystore pages: the node does not start again. A backup does not; its age is not an error.',
-          alert: 'ChainKeyFileInvalid',
-          severity: 'critical',
-          component: 'keys',
-          for: '1h',
-          advice: KEY_FILE_INVALID_ADVICE,
-          expr: 'chain_key_file_state{kind="keystore",state="invalid"} == 1',
-          summary: 'A key file of the node exists but cannot be used.',
-          description:
-            'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been empty, truncated or not the expected content for an hour. Nothing can be restored from it.',
-        },
-        {
+          comment: 'Empty, truncated, or not the expected content. The age of a backup is not an error.',
           alert: 'ChainKeyFileInvalid',
           severity: 'warning',
           component: 'keys',
           for: '1h',
-          advice: KEY_FILE_INVALID_ADVICE,
-          expr: 'chain_key_file_state{kind="backup",state="invalid"} == 1',
+          advice: KEY_FILE_ADVICE,
+          expr: 'chain_key_file_state{state="invalid"} == 1',
           summary: 'A key file of the node exists but cannot be used.',
           description:
             'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been empty, truncated or not the expected content for an hour. Nothing can be restored from it.',

@@ -18,8 +18,10 @@ export const maintenance: RuleFile = {
             'The operator of {{ $labels.instance }} has set a maintenance window ({{ $labels.reason }}). All alerts of this node are inhibited, except those on keys and security.',
         },
         {
+          comment:
+            'A window that was forgotten inhibits every page: so it must be delivered, which information need not be.',
           alert: 'ChainMaintenanceLong',
-          severity: 'info',
+          severity: 'warning',
           component: 'agent',
           for: '24h',
           advice: ['End it if the work is done: `chain-agent maintenance end`.'],

@@ -36,6 +36,7 @@ export const peers: RuleFile = {
             'The number of known peers alone is no evidence: it does not change while the node is cut off. After a start sessions are back within two minutes.',
           alert: 'ChainIsolated',
           severity: 'critical',
+          page: 'The node receives almost no blocks and falls behind within minutes.',
           component: 'consensus',
           limit: 5,
           for: '5m',
@@ -67,9 +68,9 @@ export const peers: RuleFile = {
         },
         {
           comment:
-            'Only a node that suffers from it: too few votes, few sessions, or behind. Of a healthy node one five-minute window in a thousand has more than 50 errors, and needs no page.',
+            'Only a node that suffers from it: too few votes, few sessions, or behind; each of those pages by itself where it must. The errors are caused by peers.',
           alert: 'ChainNetworkNoise',
-          severity: 'critical',
+          severity: 'warning',
           component: 'consensus',
           limit: 50,
           keepFiringFor: '5m',
@@ -91,9 +92,9 @@ export const peers: RuleFile = {
         },
         {
           comment:
-            'Errors from one peer are a problem of that peer. From three peers: one five-minute window in a thousand of a healthy node has more. The range is already a delay; keep firing for five minutes, because errors come in bursts.',
+            'Errors from one peer are a problem of that peer. From three peers: one five-minute window in a thousand of a healthy node has more, which is one every few days: for information. The range is already a delay; keep firing for five minutes, because errors come in bursts.',
           alert: 'ChainNetworkNoise',
-          severity: 'warning',
+          severity: 'info',
           component: 'consensus',
           limit: 50,
           keepFiringFor: '5m',
@@ -105,22 +106,6 @@ export const peers: RuleFile = {
           summary: 'Several peers cause network errors on the node.',
           description: (limit) =>
             `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more.`,
-        },
-        {
-          comment: 'Three in a thousand healthy windows have more than 25, about one a day: for information.',
-          alert: 'ChainNetworkNoise',
-          severity: 'info',
-          component: 'consensus',
-          limit: 25,
-          keepFiringFor: '5m',
-          advice: NETWORK_NOISE_ADVICE,
-          expr: (
-            limit,
-          ) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
-  and on (instance, job, cluster) (chain_consensus_network_error_peers >= 2)`,
-          summary: 'Several peers cause network errors on the node.',
-          description: (limit) =>
-            `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 2 peers or more.`,
         },
       ],
     },

@@ -38,11 +38,27 @@ export const NODE_DOWN: Cause = { alerts: ['ChainServiceDown', 'ChainServiceMiss
 export const NETWORK_HALTED: Cause = { alerts: ['ChainNetworkHalted'], scope: 'fleet' }
 
 /** One condition on the samples of the agent that is a problem, at one severity or at two. */
-export interface AlertRow {
+export type AlertRow = AlertCondition & (PageLevel | WarningLevel)
+
+/** A critical alert pages. */
+interface PageLevel {
+  readonly severity: 'critical'
+  /** Why an operator must act at night: what is lost until the morning. */
+  readonly page: string
+  readonly critical?: never
+}
+
+interface WarningLevel {
+  readonly severity: Exclude<RuleSeverity, 'critical'>
+  readonly page?: never
+  /** The same condition at another limit or after another time is a second rule, of severity critical. */
+  readonly critical?: Pick<PageLevel, 'page'> & Partial<Pick<AlertCondition, 'limit' | 'for' | 'explainedBy'>>
+}
+
+interface AlertCondition {
   /** Why these limits and durations; the comment in the generated file. */
   readonly comment?: string
   readonly alert: string
-  readonly severity: RuleSeverity
   readonly component: Component
   /** The number in `expr` and `description` that decides, in the unit of the metric. */
   readonly limit?: number
@@ -51,8 +67,6 @@ export interface AlertRow {
   /** How long the condition must hold, as a Prometheus duration. */
   readonly for?: string
   readonly keepFiringFor?: string
-  /** The same condition at another limit or after another time is a second rule, of severity critical. */
-  readonly critical?: Partial<Pick<AlertRow, 'limit' | 'for' | 'explainedBy'>>
   /** What it counts for in the state of the node, if not for its severity: an alert that needs no action may. */
   readonly countsAs?: 'warning'
   /**

@@ -11,6 +11,12 @@ const patternsOf = (wanted: string, alertName = 'ChainLogTrouble'): string =>
     .filter((name) => name !== FOR_INFORMATION)
     .join('|')
 
+/** As ChainRpcDown: a validator serves no users by RPC. */
+const UNLESS_RPC_OF_VALIDATOR = `unless on (instance, job, cluster, service) (
+  chain_service_expected{service="rpc"}
+    and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
+)`
+
 const SERVICE_DOWN_ADVICE = [
   'See why it stopped: `chain-agent logs SERVICE`.',
   'See whether something must be fixed first, and how to start: `chain-agent recover`.',
@@ -26,13 +32,16 @@ export const services: RuleFile = {
       rules: [
         {
           comment:
-            'F16. systemd does not restart consensus and execution (Restart=no), and peers serve blocks for only three or four minutes: one minute. Units that the node does not depend on follow below; otelcol is ChainPushDown.',
+            'F16. systemd does not restart consensus and execution (Restart=no), and peers serve blocks for only three or four minutes: one minute. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is ChainPushDown. It keeps firing for three minutes: a service that fails again and again is one problem.',
           alert: 'ChainServiceDown',
           severity: 'critical',
+          page: 'The node does not do its work, and systemd does not restart consensus and execution.',
           component: 'services',
           for: '1m',
+          keepFiringFor: '3m',
           advice: SERVICE_DOWN_ADVICE,
-          expr: 'instance_service:chain_service:down{service!~"otelcol|ledger-tail|cruft"} == 1',
+          expr: `instance_service:chain_service:down{service!~"otelcol|ledger-tail|cruft"} == 1
+${UNLESS_RPC_OF_VALIDATOR}`,
           summary: 'A required service is not running.',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for one minute. systemd does not restart consensus and execution automatically.',
@@ -42,8 +51,13 @@ export const services: RuleFile = {
           severity: 'warning',
           component: 'services',
           for: '5m',
+          keepFiringFor: '3m',
           advice: SERVICE_DOWN_ADVICE,
-          expr: 'instance_service:chain_service:down{service=~"ledger-tail|cruft"} == 1',
+          expr: `instance_service:chain_service:down{service=~"ledger-tail|cruft"} == 1
+or on (instance, job, cluster, service) (
+  instance_service:chain_service:down{service="rpc"} == 1
+    and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
+)`,
           summary: 'A supporting service is not running.',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for five minutes. The node itself is not affected.',
@@ -53,6 +67,7 @@ export const services: RuleFile = {
             "The upgrade of a package removes a unit for seconds; after five minutes it is an error on the host or in the agent's configuration.",
           alert: 'ChainServiceMissing',
           severity: 'critical',
+          page: 'The service cannot be started until its unit is installed again.',
           component: 'services',
           for: '5m',
           advice: [
@@ -104,6 +119,7 @@ export const services: RuleFile = {
           comment: 'F15. Each of these is the last line that a program logs.',
           alert: 'ChainAssertion',
           severity: 'critical',
+          page: 'The program has exited, and exits again with the next start if the cause remains.',
           component: 'services',
           advice: [
             'Read the last lines: `chain-agent logs SERVICE --since 15m`.',
@@ -121,6 +137,7 @@ export const services: RuleFile = {
             'All patterns without a separate rule, as wal_stopped, cleanup_skipped and timeline_missing have one.',
           alert: 'ChainLogTrouble',
           severity: 'critical',
+          page: 'The program has exited or is about to, and does not recover by itself.',
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `increase(

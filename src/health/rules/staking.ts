@@ -8,9 +8,10 @@ export const staking: RuleFile = {
       name: 'chain-staking',
       rules: [
         {
-          comment: 'Also without the metrics of consensus. A node that was never in the set is not meant.',
+          comment:
+            'Also without the metrics of consensus. A node that was never in the set is not meant. For seven days, also after an exit on purpose: so it is no page.',
           alert: 'ChainOutsideActiveSet',
-          severity: 'critical',
+          severity: 'warning',
           component: 'duty',
           for: '5m',
           explainedBy: [{ alerts: ['ChainLeftActiveSet'] }],
@@ -25,9 +26,10 @@ export const staking: RuleFile = {
             'The validator of {{ $labels.instance }} is no member of the set in force; within seven days it was. It neither leads nor votes, and earns nothing.',
         },
         {
-          comment: 'Known from the boundary block on; no stake can change it for the next epoch.',
+          comment:
+            'Known from the boundary block on; no stake can change it for the next epoch: nothing to do at night.',
           alert: 'ChainLeavesActiveSet',
-          severity: 'critical',
+          severity: 'warning',
           component: 'duty',
           for: '2m',
           advice: [
@@ -42,13 +44,12 @@ export const staking: RuleFile = {
         },
         {
           comment:
-            'The next boundary block decides by the current stake. Two percent: other delegators move as much in a day.',
+            'The next boundary block decides by the current stake. Two percent: other delegators move as much in a day. What moves it is the stake of others, and new stake takes the keys of its owner: no page.',
           alert: 'ChainStakeMarginLow',
           severity: 'warning',
           component: 'duty',
           limit: 0.02,
           for: '10m',
-          critical: { limit: 0 },
           advice: [
             'Compare stake and threshold: `curl -s localhost:9843/metrics | grep -E "^chain_staking_(stake|threshold|pending)"`.',
             'Delegate more before the next boundary block: `chain_staking_boundary_timestamp_seconds`.',
@@ -90,6 +91,7 @@ export const staking: RuleFile = {
         {
           alert: 'ChainValidatorFlagged',
           severity: 'critical',
+          page: 'Until the cause is removed the validator is in no further set; `double_sign` means that a second host signs with its key.',
           component: 'duty',
           for: '2m',
           advice: [

@@ -47,7 +47,11 @@ export const sync: RuleFile = {
           limit: 5,
           for: '30s',
           keepFiringFor: '3m',
-          critical: { limit: 20, for: '1m' },
+          critical: {
+            limit: 20,
+            for: '1m',
+            page: 'The node serves old blocks and votes late; if it does not catch up, its peers soon no longer serve it.',
+          },
           explainedBy: [
             NODE_DOWN,
             {
@@ -90,13 +94,19 @@ unless on (instance, job, cluster) (chain_rpc_up == 0)`,
         },
         {
           comment:
-            'In blocks, because the limits of the node are numbers of blocks: one blocksync request is for 800 at most, peers keep 1,000, and a live node panics at 3/2 of statesync_threshold, 900 by default (monad-bft/monad-ledger/src/lib.rs, ledger_fetch_headers; monad-bft/monad-consensus-state/src/lib.rs, maybe_statesync). 800 blocks are 4 minutes. No `for`: of 300 blocks, 90 s, none can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
+            'In blocks, because the limits of the node are numbers of blocks: one blocksync request is for 800 at most, peers keep 1,000, and a live node panics at 3/2 of statesync_threshold, 900 by default (monad-bft/monad-ledger/src/lib.rs, ledger_fetch_headers; monad-bft/monad-consensus-state/src/lib.rs, maybe_statesync). 800 blocks are 4 minutes. Two evaluations, so that one bad height of a reference does not fire it; of 300 blocks, 90 s, no more can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
           alert: 'ChainBlocksyncWindow',
           severity: 'warning',
           component: 'sync',
           limit: 450,
+          for: '15s',
+          keepFiringFor: '3m',
           explainedBy: [{ alerts: ['ChainBlockStalled', 'ChainBehind'] }],
-          critical: { limit: 300, explainedBy: [] },
+          critical: {
+            limit: 300,
+            explainedBy: [],
+            page: 'In about 100 seconds peers no longer serve the blocks that the node lacks: a restart becomes a statesync of hours.',
+          },
           advice: ['See how to recover, and how much time is left: `chain-agent recover`.'],
           expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
 unless on (instance, job, cluster) (max_over_time(instance:chain_statesync:active[2m]) == 1)`,
@@ -128,6 +138,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
             'A healthy start is live within seconds: it needs the six blocks that end with the root of the forkpoint, which are in its own ledger or come from peers (0.7 s for each request; sessions within two minutes). Without them it waits for ever. Three minutes after the start, as instance:chain_sync:expected ends; a process that systemd restarts starts again. A service that is down is ChainServiceDown.',
           alert: 'ChainStartStalled',
           severity: 'critical',
+          page: 'The node is out of service, and it does not become live by itself.',
           component: 'sync',
           for: '3m',
           pending: 'nothing',
@@ -150,7 +161,10 @@ unless on (instance, job, cluster) (instance_service:chain_service:down{service=
           component: 'sync',
           limit: 900,
           for: '30s',
-          critical: { limit: 1800 },
+          critical: {
+            limit: 1800,
+            page: 'The node is out of service for as long as its statesync is stalled, and it may not resume by itself.',
+          },
           advice: ['See how to recover: `chain-agent recover`.'],
           expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
 and on (instance, job, cluster) (instance:chain_statesync:active == 1)
@@ -181,6 +195,7 @@ unless on (instance, job, cluster) chain_statesync_last_progress_timestamp_secon
             'An RPC that starts while consensus is not live waits for it and does not listen, which is no outage; one that was up keeps answering with its old heights. For a service that is down ChainServiceDown fires.',
           alert: 'ChainRpcDown',
           severity: 'critical',
+          page: 'Users of this RPC get no answers.',
           component: 'sync',
           for: '1m',
           pending: 'warning',

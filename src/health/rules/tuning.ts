@@ -37,19 +37,18 @@ export const tuneFile = (file: RuleFile, { limits, disable }: Tuning): RuleFile 
 
 const tuneRow = (row: AlertRow, tuning: RuleTuning | undefined): AlertRow => {
   if (tuning === undefined) return row
-  const { critical } = row
-  return {
-    ...row,
+  const tuned = {
     ...changed(row, row.severity, tuning),
-    ...(critical && { critical: { ...critical, ...changed(critical, 'critical', tuning) } }),
     comment: [`Changed for this installation. Default: ${settingsOf(row)}.`, row.comment ?? ''].join(' ').trim(),
     // Descriptions name the default duration in words.
-    description: (limit) =>
+    description: (limit: number) =>
       [
         descriptionOf({ ...row, limit }),
         ...(tuning.for === undefined ? [] : [`This installation sets the duration to ${tuning.for}.`]),
       ].join(' '),
   }
+  if (row.severity === 'critical' || row.critical === undefined) return { ...row, ...tuned }
+  return { ...row, ...tuned, critical: { ...row.critical, ...changed(row.critical, 'critical', tuning) } }
 }
 
 type Settings = Pick<AlertRow, 'limit' | 'for'>

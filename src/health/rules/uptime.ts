@@ -42,6 +42,7 @@ export const uptime = (objective: number): RuleFile => {
             comment:
               'Pages for a node that comes and goes: an outage without a break has an alert of its own and a short window of 0. After such an outage the short window is between 0 and the limit for less than four minutes, and the alert does not fire.',
             severity: 'critical',
+            page: 'The outages are too short for another page, and the budget of the week is used up by the morning.',
             limit: shareAt(15),
             for: '10m',
             expr: (limit) => `${burns('1h', '5m', limit)}

@@ -11,6 +11,7 @@ export const validator: RuleFile = {
             'A node that was never in the set is a full node; one that left the set more than seven days ago is, too. The stake is absent until consensus is live.',
           alert: 'ChainLeftActiveSet',
           severity: 'critical',
+          page: 'The validator neither leads nor votes, and earns nothing; stake that is restored counts only from the next boundary block on.',
           component: 'duty',
           for: '5m',
           advice: [
@@ -24,9 +25,11 @@ export const validator: RuleFile = {
             'The stake of {{ $labels.instance }} no longer counts; within seven days its share was {{ $value | humanizePercentage }}. It neither leads nor votes, and earns nothing.',
         },
         {
-          comment: 'One alert for each of the hosts, so that each is named. Over all instances, whatever their job.',
+          comment:
+            'One alert for each of the hosts, so that each is named. Over all instances, whatever their job. Hosts are counted by the ID of their boot: an agent that is scraped under two names is one host, and a clone of a machine is another.',
           alert: 'ChainIdentityTwice',
           severity: 'critical',
+          page: 'Two votes for one round are a double signature, and each round can have them.',
           component: 'security',
           for: '30s',
           advice: [
@@ -35,10 +38,10 @@ export const validator: RuleFile = {
           ],
           expr: `(chain_duty_identity_active == 1)
   * on (identity) group_left ()
-    (sum by (identity) (chain_duty_identity_active) > 1)`,
+    (count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1)) > 1)`,
           summary: 'Two nodes sign with the same identity.',
           description:
-            '{{ $labels.instance }} signs as {{ $labels.identity }}, and so do others: {{ $value }} nodes in total. Votes of both for one round are a double signature.',
+            '{{ $labels.instance }} signs as {{ $labels.identity }}, and so do others: {{ $value }} hosts in total. Votes of both for one round are a double signature.',
         },
         {
           comment: 'The status report provides the key every five minutes, and the ledger stream is optional.',

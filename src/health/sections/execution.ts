@@ -79,7 +79,7 @@ export const execution: Section = {
   },
 }
 
-const toneOfUse = (ratio: number) => (ratio >= limitOf('ChainStorageFull', 'critical') ? ('bad' as const) : undefined)
+const toneOfUse = (ratio: number) => (ratio >= limitOf('ChainStorageFull', 'warning') ? ('bad' as const) : undefined)
 
 export const storage: Section = {
   name: 'storage',

@@ -217,6 +217,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
         'proc/net/tcp': renderSockets(host),
         'proc/net/tcp6': renderSockets6(),
         'proc/sys/kernel/osrelease': `${host.kernel}\n`,
+        'proc/sys/kernel/random/boot_id': `${node.journal.bootId}\n`,
         ...renderContention(ticks, host),
         'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
         [`boot/vmlinuz-${host.kernel}`]: '',

@@ -79,7 +79,7 @@ describe('the firing log', () => {
     // 15 minutes are 60 intervals: from the second sample, at 15 s, to the 62nd, at 915 s.
     const log = logOf([0.5, ...times(0.9, 60), 0.97, 0.9, 0.5])
     expect(full(log)).toMatchObject([
-      { severity: 'critical', subject: '', beganAt: 15_000, firedAt: 915_000, endedAt: 945_000 },
+      { severity: 'warning', subject: '', beganAt: 15_000, firedAt: 915_000, endedAt: 945_000 },
     ])
     expect(full(log)[0]?.summary).toContain('The database of this host has been 97% full for 15 minutes, above 85%')
   })

@@ -167,6 +167,7 @@ const recordDuty = (to: Recorder, moment: NodeState): void => {
   })
   to.gauge('chain_duty_identity_active', moment.consensusRuns, {
     identity: `02${(profile.keyOf ?? profile.name).replaceAll(/\W/g, '')}`,
+    boot: profile.name,
   })
   if (!profile.isValidator) return
   const expected = stakeOf(moment) * DUTY_SECONDS * BLOCKS_PER_SECOND * (1 + TIMEOUT_SHARE)

@@ -57,6 +57,7 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
     to.total('chain_host_pressure_seconds_total', moment.isSlow ? 0.2 : 0.02, { resource, share: 'some' })
     if (resource !== 'cpu') to.total('chain_host_pressure_seconds_total', 0.01, { resource, share: 'full' })
   }
+  to.total('chain_host_udp_received_total', 8000)
   for (const kind of ['receive_buffer', 'send_buffer'] as const) {
     to.total('chain_host_udp_errors_total', 0, { kind })
   }

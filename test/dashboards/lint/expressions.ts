@@ -61,7 +61,7 @@ const withoutVariables = (expr: string): string =>
   expr.replaceAll(/\$\{?__(?:rate_interval|interval|range)\}?/g, (word) => '1m'.padStart(word.length, '0'))
 
 /** Queries of all nodes, whichever are selected: a reused key must be found even if one of its nodes is not selected. */
-const OF_ALL_NODES = 'sum by (identity) (chain_duty_identity_active)'
+const OF_ALL_NODES = 'count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1))'
 
 const SCOPE = { job: '$job', instance: '$instance' } as const
 
