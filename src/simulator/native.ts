@@ -3,7 +3,7 @@ import { pick } from './chain.ts'
 import { isSyncing, progressAt, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './node.ts'
-import type { Condition } from './scenario/timeline.ts'
+import { countsAt } from './native-counts.ts'
 import { databaseGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
@@ -27,6 +27,10 @@ export interface Native {
   readonly voteDelayMs: number | undefined
   readonly executionLags: boolean
   readonly stateRootsDiffer: boolean
+  /** One other leader proposes blocks with wrong results: the rounds that time out are its own. */
+  readonly leaderDiverges: boolean
+  /** The clocks of other leaders are off: this node rejects their proposals, and their rounds time out. */
+  readonly clocksDiffer: boolean
 }
 
 const MINUTE = 60_000
@@ -43,10 +47,9 @@ export const usualNative: Native = {
   voteDelayMs: undefined,
   executionLags: false,
   stateRootsDiffer: false,
+  leaderDiverges: false,
+  clocksDiffer: false,
 }
-
-/** Only a member of the active set votes. */
-export const isVoting = ({ votes, stakeBps }: Native): boolean => votes && stakeBps > 0
 
 const changeNative = setIn('native')
 
@@ -86,7 +89,7 @@ export const nativeDirectives: readonly Directive[] = [
   ),
   directive(
     'stake is',
-    "the node's share of the stake; with 0 it is outside the active set and does not vote",
+    "the node's share of the stake; with 0 it is outside the active set, and counts and logs votes that it does not send",
     taking(basisPoints, (stakeBps) => changeNative({ stakeBps })),
   ),
   directive('votes stop', 'the node follows the network and does not vote', changeNative({ votes: false })),
@@ -101,6 +104,16 @@ export const nativeDirectives: readonly Directive[] = [
     'bft badroot',
     'consensus receives proposals with a different state root, one in five seconds',
     changeNative({ stateRootsDiffer: true }),
+  ),
+  directive(
+    'leaders diverge',
+    'one other leader proposes blocks with wrong results: its rounds time out, and consensus checks each block four times',
+    changeNative({ leaderDiverges: true }),
+  ),
+  directive(
+    'leaders drift',
+    'the clocks of other leaders are off: consensus rejects their proposals, and their rounds time out',
+    changeNative({ clocksDiffer: true }),
   ),
   directive(
     'bft agrees',
@@ -258,7 +271,7 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     creating_proposal: Math.floor(counts.commits / 200),
     vote_received: counts.commits,
     remote_timeout_msg: counts.timeouts * 150,
-    failed_ts_validation: 0,
+    failed_ts_validation: counts.rejectedTimestamps,
   }
   const gauges = (beginning: string, all: Readonly<Record<string, number>>): readonly Gauge[] =>
     Object.entries(all).map(([name, value]) => [`${beginning}_${name}`, name.replaceAll('_', ' '), value])
@@ -291,56 +304,3 @@ const phaseOf = ({ layout, timelines }: Storage): number => {
   if (layout !== 'E') return 0
   return { legacy: 0, dual: 1, single: 2, promoted: 3 }[timelines]
 }
-
-/** As in the log: a stalled node has a local timeout in every third round of the network. */
-const STUCK_EVERY = 3n
-/** A healthy consensus waits for execution about once a day. */
-const DAY_MS = 86_400_000
-const LAGS_EVERY_MS = 1000
-const DIFFERS_EVERY_MS = 5000
-
-/** The counters of consensus since the start of its process, computed from scenario and chain. */
-const countsAt = (node: SimulatedNode, atMs: number) => {
-  const { chain, heights } = node
-  const { startedMs } = node.condition().services.bft
-  const fromMs = followsSince(node.timeline.conditionAt(atMs), atMs, startedMs)
-  const roundAt = (ms: number): bigint => chain.block(heights.consensus(ms))?.round ?? 0n
-  const commitsIn = (from: number, to: number): number => Number(heights.consensus(to) - heights.consensus(from))
-  const sum = (holds: (condition: Condition) => boolean, amount: (from: number, to: number) => number): number =>
-    intervals(node, fromMs, atMs)
-      .filter(({ condition }) => holds(condition))
-      .reduce((total, { from, to }) => total + amount(from, to), 0)
-  const every = (ms: number) => (from: number, to: number) => Math.floor((to - from) / ms)
-  const stuckIn = (from: number, to: number): number =>
-    Number(chain.headAt(to).round / STUCK_EVERY - chain.headAt(from).round / STUCK_EVERY)
-
-  const commits = commitsIn(fromMs, atMs)
-  const timeouts = Number(roundAt(atMs) - roundAt(fromMs)) - commits
-  const { statesync } = node.timeline.conditionAt(atMs)
-  return {
-    commits,
-    /** Rounds that ended without a block. */
-    timeouts,
-    votes: sum(({ native, consensusRuns, behind }) => isVoting(native) && consensusRuns && behind === 0n, commitsIn),
-    /** In those rounds, and repeatedly while the node is stalled. */
-    localTimeouts: timeouts + sum(({ consensusRuns }) => !consensusRuns, stuckIn),
-    executionLagging:
-      Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
-    badStateRoots: sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)),
-    statesyncs: statesync && statesync.fromMs >= startedMs ? 1 : 0,
-  }
-}
-
-/** Blocks that came by statesync were not committed one by one. */
-const followsSince = ({ statesync }: Condition, atMs: number, startedMs: number): number =>
-  statesync && statesync.fromMs >= startedMs ? Math.min(statesync.untilMs, atMs) : startedMs
-
-/** The parts of a time range with one condition each. */
-const intervals = ({ timeline: { segments } }: SimulatedNode, fromMs: number, toMs: number) =>
-  segments
-    .map(({ fromMs: begins, condition }, index) => ({
-      condition,
-      from: Math.max(begins, fromMs),
-      to: Math.min(segments[index + 1]?.fromMs ?? Infinity, toMs),
-    }))
-    .filter(({ from, to }) => from < to)
