@@ -79,7 +79,7 @@ export const playWeek = async (
   scenario: string,
   { parts = WEEK, seconds = WEEK_S, recordS = 0 }: WeekOptions = {},
 ): Promise<Week> => {
-  const host = await startHost({ scenario, second: 0, settings: INTERVALS, pace: { ...LIVELY, spanMs: SPAN_MS } })
+  const host = await startHost({ scenario, second: 0, settings: SETTINGS, pace: { ...LIVELY, spanMs: SPAN_MS } })
   const fired = new Map<string, Fired>()
   const states = new Map<string, number>()
   const looks: Week['looks'][number][] = []
@@ -113,8 +113,9 @@ export const playWeek = async (
   }
 }
 
-/** Longer ones of the collectors with short ones: each reads once per step, a second before the evaluation. */
-const INTERVALS = {
+/** Port 9143 is behind a firewall. Intervals longer than the short ones of the demo: each collector reads once per step, a second before the evaluation. */
+const SETTINGS = {
+  'host.firewalledPorts': '9143',
   ...Object.fromEntries(['rpc', 'reference', 'services', 'native'].map((name) => [`${name}.interval`, '10s'])),
   ...Object.fromEntries(['host', 'keys', 'version', 'staking'].map((name) => [`${name}.interval`, '60s'])),
 }
