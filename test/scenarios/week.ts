@@ -115,7 +115,7 @@ export const playWeek = async (
 
 /** Port 9143 is behind a firewall. Intervals longer than the short ones of the demo: each collector reads once per step, a second before the evaluation. */
 const SETTINGS = {
-  'host.firewalledPorts': '9143',
+  'host.firewalledPorts': '[9143]',
   ...Object.fromEntries(['rpc', 'reference', 'services', 'native'].map((name) => [`${name}.interval`, '10s'])),
   ...Object.fromEntries(['host', 'keys', 'version', 'staking'].map((name) => [`${name}.interval`, '60s'])),
 }
