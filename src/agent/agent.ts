@@ -26,6 +26,7 @@ import { makeDirectory } from '../sources/durable.ts'
 import { socketOf } from '../sources/endpoints.ts'
 import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
+import type { HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
@@ -43,6 +44,7 @@ interface AgentOptions {
   readonly exec?: Exec
   readonly ask?: SendRequest
   readonly connect?: Connect
+  readonly host?: Partial<HostSources>
   /** Whether this is the only agent of the process; otherwise the metrics of the process are not exported. */
   readonly ownsProcess?: boolean
 }
@@ -102,6 +104,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     exec,
     ask,
     connect: options.connect,
+    host: options.host,
     checkpoints,
     ownsProcess,
     health: () => monitor.health(),

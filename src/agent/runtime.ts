@@ -28,7 +28,7 @@ import type { Recorder } from '../core/metric.ts'
 import { notEvaluated } from '../health/monitor.ts'
 import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
-import { createHostSources } from '../sources/host.ts'
+import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
 import { createJournal, createOldestEntryReader, type Journal } from '../sources/journal.ts'
 import { keyFiles } from '../sources/key-files.ts'
@@ -123,6 +123,8 @@ interface RuntimeOptions {
   readonly exec: Exec
   readonly ask: SendRequest
   readonly checkpoints: Checkpoints
+  /** Replaces sources of host readings. */
+  readonly host?: Partial<HostSources> | undefined
   /** Replaces the client of the query service for balances. */
   readonly connect?: Connect | undefined
   /** Whether this is the only agent of the process. */
@@ -199,7 +201,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
           createStorageReport(config.storage, clock) ??
           createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
         readStatus: createStatusTool({ exec, command: tool('status') }),
-        host: createHostSources(config.host),
+        host: { ...createHostSources(config.host), ...options.host },
         nodeFiles: createFileTree('/'),
         epochs: readEpochLengths(config.staking),
         forks,

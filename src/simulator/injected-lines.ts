@@ -1,9 +1,10 @@
-import { type LogLine, renderLogLine, type Steady, steadyTimes } from './consensus/log-lines.ts'
+import { renderLogLine, type Steady } from './consensus/log-lines.ts'
 import { CONSENSUS_TEXTS, type MessageText, RPC_TEXTS } from './injected-texts.ts'
 import type { NodeSubject } from './node.ts'
 import { type Draft, serviceEntry } from './journal/journal.ts'
 import { directive, type Directive, type Effect, linesPerSecond, oneOf, setIn, taking } from './scenario/directives.ts'
-import type { Change, Timeline } from './scenario/timeline.ts'
+import type { Change } from './scenario/timeline.ts'
+import { REPEATED, type Repeated, REPEATED_LINES } from './repeated-lines.ts'
 import { endService, pidOf } from './services/service.ts'
 
 const wordsOf = <Word extends string>(texts: Readonly<Record<Word, MessageText>>): readonly Word[] =>
@@ -90,18 +91,20 @@ type InjectedLine =
 export interface InjectedLines {
   /** The line injected last. */
   readonly last: InjectedLine | undefined
-  /** While the thread that writes the write-ahead log has stopped. */
-  readonly walStopped: Steady | undefined
+  /** A line of consensus at a constant rate. */
+  readonly repeated: (Steady & { readonly message: Repeated }) | undefined
   /** While other nodes send messages that cannot be read. */
   readonly networkErrors: Steady | undefined
 }
 
-export const noInjectedLines: InjectedLines = { last: undefined, walStopped: undefined, networkErrors: undefined }
+export const noInjectedLines: InjectedLines = { last: undefined, repeated: undefined, networkErrors: undefined }
 
 const inject = setIn('injectedLines')
 
 /** How often a node of v0.14.5 logs that the write-ahead log is not written. */
 const WAL_LINES_PER_SECOND = 250
+/** A burst of lines that others cause. */
+const REPEATED_PER_SECOND = 10
 const SIGABRT = 6
 
 const asserts: Effect = (condition, atMs) => {
@@ -121,12 +124,19 @@ export const injectedLineDirectives: readonly Directive[] = [
     taking(oneOf(CONSENSUS_MESSAGES), (message) =>
       inject((_, atMs) =>
         message === 'wal_stopped'
-          ? { walStopped: { fromMs: atMs, perSecond: WAL_LINES_PER_SECOND } }
+          ? { repeated: { message, fromMs: atMs, perSecond: WAL_LINES_PER_SECOND } }
           : { last: { role: 'bft', message, atMs } },
       ),
     ),
   ),
-  directive('bft calms', 'the lines of wal_stopped end', inject({ walStopped: undefined })),
+  directive(
+    'bft repeats',
+    'consensus writes that line ten times a second until `bft calms`',
+    taking(oneOf(REPEATED), (message) =>
+      inject((_, atMs) => ({ repeated: { message, fromMs: atMs, perSecond: REPEATED_PER_SECOND } })),
+    ),
+  ),
+  directive('bft calms', 'the lines that consensus repeats end', inject({ repeated: undefined })),
   directive(
     'execution logs',
     'execution writes that line and continues',
@@ -153,11 +163,9 @@ const STATE = 'consensus_state'
 
 const error = (target: string, message: string): MessageText => ({ level: 'ERROR', target, message })
 const warn = (target: string, message: string): MessageText => ({ level: 'WARN', target, message })
-const WAL_STOPPED = { level: 'ERROR', target: 'wal::events', message: 'waltrace thread stopped' } as const
-
 /** Texts of the injected lines of consensus and of the RPC. */
 const LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES | typeof RPC_MESSAGES)[number], MessageText>> = {
-  wal_stopped: WAL_STOPPED,
+  wal_stopped: REPEATED_LINES.wal_stopped,
   wal_push_failed: {
     level: 'ERROR',
     target: NODE,
@@ -167,7 +175,7 @@ const LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES | typeof RPC_MESSAGES)[n
   consensus_crashed: error(NODE, 'PREFIX consensus node crashed: ()'),
   parent_executor_gone: error(NODE, 'parent executor returned none!'),
   slow_executor: warn(NODE, 'long time to execute commands'),
-  clock_rejected: warn(STATE, 'Timestamp validation failed'),
+  clock_rejected: REPEATED_LINES.clock_rejected,
   pacing_mismatch: warn(STATE, 'network has different vote/proposal pacing than us'),
   cannot_propose: warn(STATE, "no eth_header found, can't propose"),
   snapshot_advised: {
@@ -190,11 +198,11 @@ const LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES | typeof RPC_MESSAGES)[n
   triedb_overloaded: warn('triedb_utils', 'TrieDB poll count went over limit for 10000 lookups'),
   triedb_read_failed: error('triedb_utils', 'error decoding result from db'),
   wal_not_started: error(NODE, 'failed to initialize wal'),
-  wal_lagging: warn(NODE, 'waltrace is lagging; dropping wal event'),
+  wal_lagging: REPEATED_LINES.wal_lagging,
   consensus_invariant: error(STATE, 'invariant broken: round_recovery.tc.high_extend is not tc'),
-  result_not_coherent: warn('eth_block_policy', 'block not coherent, execution result mismatch'),
+  result_not_coherent: REPEATED_LINES.result_not_coherent,
   state_root_mismatch: "state root doesn't match, are peers trusted?",
-  statesync_backlogged: warn('statesync', 'dropping inbound statesync request, execution backlogged?'),
+  statesync_backlogged: REPEATED_LINES.statesync_backlogged,
   txpool_stopped: warn('eth_txpool_executor', 'command channel was dropped, shutting down txpool executor'),
   stream_ended: error('raptorcast', 'Primary RaptorCast stream ended unexpectedly.'),
   egress_full: warn('dataplane', 'udp egress channel full, dropping message'),
@@ -316,26 +324,3 @@ const textsOf = (
   const message = template.message.replace('PREFIX', context.prefix)
   return [renderLogLine(context.prefix, { ...template, message, atMs: context.atMs })]
 }
-
-const NETWORK_ERRORS = [
-  { target: 'wireauth', message: 'failed to decrypt message' },
-  { target: 'wireauth', message: 'session timeout expired' },
-  { target: 'consensus_state', message: 'Timestamp validation failed' },
-] as const
-const NOISY_PEERS = 5
-
-/** Lines that a scenario injects at a constant rate. */
-export const createSteadyLines = (timeline: Timeline) =>
-  function* (fromMs: number, toMs: number): Generator<LogLine> {
-    const range = { fromMs, toMs }
-    for (const { atMs } of steadyTimes(timeline, ({ injectedLines }) => injectedLines.walStopped, range)) {
-      yield { atMs, ...WAL_STOPPED }
-    }
-    const errors = steadyTimes(timeline, ({ injectedLines }) => injectedLines.networkErrors, range)
-    for (const { atMs, number } of errors) {
-      const { target, message } = NETWORK_ERRORS[number % NETWORK_ERRORS.length] ?? NETWORK_ERRORS[0]
-      const peer = Math.floor(number / NETWORK_ERRORS.length) % NOISY_PEERS
-      const fields = { addr: `203.0.113.${20 + peer}:8000` }
-      yield { atMs, level: 'WARN', target, message, fields }
-    }
-  }

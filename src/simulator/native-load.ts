@@ -1,4 +1,5 @@
 import { pick } from './chain.ts'
+import type { Native } from './native.ts'
 import type { SimulatedNode } from './node.ts'
 import type { storageUseAt } from './storage.ts'
 
@@ -6,6 +7,24 @@ import type { storageUseAt } from './storage.ts'
 type LoadGauge = readonly [name: string, help: string, value: number]
 
 const SPAN_MS = 10_000
+
+/** The numbers of peers vary every ten seconds: about 350 known peers, a few dozen sessions. */
+export const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly LoadGauge[] => {
+  const about = (least: number, spread: number, what: string): number =>
+    least + pick(spread, node.name, what, Math.floor(atMs / SPAN_MS))
+  const sessions = native.sessions ?? about(22, 9, 'sessions')
+  const initiating = about(1, 4, 'initiating')
+  return [
+    ['peer_disc_num_downstream_fullnodes', 'Full nodes downstream', about(4, 3, 'fed')],
+    ['peer_disc_num_peers', 'Known peers', native.peers ?? about(340, 21, 'peers')],
+    ['peer_disc_num_pending_peers', 'Peers that were not met yet', about(3, 9, 'pending')],
+    ['peer_disc_num_upstream_validators', 'Validators upstream', native.upstream],
+    ['wireauth_tcp_state_transport_sessions', 'Established sessions over TCP', sessions - 1],
+    ['wireauth_udp_state_initiating_sessions', 'Sessions that begin', initiating],
+    ['wireauth_udp_state_total_sessions', 'All sessions', sessions + initiating],
+    ['wireauth_udp_state_transport_sessions', 'Established sessions', sessions],
+  ]
+}
 
 export const databaseGauges = ({ used, capacity }: ReturnType<typeof storageUseAt>): readonly LoadGauge[] => [
   ['triedb_disk_capacity_bytes', 'Capacity of the storage pool', capacity],

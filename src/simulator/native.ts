@@ -1,10 +1,9 @@
 import { basisPoints, directive, type Directive, duration, peerCount, setIn, taking } from './scenario/directives.ts'
-import { pick } from './chain.ts'
 import { isSyncing, ownStatesync, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Condition } from './scenario/timeline.ts'
-import { databaseGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
+import { databaseGauges, peerGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
 
@@ -27,6 +26,10 @@ export interface Native {
   readonly voteDelayMs: number | undefined
   readonly executionLags: boolean
   readonly stateRootsDiffer: boolean
+  /** One other leader proposes blocks with wrong results: the rounds that time out are its own. */
+  readonly leaderDiverges: boolean
+  /** The clocks of other leaders are off: this node rejects their proposals, and their rounds time out. */
+  readonly clocksDiffer: boolean
 }
 
 const MINUTE = 60_000
@@ -43,10 +46,9 @@ export const usualNative: Native = {
   voteDelayMs: undefined,
   executionLags: false,
   stateRootsDiffer: false,
+  leaderDiverges: false,
+  clocksDiffer: false,
 }
-
-/** Only a member of the active set votes. */
-export const isVoting = ({ votes, stakeBps }: Native): boolean => votes && stakeBps > 0
 
 const changeNative = setIn('native')
 
@@ -86,7 +88,7 @@ export const nativeDirectives: readonly Directive[] = [
   ),
   directive(
     'stake is',
-    "the node's share of the stake; with 0 it is outside the active set and does not vote",
+    "the node's share of the stake; with 0 it is outside the active set, and counts and logs votes that it does not send",
     taking(basisPoints, (stakeBps) => changeNative({ stakeBps })),
   ),
   directive('votes stop', 'the node follows the network and does not vote', changeNative({ votes: false })),
@@ -101,6 +103,16 @@ export const nativeDirectives: readonly Directive[] = [
     'bft badroot',
     'consensus receives proposals of a leader with a wrong state root, one in five seconds',
     changeNative({ stateRootsDiffer: true }),
+  ),
+  directive(
+    'leaders diverge',
+    'one other leader proposes blocks with wrong results: its rounds time out, and consensus checks each block four times',
+    changeNative({ leaderDiverges: true }),
+  ),
+  directive(
+    'leaders drift',
+    'the clocks of other leaders are off: consensus rejects their proposals, and their rounds time out',
+    changeNative({ clocksDiffer: true }),
   ),
   directive(
     'bft agrees',
@@ -222,26 +234,6 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   ]
 }
 
-const SPAN_MS = 10_000
-
-/** The numbers of peers vary every ten seconds: about 350 known peers, a few dozen sessions. */
-const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly Gauge[] => {
-  const about = (least: number, spread: number, what: string): number =>
-    least + pick(spread, node.name, what, Math.floor(atMs / SPAN_MS))
-  const sessions = native.sessions ?? about(22, 9, 'sessions')
-  const initiating = about(1, 4, 'initiating')
-  return [
-    ['peer_disc_num_downstream_fullnodes', 'Full nodes downstream', about(4, 3, 'fed')],
-    ['peer_disc_num_peers', 'Known peers', native.peers ?? about(340, 21, 'peers')],
-    ['peer_disc_num_pending_peers', 'Peers that were not met yet', about(3, 9, 'pending')],
-    ['peer_disc_num_upstream_validators', 'Validators upstream', native.upstream],
-    ['wireauth_tcp_state_transport_sessions', 'Established sessions over TCP', sessions - 1],
-    ['wireauth_udp_state_initiating_sessions', 'Sessions that begin', initiating],
-    ['wireauth_udp_state_total_sessions', 'All sessions', sessions + initiating],
-    ['wireauth_udp_state_transport_sessions', 'Established sessions', sessions],
-  ]
-}
-
 const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const counts = countsAt(node, atMs)
   const events = {
@@ -259,7 +251,7 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     creating_proposal: Math.floor(counts.commits / 200),
     vote_received: counts.commits,
     remote_timeout_msg: counts.timeouts * 150,
-    failed_ts_validation: 0,
+    failed_ts_validation: counts.rejectedTimestamps,
   }
   const gauges = (beginning: string, all: Readonly<Record<string, number>>): readonly Gauge[] =>
     Object.entries(all).map(([name, value]) => [`${beginning}_${name}`, name.replaceAll('_', ' '), value])
@@ -298,6 +290,11 @@ const STUCK_EVERY = 3n
 const DAY_MS = 86_400_000
 const LAGS_EVERY_MS = 1000
 const DIFFERS_EVERY_MS = 5000
+/**
+ * How often consensus checks a block with a wrong result: when it arrives, and with each block that is added on top of it
+ * until its branch is left (blocktree.rs, try_update_coherency).
+ */
+export const CHECKS_PER_BLOCK = 4
 
 /** The counters of consensus since the start of its process, computed from scenario and chain. */
 const countsAt = (node: SimulatedNode, atMs: number) => {
@@ -314,8 +311,10 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
   const stuckIn = (from: number, to: number): number =>
     Number(chain.headAt(to).round / STUCK_EVERY - chain.headAt(from).round / STUCK_EVERY)
 
+  const timeoutsIn = (from: number, to: number): number => Number(roundAt(to) - roundAt(from)) - commitsIn(from, to)
+
   const commits = commitsIn(fromMs, atMs)
-  const timeouts = Number(roundAt(atMs) - roundAt(fromMs)) - commits
+  const timeouts = timeoutsIn(fromMs, atMs)
   const own = ownStatesync(node.timeline.conditionAt(atMs), startedMs)
   const proposedIn = (from: number, to: number): number => Number(chain.headAt(to).seqNum - chain.headAt(from).seqNum)
   return {
@@ -323,14 +322,17 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
     finalized: sum(({ finalityStoppedMs }) => finalityStoppedMs === undefined, commitsIn),
     /** Rounds that ended without a block. */
     timeouts,
-    votes: sum(({ native, consensusRuns, behind }) => isVoting(native) && consensusRuns && behind === 0n, commitsIn),
+    /** Counted before the role is known: a full node counts them, too (consensus-state/src/lib.rs). */
+    votes: sum(({ native, consensusRuns, behind }) => native.votes && consensusRuns && behind === 0n, commitsIn),
     /** In those rounds, and repeatedly while the node is stalled. */
     localTimeouts: timeouts + sum(({ consensusRuns }) => !consensusRuns, stuckIn),
     executionLagging:
       Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
     badStateRoots:
       sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)) +
-      sum(({ divergedMs }) => divergedMs !== undefined, proposedIn),
+      sum(({ divergedMs }) => divergedMs !== undefined, proposedIn) +
+      sum(({ native }) => native.leaderDiverges, timeoutsIn) * CHECKS_PER_BLOCK,
+    rejectedTimestamps: sum(({ native }) => native.clocksDiffer, timeoutsIn),
     statesyncs: Number(progressAt(chain, own, atMs).target > 0n),
     /** Requests of a start that no peer answers. */
     unanswered: own?.kind === 'start' ? Math.floor((Math.min(atMs, own.untilMs) - own.fromMs) / REQUEST_MS) : 0,

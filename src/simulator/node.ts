@@ -69,6 +69,7 @@ export const createNode = ({
       produce: createJournalContent(subject),
       produceOld: () => produceOldEntries(subject),
       keep: pace.keptEntries,
+      spanMs: pace.spanMs,
       state: () => timeline.conditionAt(clock.now()).journal,
     }),
     now: clock.now,

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { type Chain, createChain, createChainWithBoundary } from './chain.ts'
 import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.ts'
 import { createPackageTool, createVersionTool, installedVersion, writeForkFile } from './versions.ts'
+import { fileSystemAt } from './host/file-system.ts'
 import { createHostTree } from './host/host-tree.ts'
 import { createKeyFiles } from './keystore/key-files.ts'
 import { createKeystoreTool } from './keystore/keystore-tool.ts'
@@ -61,6 +62,8 @@ export const createSimulatedHost = async (options: HostOptions) => {
     tools: toolsOf(node, { clock, pace }),
     ...keyFiles.places,
     host: host.places,
+    /** The file system of a directory of the node, for a host that has no disk of its own. */
+    fileSystem: fileSystemAt(node, host.places.directories),
     /** The file with the forks of its network, for the agent. */
     forksFile: await writeForkFile(directory, forksFromMs),
     /** Updates the files as the scenario requires, until the signal aborts. */

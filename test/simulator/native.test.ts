@@ -81,13 +81,19 @@ describe('the metrics endpoint of consensus', () => {
     expect((await grown('bad-state-root', 30, 90))('rx_bad_state_root')).toBe(12)
   })
 
-  test('left-active-set: no stake, no votes; late-votes: the slowest in a hundred', async () => {
+  test('healthy-busy: a wrong block is checked four times, and four a minute time out', async () => {
+    const by = await grown('healthy-busy', 30, 90)
+    expect([by('rx_bad_state_root'), by('failed_ts_validation'), by('commit_block')]).toEqual([16, 4, BLOCKS])
+    expect((await grown('healthy', 30, 90))('rx_bad_state_root')).toBe(0)
+  })
+
+  test('left-active-set: no stake, and votes that are counted all the same; late-votes: the slowest in a hundred', async () => {
     const { node, to } = await play('left-active-set')
     await to(29)
     expect(own(node, 'state_node_state_self_stake_bps')).toBe(480)
     await to(31)
     expect(own(node, 'state_node_state_self_stake_bps')).toBe(0)
-    expect((await grown('left-active-set', 30, 90))('created_vote')).toBe(0)
+    expect((await grown('left-active-set', 30, 90))('created_vote')).toBe(BLOCKS)
     const late = await play('late-votes')
     await late.to(31)
     const delay = (of: string): number => own(late.node, `state_vote_delay_ready_after_timer_start_${of}_ms`)

@@ -30,12 +30,12 @@ describe('the format of scenarios', () => {
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown subject: "consensu"
-        expected: node, consensus, rpc, reference, delegations, authority, commission, epoch, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, host, forkpoint, wal, status, formats, log, network, cleanup, journal, native, peers, stake, votes, statesync
+        expected: node, consensus, rpc, reference, delegations, authority, commission, epoch, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, backups, host, ledger, forkpoint, wal, status, formats, log, network, cleanup, journal, native, peers, stake, votes, leaders, statesync
         did you mean "consensus"?"
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown verb of bft: "crash"
-        expected: panics, crashes, exits, stops, vanishes, starts, logs, calms, lags, badroot, agrees
+        expected: panics, crashes, exits, stops, vanishes, starts, logs, repeats, calms, lags, badroot, agrees
         did you mean "crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`

@@ -13,6 +13,8 @@ import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { chainFor, createSimulatedHost } from '../../src/simulator/simulator.ts'
 import { createInProcessExec, createInProcessHttp } from '../../src/simulator/in-process.ts'
+import type { Pace } from '../../src/simulator/pace.ts'
+import { createDiskUsage } from '../../src/sources/file-tree.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/commands/maintenance/action.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
@@ -35,6 +37,7 @@ interface Options {
   /** Settings in addition to those of the demo: key and value as text. */
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Logger
+  readonly pace?: Pace
   /** Whether secrets are planted in addresses, tools, logs and metrics, and the network's query service is on a port. */
   readonly hasSecrets?: boolean
 }
@@ -52,6 +55,8 @@ export interface Host {
   page(path: string): Promise<string>
   /** Lets one second pass: everything that is due in it is due at its end. */
   second(): Promise<void>
+  /** Lets a number of seconds pass at once: what is due in them is due once, at their end. */
+  pass(seconds: number): Promise<void>
   announce(maintenance: { readonly minutes: number }): Promise<void>
   /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
   run(argv: readonly string[], more?: Pick<World, 'env' | 'until' | 'terminal'>): ReturnType<typeof cli>
@@ -95,6 +100,7 @@ export const startHost = async (options: Options): Promise<Host> => {
     directory,
     chain: chainFor(scenario, BEGIN - second * 1000),
     elapsedMs: second * 1000,
+    ...(options.pace && { pace: options.pace }),
   })
   const ending = new AbortController()
   const kept = simulated.keep(ending.signal)
@@ -167,12 +173,22 @@ export const startHost = async (options: Options): Promise<Host> => {
         log,
         path: directory,
         ...overrides,
+        // The disk of the machine that runs the tests has other writers.
+        host: {
+          space: { ...createDiskUsage(), fileSystem: async (path) => Promise.resolve(simulated.fileSystem(path)) },
+        },
         ...(hasSecrets && { connect }),
         ownsProcess: hasSecrets,
       })
     : undefined
   const timed = async <T>(work: () => Promise<T>): Promise<T> => onManualClock(clock, inFlight, work)
   const page = async (path: string) => inFlight.track(textOf(`http://127.0.0.1:${port}${path}`))
+  const pass: Host['pass'] = async (seconds) => {
+    await inFlight.settled()
+    await clock.advance(seconds * 1000)
+    // Until the state is saved, what it counts is not exported.
+    await inFlight.settled()
+  }
   if (running && second > 0) await timed(async () => ready(page, clock))
   return {
     directory,
@@ -182,12 +198,8 @@ export const startHost = async (options: Options): Promise<Host> => {
     elapsed: () => second * 1000 + clock.elapsed(),
     page,
     announce,
-    second: async () => {
-      await inFlight.settled()
-      await clock.advance(1000)
-      // Until the state is saved, what it counts is not exported.
-      await inFlight.settled()
-    },
+    second: async () => pass(1),
+    pass,
     run: async (argv, more) =>
       timed(async () =>
         cli(argv, {

@@ -2,9 +2,9 @@ import * as lines from './log-lines.ts'
 import { type Block, type Chain, FINAL_AFTER, type RoundOutcome, type Timeout, type Validator } from '../chain.ts'
 import { drift } from '../format-drift.ts'
 import type { NodeSubject } from '../node.ts'
-import { createSteadyLines } from '../injected-lines.ts'
+import { createSteadyLines } from '../repeated-lines.ts'
 import { createRateLimit, type Draft, serviceEntry, suppressedEntry } from '../journal/journal.ts'
-import { isVoting } from '../native.ts'
+import { CHECKS_PER_BLOCK } from '../native.ts'
 import { blocks, directive, type Directive, set, taking } from '../scenario/directives.ts'
 import type { Condition } from '../scenario/timeline.ts'
 import { unitOf } from '../services/service.ts'
@@ -107,7 +107,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     const { log, native, leads } = condition
     const context = { chain, atMs: block.seenMs }
     yield* lines.proposed(context, leaderOf(block, { chain, own }, condition))
-    if (isVoting(native)) yield* lines.voted(context, block)
+    if (native.votes) yield* lines.voted(context, block)
     yield* enter(block.round, context.atMs)
     const isNext = leads !== 'never' && chain.round(block.round + 1n)?.leader === own
     if (isNext) yield* lines.collected(context, block)
@@ -132,6 +132,8 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
       yield* catchUp(height - 1n, atMs)
       yield* follow(outcome, condition)
     } else {
+      if (condition.native.leaderDiverges) yield* lines.diverged(atMs, CHECKS_PER_BLOCK)
+      if (condition.native.clocksDiffer) yield lines.mistimed(atMs)
       yield* enter(outcome.round, atMs)
       yield* lines.timedOut({ chain, atMs }, leaderOf(outcome, { chain, own }, condition))
       yield* lines.advancedByTimeout({ chain, atMs }, outcome)

@@ -101,6 +101,23 @@ export function* timedOut(
 
 const REMOTE_TIMEOUTS = 3
 
+/** A block with a wrong result, which is checked again with each block on top of it. */
+export function* diverged(atMs: number, checks: number): Generator<LogLine> {
+  for (let check = 0; check < checks; check += 1) {
+    const message = 'block not coherent, execution result mismatch'
+    yield { atMs, level: 'WARN', target: 'eth_block_policy', message }
+  }
+  yield { atMs, level: 'WARN', target: STATE, message: 'not voting on proposal, is not coherent' }
+}
+
+/** A proposal whose time is too far from that of this node. */
+export const mistimed = (atMs: number): LogLine => ({
+  atMs,
+  level: 'WARN',
+  target: STATE,
+  message: 'Timestamp validation failed',
+})
+
 /** Timeouts of enough other nodes form a certificate. */
 export function* advancedByTimeout({ chain, atMs }: LineContext, { round }: Timeout): Generator<LogLine> {
   const { epoch, round: highest, id } = chain.headAt(atMs)

@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import type { SimulatedNode } from '../node.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { driveFiles, type Host, walMegabytesAt } from './host.ts'
+import { driveFiles } from './drive.ts'
+import { type Host, ledgerFilesAt, udpDropsAt, walMegabytesAt } from './host.ts'
 import { createSetFiles } from './set-files.ts'
+import { renderSockets, renderSockets6 } from './sockets.ts'
 import { pidOf, ROLES } from '../services/service.ts'
 
 /** Paths of the simulated host. */
@@ -128,7 +130,7 @@ const keepOpen = async (directory: string, wanted: number): Promise<void> => {
 const MEGABYTE = 1024 * 1024
 const DAY_MS = 86_400_000
 const RENEWED_EVERY_MS = 5000
-const LEDGER_FILES = 24
+const FULL_FILES = 24
 const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
 
 /** The files of the node: configuration, ledger, write-ahead log. */
@@ -143,9 +145,6 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
     }
     await writeFile(at('config/node.toml'), `node_name = "${node.prefix}-simulated"\nstatesync_threshold = 600\n`)
     await sets.keep()
-    for (let index = 0; index < LEDGER_FILES; index += 1) {
-      await writeFile(at('ledger', `${index}.body`), BLOCK.subarray(0, 16 * 1024))
-    }
     await writeFile(at('wal', 'wal.0'), '')
     await date('config/node.toml', beginMs - 20 * DAY_MS)
     await date('config/validators/validators.toml', beginMs - DAY_MS / 12)
@@ -153,6 +152,16 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
 
   const date = async (name: string, ms: number): Promise<void> => {
     await utimes(at(name), ms / 1000, ms / 1000)
+  }
+
+  let ledgerFiles = 0
+  const keepLedger = async (): Promise<void> => {
+    const wanted = ledgerFilesAt(node.condition().host.ledger, node.now())
+    for (; ledgerFiles < wanted; ledgerFiles += 1) {
+      // A full ledger is a matter of files: only the first have content.
+      await writeFile(at('ledger', `${ledgerFiles}.body`), BLOCK.subarray(0, ledgerFiles < FULL_FILES ? 16 * 1024 : 0))
+    }
+    for (; ledgerFiles > wanted; ledgerFiles -= 1) await rm(at('ledger', `${ledgerFiles - 1}.body`), { force: true })
   }
 
   /** The bytes are really written: free space of a file system cannot be simulated. */
@@ -176,6 +185,7 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
     const renewedMs = Math.floor(node.now() / RENEWED_EVERY_MS) * RENEWED_EVERY_MS
     await sets.keep()
     await date('config/forkpoint/forkpoint.toml', forkpointMs ?? renewedMs)
+    await keepLedger()
     await keepWal()
   }
 
@@ -218,7 +228,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
         'proc/net/tcp6': renderSockets6(),
         'proc/sys/kernel/osrelease': `${host.kernel}\n`,
         'proc/sys/kernel/random/boot_id': `${node.journal.bootId}\n`,
-        ...renderContention(ticks, host),
+        ...renderContention(ticks, host, node.now()),
         'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
         [`boot/vmlinuz-${host.kernel}`]: '',
         [`boot/vmlinuz-${host.pendingKernel}`]: '',
@@ -275,14 +285,18 @@ const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
 const OVERLOADED = 90
 
 /** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
-const renderContention = ({ busy, idle, overloaded }: Ticks, { oomKills, drive }: Host): Entries => {
+const renderContention = (
+  { busy, idle, overloaded }: Ticks,
+  { oomKills, drive, udpDrops }: Host,
+  nowMs: number,
+): Entries => {
   const uptimeSeconds = (busy + idle) / CPUS / 100
   const busySeconds = busy / CPUS / 100
   const pressure = (some: number, full: number): string =>
     [`some ${Math.round(some * 1e6)}`, `full ${Math.round(full * 1e6)}`]
       .map((line) => `${line.replace(' ', ' avg10=0.00 avg60=0.00 avg300=0.00 total=')}\n`)
       .join('')
-  const lost = Math.round(overloaded / CPUS)
+  const lost = Math.round(overloaded / CPUS) + udpDropsAt(udpDrops, nowMs)
   const [reads, writes] = [Math.round(uptimeSeconds * 900), Math.round(uptimeSeconds * 2400)]
   return {
     'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
@@ -316,32 +330,3 @@ const renderLimits = ({ maxOpenFiles }: Host): string => {
     row('Max locked memory', ['unlimited', 'unlimited', 'bytes']),
   ].join('')
 }
-
-/** Ports of a node: RPC, WebSocket and two metrics endpoints. */
-const OWN_PORTS = [8080, 8081, 8889, 9143]
-const SSH = 22
-const LOOPBACK = '0100007F'
-const ANY = '00000000'
-
-/** `/proc/net/tcp`: the listening sockets, then one connection. */
-const renderSockets = ({ exposedPorts }: Host): string => {
-  const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0')
-  const listening = [
-    ...OWN_PORTS.filter((port) => !exposedPorts.includes(port)).map((port) => `${LOOPBACK}:${hex(port)}`),
-    ...[SSH, ...exposedPorts].map((port) => `${ANY}:${hex(port)}`),
-  ].map((local) => ({ local, remote: `${ANY}:0000`, state: '0A' }))
-  const connection = { local: `${LOOPBACK}:${hex(8080)}`, remote: `${LOOPBACK}:D2F4`, state: '01' }
-  const rows = [...listening, connection].map(
-    ({ local, remote, state }, at) =>
-      `${String(at).padStart(4)}: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000     0        0 ${20_000 + at} 1 0000000000000000 100 0 0 10 0\n`,
-  )
-  return `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n${rows.join('')}`
-}
-
-/** `/proc/net/tcp6`: the OpenTelemetry collector, on an IPv4-mapped loopback address. */
-const renderSockets6 = (): string =>
-  [
-    '  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
-    `   0: 0000000000000000FFFF00000100007F:10DD ${'0'.repeat(32)}:0000 0A 00000000:00000000 00:00000000 00000000     0        0 20100 1 0000000000000000 100 0 0 10 0`,
-    '',
-  ].join('\n')

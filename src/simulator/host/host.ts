@@ -40,10 +40,21 @@ export interface Host {
   readonly openFiles: number
   /** Ports with a listener on every interface. */
   readonly exposedPorts: readonly number[]
+  /** UDP packets that the host drops for lack of a buffer, of any process. */
+  readonly udpDrops: { readonly perSecond: number; readonly fromMs: number; readonly before: number }
+  /** The number of files of the ledger, which changes linearly. */
+  readonly ledger: Ledger
   readonly drive: { readonly is: (typeof DRIVES)[number]; readonly fromMs: number }
   /** When the forkpoint was last written; undefined while it is updated continuously. */
   readonly forkpointMs: number | undefined
   readonly wal: Wal
+}
+
+interface Ledger {
+  readonly fromMs: number
+  readonly overMs: number
+  readonly fromFiles: number
+  readonly toFiles: number
 }
 
 /** The write-ahead log: whether its directory exists, and its size, which changes linearly. */
@@ -59,6 +70,7 @@ const HOUR_MS = 3_600_000
 /** Longer than that of any service. */
 const UPTIME_MS = 312.4 * HOUR_MS
 const WAL_MEGABYTES = 2
+const LEDGER_FILES = 24
 
 export const usualHost = (beginMs: number): Host => ({
   bootedMs: beginMs - UPTIME_MS,
@@ -74,15 +86,27 @@ export const usualHost = (beginMs: number): Host => ({
   maxOpenFiles: 524_288,
   openFiles: 143,
   exposedPorts: [],
+  udpDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
+  ledger: { fromMs: beginMs, overMs: 0, fromFiles: LEDGER_FILES, toFiles: LEDGER_FILES },
   drive: { is: 'healthy', fromMs: beginMs },
   forkpointMs: undefined,
   wal: { isThere: true, fromMs: beginMs, overMs: 0, fromMegabytes: WAL_MEGABYTES, toMegabytes: WAL_MEGABYTES },
 })
 
-export const walMegabytesAt = (wal: Wal, ms: number): number => {
-  const share = wal.overMs === 0 ? 1 : Math.min(1, Math.max(0, (ms - wal.fromMs) / wal.overMs))
-  return wal.fromMegabytes + (wal.toMegabytes - wal.fromMegabytes) * share
-}
+type Course = Pick<Wal, 'fromMs' | 'overMs'>
+
+/** The part of a linear change that is over: from 0 to 1. */
+const shareAt = ({ fromMs, overMs }: Course, ms: number): number =>
+  overMs === 0 ? 1 : Math.min(1, Math.max(0, (ms - fromMs) / overMs))
+
+export const walMegabytesAt = (wal: Wal, ms: number): number =>
+  wal.fromMegabytes + (wal.toMegabytes - wal.fromMegabytes) * shareAt(wal, ms)
+
+export const ledgerFilesAt = (ledger: Ledger, ms: number): number =>
+  Math.round(ledger.fromFiles + (ledger.toFiles - ledger.fromFiles) * shareAt(ledger, ms))
+
+export const udpDropsAt = ({ perSecond, fromMs, before }: Host['udpDrops'], ms: number): number =>
+  before + Math.floor((Math.max(0, ms - fromMs) / 1000) * perSecond)
 
 const port = wholeNumber('a port, such as 8080', { from: 1, to: 65_535 })
 const files = wholeNumber('a number of files up to 1000000', { from: 1, to: 1_000_000 })
@@ -113,6 +137,18 @@ const megabytesInTime: Argument<{ readonly megabytes: number; readonly ms: numbe
     return size === '' || ms === undefined || Number(size) > 64 ? undefined : { megabytes: Number(size), ms }
   },
 }
+
+/** Each is a real file. */
+const filesInTime: Argument<{ readonly files: number; readonly ms: number }> = {
+  expected: 'a number of files up to 40000 and a duration, such as "30000 in 10h"',
+  read: (text) => {
+    const [, count = '', time = ''] = /^(\d{1,5}) in (\S+)$/.exec(text) ?? []
+    const ms = duration.read(time)
+    return count === '' || ms === undefined || Number(count) > 40_000 ? undefined : { files: Number(count), ms }
+  },
+}
+
+const drops = wholeNumber('a number of packets from 0 to 1000', { from: 0, to: 1000 })
 
 const changeHost = setIn('host')
 
@@ -198,6 +234,24 @@ export const hostDirectives: readonly Directive[] = [
     ),
   ),
   directive(
+    'host drops',
+    'the number of UDP packets, of any process, that the host drops per second for lack of a buffer',
+    taking(drops, (perSecond) =>
+      changeHost(({ udpDrops }, atMs) => ({
+        udpDrops: { perSecond, fromMs: atMs, before: udpDropsAt(udpDrops, atMs) },
+      })),
+    ),
+  ),
+  directive(
+    'ledger fills',
+    'the number of files of the ledger grows linearly to that number',
+    taking(filesInTime, ({ files: toFiles, ms }) =>
+      changeHost(({ ledger }, atMs) => ({
+        ledger: { fromMs: atMs, overMs: ms, fromFiles: ledgerFilesAt(ledger, atMs), toFiles },
+      })),
+    ),
+  ),
+  directive(
     'host nvme',
     'the drive of the database is healthy, too hot, failing, or off the bus',
     taking(oneOf(DRIVES), (is) => changeHost((_, fromMs) => ({ drive: { is, fromMs } }))),
@@ -251,68 +305,3 @@ export const createChronyc =
         : `C0000207,192.0.2.7,3,${at},${(-clockAheadMs / 1000).toFixed(9)},0.000031400,0.000120000,-11.732,0.004,0.091,0.008213000,0.001100000,64.4,Normal`
     return [{ stdout: `${line}\n` }, { exit: 0 }]
   }
-
-/** The files of the drive of the database, by path below the directory of the host. */
-export const driveFiles = (node: SimulatedNode): Readonly<Record<string, string>> => {
-  const found = driveAt(node.condition().host, node.now())
-  if (!found) return {}
-  return {
-    'sys/class/nvme/nvme0/model': `${MODEL.padEnd(40)}\n`,
-    'sys/class/nvme/nvme0/firmware_rev': `${FIRMWARE}\n`,
-    'sys/class/nvme/nvme0/hwmon2/temp1_input': `${found.celsius * 1000 + 850}\n`,
-    'smart/nvme0.json': renderHealth(found),
-  }
-}
-
-interface Drive {
-  readonly celsius: number
-  readonly criticalWarning: number
-  readonly mediaErrors: number
-  readonly usedPercent: number
-}
-
-/** A failing drive has one more media error in this interval. */
-const MEDIA_ERROR_MS = 5000
-
-/** Undefined if the drive is not on the bus. */
-const driveAt = ({ drive }: Host, nowMs: number): Drive | undefined => {
-  const variation = Math.floor(nowMs / 10_000) % 3
-  const healthy = { celsius: 44 + variation, criticalWarning: 0, mediaErrors: 0, usedPercent: 7 }
-  switch (drive.is) {
-    case 'healthy':
-      return healthy
-    case 'hot':
-      return { ...healthy, celsius: 79 + variation, criticalWarning: 2 }
-    case 'failing': {
-      const mediaErrors = 1 + Math.floor((nowMs - drive.fromMs) / MEDIA_ERROR_MS)
-      return { ...healthy, criticalWarning: 4, mediaErrors, usedPercent: 98 }
-    }
-    case 'gone':
-      return undefined
-  }
-}
-
-const MODEL = 'SIMULATED NVME 3840G'
-const FIRMWARE = 'SIM1A2Q3'
-
-/** The output of `smartctl -j -a /dev/nvme0`. */
-const renderHealth = (drive: Drive): string =>
-  `${JSON.stringify(
-    {
-      json_format_version: [1, 0],
-      smartctl: { version: [7, 4], exit_status: drive.criticalWarning === 0 ? 0 : 8 },
-      device: { name: '/dev/nvme0', type: 'nvme', protocol: 'NVMe' },
-      model_name: MODEL,
-      firmware_version: FIRMWARE,
-      smart_status: { passed: drive.criticalWarning === 0 },
-      nvme_smart_health_information_log: {
-        critical_warning: drive.criticalWarning,
-        temperature: drive.celsius,
-        available_spare: 100,
-        percentage_used: drive.usedPercent,
-        media_errors: drive.mediaErrors,
-      },
-    },
-    null,
-    2,
-  )}\n`

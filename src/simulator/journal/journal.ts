@@ -73,11 +73,13 @@ interface JournalOptions {
   readonly produceOld: () => readonly Draft[]
   /** How many entries are kept, in addition to those from days before. */
   readonly keep: number
+  /** How much of the past a read produces at most, in milliseconds. */
+  readonly spanMs: number
   readonly state: () => JournalState
 }
 
 export const createJournal = (options: JournalOptions): Journal => {
-  const { node, now, beginMs, produce, produceOld, keep, state } = options
+  const { node, now, beginMs, produce, produceOld, keep, spanMs, state } = options
   const bootId = digest(node, 'boot').slice(0, 32)
   const sequence = digest(node, 'journal', beginMs).slice(0, 32)
   const bootMs = beginMs - UPTIME_MS
@@ -87,7 +89,7 @@ export const createJournal = (options: JournalOptions): Journal => {
   let nextNumber = OLD_ENTRY_NUMBERS + 1
   let lastUs = 0
 
-  const entryOf = (number: number, realtimeUs: number, { fields }: Draft): Entry => {
+  const entryOf = (number: number, realtimeUs: number, { fields }: Pick<Draft, 'fields'>): Entry => {
     const monotonicUs = realtimeUs - bootMs * 1000
     const check = hex(Math.imul(number, 0x9e3779b1) >>> 0).padStart(16, sequence)
     const cursor = `s=${sequence};i=${hex(number)};b=${bootId};m=${hex(monotonicUs)};t=${hex(realtimeUs)};x=${check}`
@@ -103,6 +105,7 @@ export const createJournal = (options: JournalOptions): Journal => {
 
   const write = (): void => {
     const toMs = now()
+    writtenMs = Math.max(writtenMs, toMs - spanMs)
     // In batches: after a long time without a read, memory stays near what is kept.
     while (writtenMs < toMs) {
       const batchEndMs = Math.min(writtenMs + BATCH_MS, toMs)
@@ -115,7 +118,11 @@ export const createJournal = (options: JournalOptions): Journal => {
     const oldestUs = (toMs - keptMs) * 1000
     const first = entries.findIndex(({ realtimeUs }) => realtimeUs >= oldestUs)
     entries = first < 0 ? [] : entries.slice(first)
-    oldEntries = getOldEntries().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
+    // What is kept reaches back further than memory does: the oldest entries of a full journal are always that old.
+    oldEntries =
+      first === 0
+        ? getOldEntries().map((entry, index) => entryOf(index + 1, Math.max(entry.realtimeUs, oldestUs + index), entry))
+        : getOldEntries().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
   }
 
   /** Lazy: most tests and commands never read them. */

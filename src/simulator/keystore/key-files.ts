@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Validator } from '../chain.ts'
 import type { SimulatedNode } from '../node.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { directive, type Directive, oneOf, taking } from '../scenario/directives.ts'
+import { directive, type Directive, type Effect, oneOf, taking } from '../scenario/directives.ts'
 import { keyPairOf, type KeyType, sealKeystore } from './keystore-file.ts'
 import { toolReleaseOf } from './keystore-tool.ts'
 
@@ -12,7 +12,10 @@ import { toolReleaseOf } from './keystore-tool.ts'
 const KEY_FILES = ['secp', 'bls', 'password', 'secp-backup', 'bls-backup', 'password-backup'] as const
 
 type KeyFileName = (typeof KEY_FILES)[number]
-export type Keys = Readonly<Record<KeyFileName, KeyFileState>>
+export type Keys = Readonly<Record<KeyFileName, KeyFileState>> & {
+  /** When the operator recorded that the backups are off the node. */
+  readonly offNodeMs?: number
+}
 
 /** The state of the file of one secret. */
 interface KeyFileState {
@@ -84,7 +87,14 @@ const MEANINGS: Readonly<Record<KeyFileName, string>> = {
   'password-backup': 'the same for the backup of the password',
 }
 
-export const keyDirectives: readonly Directive[] = KEY_FILES.map((name) =>
+const BACKUPS = ['secp-backup', 'bls-backup', 'password-backup'] as const
+
+const backupsLeave: Effect = (condition, offNodeMs) => {
+  const moved = BACKUPS.map((name) => [name, changeKeyFile(condition.keys[name], 'vanishes', offNodeMs)] as const)
+  return { ...condition, keys: { ...condition.keys, ...Object.fromEntries(moved), offNodeMs } }
+}
+
+const fileDirectives: readonly Directive[] = KEY_FILES.map((name) =>
   directive(
     `key ${name}`,
     MEANINGS[name],
@@ -96,6 +106,15 @@ export const keyDirectives: readonly Directive[] = KEY_FILES.map((name) =>
     }),
   ),
 )
+
+export const keyDirectives: readonly Directive[] = [
+  ...fileDirectives,
+  directive(
+    'backups leave',
+    'the backups of the three secrets are kept off the node, as `keys off-node` records',
+    backupsLeave,
+  ),
+]
 
 /** Salt and IV are fixed: a keystore has the same content in every run. */
 const letters = (count: number): Buffer => Buffer.from('simulated, not a key; '.repeat(5)).subarray(0, count)
@@ -172,6 +191,7 @@ export const createKeyFiles = async (node: SimulatedNode, directory: string): Pr
   }
   const { sealed } = node.own
   const settled = new Map<KeyFileName, KeyFileState>()
+  let notedMs: number | undefined
   /** A file that does not change in the scenario is not written again, even if the operator changed it. */
   const settle = async (): Promise<void> => {
     const { keys } = node.condition()
@@ -185,6 +205,9 @@ export const createKeyFiles = async (node: SimulatedNode, directory: string): Pr
       await writeKeyFile(paths[name], { ...now, name, keys: sealed })
       settled.set(name, now)
     }
+    if (keys.offNodeMs === undefined || keys.offNodeMs === notedMs) return
+    notedMs = keys.offNodeMs
+    await writeFile(join(places.backupDirectory, 'off-node.json'), renderNote(sealed, notedMs), { mode: 0o600 })
   }
   await settle()
   return {
@@ -197,6 +220,17 @@ export const createKeyFiles = async (node: SimulatedNode, directory: string): Pr
       }
     },
   }
+}
+
+/** What `keys off-node` writes. */
+const renderNote = (keys: NodeSecrets, atMs: number): string => {
+  const copies = (['secp', 'bls'] as const).map((key) => ({
+    key,
+    publicKey: keyPairOf(keys[key], key).publicKey,
+    where: 'vault of the team',
+    at: new Date(atMs).toISOString(),
+  }))
+  return `${JSON.stringify({ version: 1, copies }, undefined, 2)}\n`
 }
 
 const placesIn = (directory: string, prefix: string): NodePlaces => ({
