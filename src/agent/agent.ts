@@ -67,6 +67,9 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
 
+/** Least time between two evaluations of the rules, in milliseconds: several changes have one cause. */
+const LEAST_INTERVAL = 1000
+
 /** Creates and starts the agent. Throws a ConfigError or, if it cannot listen, a SourceError. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path } = options
@@ -98,6 +101,8 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     events.add(toNewEvent(change, severity))
   }
   const monitor = createHealthMonitor(startedAt, config.health)
+  /** Aborted by a change on the board: a fault is evaluated when it is read, not up to 15 s later. */
+  let evaluateSoon = new AbortController()
   const { board, exposition, offer, prefix } = await createRuntime({
     clock,
     path,
@@ -113,6 +118,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     },
     notice: (change) => {
       record(change, severityOf(change))
+      evaluateSoon.abort()
     },
     onPrefix: (found) => {
       logPrefix(log, found)
@@ -218,8 +224,13 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   }
   async function watchHealth(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await clock.sleep(EVALUATION_INTERVAL, stopping.signal)
-      await evaluateHealth()
+      const due = clock.elapsed() + EVALUATION_INTERVAL
+      do {
+        await clock.sleep(LEAST_INTERVAL, stopping.signal)
+        await clock.sleep(due - clock.elapsed(), AbortSignal.any([stopping.signal, evaluateSoon.signal]))
+        evaluateSoon = new AbortController()
+        await evaluateHealth()
+      } while (clock.elapsed() < due && !stopping.signal.aborted)
       history.record({ known: createSampleIndex(samples()), at: clock.now() })
     }
   }

@@ -306,11 +306,8 @@ describe('the same Alertmanager at night', () => {
       labelsOf('ChainMonitoringFailing', 'warning', { component: 'agent' }),
       labelsOf('ChainBlockStalled', 'critical'),
     ])
-    expect(messages.flatMap(({ alerts }) => alerts.map(({ labels }) => labels['alertname'])).toSorted()).toEqual([
-      'ChainBlockStalled',
-      'ChainKeyFileExposed',
-      'ChainKeyFileMissing',
-      'ChainMonitoringFailing',
-    ])
+    expect(new Set(messages.flatMap(({ alerts }) => alerts.map(({ labels }) => labels['alertname'])))).toEqual(
+      new Set(['ChainBlockStalled', 'ChainKeyFileExposed', 'ChainKeyFileMissing', 'ChainMonitoringFailing']),
+    )
   })
 })

@@ -1,60 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
-import type { Clock } from '../../../src/core/clock.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { hex, type RpcFault, type RpcFaults, type RpcLog, type RpcNode } from '../../support/rpc-node.ts'
-import {
-  callsOf,
-  changed,
-  changedList,
-  has,
-  ingestUntil,
-  it,
-  NO_ERRORS,
-  result,
-  type StartNode,
-  to,
-  watchedStore,
-} from './fixtures.ts'
+import { hex, type RpcFaults, type RpcLog } from '../../support/rpc-node.ts'
+import { type Cut, inBoth, inLogs, inReceipts, isOf, without } from './cuts.ts'
+import { changed, has, ingestUntil, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
 
 const MINUTE = 60_000
 const FULL = { logsBloom: `0x${'f'.repeat(512)}` }
 const EMPTY = { logsBloom: `0x${'0'.repeat(512)}` }
 /** A quarter of the bits: some that no log sets, and not all that a log sets. */
 const WRONG = { logsBloom: `0x${'1'.repeat(512)}` }
-
-/** What a response has of the logs of a block or a receipt. */
-type Cut = (logs: readonly RpcLog[]) => readonly RpcLog[]
-
-const logsWith = (cut: Cut): RpcFault => changedList((logs) => cut(logs.filter(isLog)))
-const isLog = (log: unknown): log is RpcLog => typeof log === 'object' && log !== null && 'logIndex' in log
-
-const receiptWith = (cut: Cut | null, receipt: unknown): unknown => {
-  if (typeof receipt !== 'object' || receipt === null || !('logs' in receipt) || !Array.isArray(receipt.logs))
-    return receipt
-  return { ...receipt, logs: cut === null ? null : cut(receipt.logs.filter(isLog)) }
-}
-
-/** Cuts the logs in eth_getLogs. */
-const inLogs =
-  (cut: Cut): RpcFaults =>
-  ({ method }) =>
-    method === 'eth_getLogs' ? logsWith(cut) : undefined
-
-/** Cuts the logs in receipts; null: their logs are null. */
-const inReceipts =
-  (cut: Cut | null): RpcFaults =>
-  ({ method }) => {
-    if (!method.endsWith('Receipt') && !method.endsWith('Receipts')) return undefined
-    const change = (right: unknown): unknown =>
-      Array.isArray(right) ? right.map((receipt) => receiptWith(cut, receipt)) : receiptWith(cut, right)
-    return { kind: 'result', change }
-  }
-
-const inBoth =
-  (cut: Cut): RpcFaults =>
-  (call) =>
-    inLogs(cut)(call) ?? inReceipts(cut)(call)
 
 const noReceipts: RpcFaults = ({ method }) => (/Receipts?$/.test(method) ? result(null) : undefined)
 
@@ -71,16 +26,6 @@ const all =
   (...faults: readonly RpcFaults[]): RpcFaults =>
   (call) =>
     faults.map((each) => each(call)).find((fault) => fault !== undefined)
-
-const without =
-  (isMissing: (log: RpcLog) => boolean): Cut =>
-  (logs) =>
-    logs.filter((log) => !isMissing(log))
-
-const isOf =
-  (...blocks: readonly number[]) =>
-  ({ blockNumber }: RpcLog): boolean =>
-    blocks.includes(Number(blockNumber))
 
 const isBehind =
   (block: number) =>
@@ -257,56 +202,6 @@ describe('a node that returns less than it has', () => {
     const rows = section.split('\n').filter((line) => line.startsWith('|'))
     // The first two are the heading and the line below it.
     expect(rows.slice(2).map((row) => row.split('|')[1]?.trim())).toEqual(Object.keys(WAYS))
-  })
-})
-
-describe('a block with a part of its logs in both answers, with all addresses and topics of the rest', () => {
-  const isAfterThird = (block: number) => (log: RpcLog) => isOf(block)(log) && Number(log.logIndex) > 2
-  /** Blocks of seven logs, of which the first three have all addresses and topics. */
-  const partly = async (startNode: StartNode, seconds: number, isOver: (clock: Clock, node: RpcNode) => boolean) => {
-    const node = await startNode({ height: 40, logsIn: () => 7 })
-    const clock = jumpingClock()
-    node.faults = (call) => (clock.elapsed() < seconds * 1000 ? inBoth(without(isAfterThird(7)))(call) : undefined)
-    const { appended, store } = watchedStore()
-    const ran = await ingestUntil({ node, store, clock, pollEvery: 10_000 }, () => isOver(clock, node))
-    expect(appended.flat()[7]?.logs).toHaveLength(3)
-    const heads = await store.heads(to(node.chain.height))
-    return { ...ran, node, kept: heads.map(({ kept }) => kept) }
-  }
-
-  it('is corrected when it is read again, after 15 s', async ({ startNode }) => {
-    const { state, warnings, kept, node } = await partly(startNode, 8, (clock) => clock.elapsed() > 20_000)
-    expect(kept).toEqual(to(40).map(() => 7))
-    expect(state.corrected).toBe(1)
-    expect(warnings).toEqual([expect.stringContaining('block 7 has 7 logs, and the node returned 3 of them before')])
-    // 41 blocks twice, in ranges: the second reading is not a request per block.
-    expect(callsOf(node, 'eth_getLogs').length).toBeLessThanOrEqual(10)
-  })
-
-  it('or after ten minutes', async ({ startNode }) => {
-    const { state, kept } = await partly(startNode, 60, (clock) => clock.elapsed() > 11 * MINUTE)
-    expect(kept).toEqual(to(40).map(() => 7))
-    expect(state.corrected).toBe(1)
-  })
-
-  it('is left as it is by a node that then returns fewer, or does not respond', async ({ startNode }) => {
-    const node = await startNode({ height: 40, logsIn: () => 7 })
-    const clock = jumpingClock()
-    node.faults = (call) => {
-      const faults = clock.elapsed() > 5 * MINUTE ? inBoth(without(isAfterThird(7)))(call) : undefined
-      const isReadAgain = clock.elapsed() >= 15_000 && call.method !== 'eth_chainId'
-      return clock.elapsed() < 30_000 && isReadAgain ? { kind: 'cut' } : faults
-    }
-    const { appended, store } = watchedStore()
-    const { state, error } = await ingestUntil(
-      { node, store, clock, pollEvery: 10_000 },
-      () => clock.elapsed() > 12 * MINUTE,
-    )
-    expect(clock.elapsed()).toBeGreaterThan(12 * MINUTE)
-    expect(error).toBeUndefined()
-    expect(appended.flat()).toEqual(to(40).map(node.chain.block))
-    expect((await store.heads([7])).map(({ kept }) => kept)).toEqual([7])
-    expect(state.corrected).toBe(0)
   })
 })
 
