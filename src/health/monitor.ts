@@ -126,7 +126,8 @@ const LOG_SPAN = 10 * minute
 export const evaluateOnce = (at: number, samples: readonly StoredSample[], tuning = DEFAULT_TUNING): Health => {
   const evaluator = createRuleEvaluator(ruleSet(tuning))
   const lines = samples.filter(({ name }) => name === 'chain_log_pattern_total')
-  evaluator.observe(at - LOG_SPAN, withTarget(lines.map((line) => ({ ...line, value: 0 }))))
+  // Not at the start of a range of ten minutes, which leaves it out.
+  evaluator.observe(at - LOG_SPAN + 1, withTarget(lines.map((line) => ({ ...line, value: 0 }))))
   evaluator.evaluate(at, withTarget(samples))
   return { since: at, ...assess(evaluator, samples) }
 }

@@ -106,6 +106,8 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'version.package': { to: 'other' },
   'version.programs': { to: ['other'] },
   'host.ports': { to: [1] },
+  'host.firewalledPorts': { to: [1] },
+  'derived.blocksyncWindow': { to: 500 },
   'host.directories': { to: {} },
   'native.url': { to: 'http://127.0.0.1:1' },
   'native.fallbackUrl': { to: 'http://127.0.0.1:1' },

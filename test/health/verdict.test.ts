@@ -101,7 +101,7 @@ test('log lines of the last minutes are new, although their counter has one valu
     summary: 'the log of the node contains an error: execution block_failed',
     evidence: [
       expect.stringContaining('matched block_failed within 10 minutes'),
-      'block_failed: The node cannot execute a block that the network accepts as valid.',
+      'block_failed: Execution rejected a block that consensus accepted, and ended with exit code 1.',
     ],
   })
 })

@@ -11,11 +11,12 @@ const OWN = /^chain-(?:agent(?:-(?:keys|storage|smart|files|serve-query))?|query
 
 test.each(names)('%s has the prefix of the node in every name of a unit, tool and directory', async (name) => {
   const page = await runbooks.read(name, 'monad')
-  const left = page.match(/(?<!\/d\/)\bchain-[a-z]+(?:-[a-z]+)*/g) ?? []
+  const left = page.match(/(?<!\/d\/|-)\bchain-[a-z]+(?:-[a-z]+)*/g) ?? []
   expect(left.filter((one) => !OWN.test(one))).toEqual([])
   expect(page).not.toMatch(/\bchain-?\*|(?:home|opt)\/chain\b/)
-  // Nothing else changes: names of the agent and of its metrics stay.
-  expect(page.replaceAll('monad', 'chain')).toBe(readFileSync(`${DIRECTORY}/${name}.md`, 'utf8'))
+  // Nothing else changes: names of the agent and of its metrics stay, and places in the node's source.
+  const text = readFileSync(`${DIRECTORY}/${name}.md`, 'utf8')
+  expect(page.replaceAll('monad', 'chain')).toBe(text.replaceAll('monad', 'chain'))
 })
 
 test('the prefix chain changes nothing', async () => {

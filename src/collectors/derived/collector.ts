@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { databaseUsedRatio, isSyncing, networkHead, newestBlock } from '../../core/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { blocksyncWindowOf, statesyncThreshold } from '../../core/node-distances.ts'
@@ -60,7 +59,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
   const isSigning = createSigningMonitor()
   let savedAt: number | undefined
   // Without an ID two agents must count as two hosts.
-  let boot: string = randomUUID()
+  let boot: string = crypto.randomUUID()
 
   /** Growth and duties need hours of data, which must survive a restart of the agent. */
   const restore = async (): Promise<void> => {
