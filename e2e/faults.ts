@@ -29,7 +29,7 @@ crash         | ChainServiceDown          | bft crashes SIGABRT                 
 uninstalled   | ChainServiceMissing       | rpc vanishes                                       | rpc starts
 assertion     | ChainAssertion            | execution asserts                                  | execution starts
 log-trouble   | ChainLogTrouble           | bft logs wal_push_failed                           | bft calms
-wal           | ChainWalStopped           | bft logs wal_stopped                               | bft calms                    | 90
+start         | ChainStartStalled         | node hangs                                         | node starts                  | 240
 diverged      | ChainStateDiverged        | state diverges                                     | state agrees                 | 90
 finality      | ChainFinalityStalled      | finality stops                                     | finality resumes             | 120
 halted        | ChainNetworkHalted        | network stops                                      | network resumes              | 90

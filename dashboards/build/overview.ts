@@ -32,6 +32,7 @@ export const DETAILS = [
   'format',
   'device',
   'model',
+  'reference',
   'directory',
   'file',
   'fork',

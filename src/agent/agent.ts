@@ -67,8 +67,8 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
 
-/** Least time between two evaluations of the rules, in milliseconds: several changes have one cause. */
-const LEAST_INTERVAL = 1000
+/** Changes within this time, in milliseconds, are evaluated together: several have one cause. */
+const COALESCED = 500
 
 /** Creates and starts the agent. Throws a ConfigError or, if it cannot listen, a SourceError. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
@@ -223,11 +223,13 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     }
   }
   async function watchHealth(): Promise<void> {
+    let due = clock.elapsed()
     while (!stopping.signal.aborted) {
-      const due = clock.elapsed() + EVALUATION_INTERVAL
+      // An early evaluation, or a late one, does not move the times of the others.
+      due += EVALUATION_INTERVAL * (1 + Math.floor((clock.elapsed() - due) / EVALUATION_INTERVAL))
       do {
-        await clock.sleep(LEAST_INTERVAL, stopping.signal)
         await clock.sleep(due - clock.elapsed(), AbortSignal.any([stopping.signal, evaluateSoon.signal]))
+        if (evaluateSoon.signal.aborted) await clock.sleep(COALESCED, stopping.signal)
         evaluateSoon = new AbortController()
         await evaluateHealth()
       } while (clock.elapsed() < due && !stopping.signal.aborted)

@@ -65,7 +65,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'storage-filling',
     second: 340,
     agent: true,
-    summary: 'CRITICAL: the database fills up although the node compacts it.',
+    summary: 'CRITICAL: the database has few free chunks left.',
     exitCode: 2,
   },
   {
@@ -73,9 +73,9 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     name: 'fork-unready',
     scenario: 'upgrade-missed',
     second: 90,
-    agent: true,
-    summary: 'CRITICAL: the node does not meet the requirements of a fork of its network: aurora version.',
-    exitCode: 2,
+    agent: false,
+    summary: 'WARNING: the node does not meet the requirements of a fork of its network: aurora version.',
+    exitCode: 1,
   },
   {
     name: 'maintenance',
@@ -83,7 +83,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     second: 60,
     maintenance: { minutes: 30 },
     agent: true,
-    summary: 'MAINTENANCE: upgrade, 30 min left; a required service is not running: bft, execution and rpc.',
+    summary: 'MAINTENANCE: upgrade, 30 min left; a required service is not running: bft and execution.',
     exitCode: 0,
   },
   {

@@ -87,8 +87,12 @@ export const playWeek = async (
   try {
     for (let second = 0; second < seconds;) {
       const step = stepAt(second, parts)
-      // After a long time every reading is stale at first: the evaluation of the step is the next one.
-      if (step > SCRAPE_S) await host.pass(step - SCRAPE_S)
+      // After a long time every reading is stale at first, and files are renewed at its end only: each collector reads
+      // once more before the evaluation of the step.
+      if (step > SCRAPE_S + MINUTE_S) {
+        await host.pass(step - SCRAPE_S - MINUTE_S)
+        await host.pass(MINUTE_S)
+      } else if (step > SCRAPE_S) await host.pass(step - SCRAPE_S)
       await host.pass(SCRAPE_S - 1)
       await host.pass(1)
       second += step

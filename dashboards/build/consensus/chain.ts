@@ -90,7 +90,7 @@ export const chain: Row = {
     graph({
       title: 'References that agree',
       about:
-        'References whose heights are within the agreement window of each other, and the number of configured ones. A majority must agree.',
+        'References whose heights are within the agreement window of each other, those that have the same finalized block as the node, and the number of configured ones. A majority must agree.',
       alerts: ['ChainBlind'],
       unit: 'locale',
       decimals: 0,
@@ -98,6 +98,7 @@ export const chain: Row = {
       min: 0,
       lines: [
         { expr: 'chain_reference_agreeing', legend: 'agree' },
+        { expr: 'count by (job, instance) (chain_reference_hash_matches == 1)', legend: 'same block' },
         { expr: 'count by (job, instance) (chain_reference_up)', legend: 'configured' },
       ],
     }),

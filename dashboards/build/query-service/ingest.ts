@@ -90,7 +90,7 @@ export const ingest: Row = {
       width: 8,
       min: 0,
       softMax: 10,
-      names: KINDS,
+      names: [...KINDS, 'blocks corrected', 'filters ignored'],
       limits: limitsBy({
         alert: 'ChainQueryServiceIngestFailing',
         metric: 'chain_query_service_ingest_errors_total',
@@ -100,6 +100,11 @@ export const ingest: Row = {
           expr: 'round(increase(chain_query_service_ingest_errors_total[15m]))',
           legend: '{{kind}}',
         },
+        {
+          expr: 'round(increase(chain_query_service_blocks_corrected_total[15m]))',
+          legend: 'blocks corrected',
+        },
+        { expr: 'chain_query_service_header_filters_ignored', legend: 'filters ignored' },
       ],
     }),
     graph({

@@ -6,7 +6,7 @@ import { epochOf, stakeOf } from './staking.ts'
 
 /** Blocks that a tag is behind the newest one. */
 const DEPTH = { latest: 0, safe: 1, finalized: 2, proposed: 0 } as const
-const WINDOW_BLOCKS = 600
+const WINDOW_BLOCKS = 800
 const CHAIN_ID = '31143'
 const STATESYNC_BLOCKS = 120_000
 
@@ -60,6 +60,7 @@ const recordReferences = (to: Recorder, moment: NodeState): void => {
     ['query-service', 3],
   ] as const) {
     to.gauge('chain_reference_up', 1, { reference })
+    to.gauge('chain_reference_hash_matches', 1, { reference })
     to.gauge('chain_reference_block_number', moment.height - late, { reference })
   }
   to.gauge('chain_reference_agreeing', 2)
@@ -117,6 +118,8 @@ const recordLag = (to: Recorder, moment: NodeState): void => {
   if (statesync === null) {
     const left = Math.max(0, WINDOW_BLOCKS - moment.behind)
     to.gauge('chain_blocksync_window_remaining_blocks', left)
+    to.gauge('chain_blocksync_window_blocks', 800)
+    to.gauge('chain_node_statesync_threshold_blocks', 600)
     to.gauge('chain_blocksync_window_remaining_seconds', left / BLOCKS_PER_SECOND)
   } else {
     const pace = 1.5 * 3600

@@ -43,6 +43,7 @@ const recordLog = (to: Recorder, moment: NodeState): void => {
   }
   to.gauge('chain_consensus_committing', moment.follows)
   to.gauge('chain_consensus_statesync_active', moment.statesync !== null)
+  to.gauge('chain_consensus_start_active', 0)
   to.gauge('chain_consensus_blocksync_active', moment.follows && moment.behind > 5)
   const found = new Set([
     ...(moment.follows || moment.statesync !== null ? [] : ['not_committing']),
@@ -89,6 +90,7 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_native_sessions', 2, { state: 'initiating' })
   const blocks = statesyncBlocks(moment)
   to.gauge('chain_native_statesync_active', blocks !== null)
+  to.gauge('chain_native_start_active', 0)
   to.gauge('chain_native_statesync_progress_block', blocks?.reached ?? null)
   to.gauge('chain_native_statesync_target_block', blocks?.target ?? null)
   to.gauge('chain_native_stake_ratio', blocks === null ? stakeOf(moment) : 0)

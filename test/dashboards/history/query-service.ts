@@ -28,6 +28,8 @@ const recordIngest = (to: Recorder, moment: NodeState): void => {
   const logs = LOGS_PER_BLOCK * (1 + 0.2 * moment.noise(61))
   to.total('chain_query_service_blocks_indexed_total', blocks)
   to.total('chain_query_service_logs_indexed_total', blocks * logs)
+  to.total('chain_query_service_blocks_corrected_total', 0)
+  to.gauge('chain_query_service_header_filters_ignored', 0)
   const failures = { unreachable: rpcAnswers ? 0 : 0.2, overload: moment.isSlow ? 0.02 : 0.0002 }
   for (const kind of INGEST_FAILURES) {
     const perSecond = kind === 'unreachable' || kind === 'overload' ? failures[kind] : 0
