@@ -12,6 +12,8 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_config_last_reload_success_timestamp_seconds: 'no scenario changes the configuration',
   chain_node_role: 'the simulated node is a validator; test/health/role.test.ts has the others',
   chain_agent_state_saved: 'the disk of the simulated host accepts every file; test/agent has one that does not',
+  chain_node_statesync_threshold_blocks: 'a setting of the node',
+  chain_blocksync_window_blocks: 'follows that setting',
   chain_slo_objective_ratio: 'a setting',
   chain_service_expected: 'no failure changes what is enabled or required',
   chain_host_hugepages: 'a setting of the kernel',

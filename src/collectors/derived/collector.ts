@@ -1,4 +1,4 @@
-import { databaseUsedRatio, isSyncing, networkHead, newestBlock } from '../../core/agreement.ts'
+import { databaseUsedRatio, isStarting, isSyncing, networkHead, newestBlock } from '../../core/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { blocksyncWindowOf, statesyncThreshold } from '../../core/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
@@ -42,6 +42,7 @@ interface Reading {
   readonly statesync: StatesyncEstimate
   readonly secondsUntilCompaction: number | null
   readonly zombie: boolean | null
+  readonly isBlockRecent: boolean | null
   readonly duties: DutiesReading | null
   readonly identity: { readonly key: string; readonly isActive: boolean; readonly boot: string } | null
 }
@@ -126,6 +127,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       statesync: estimateOf(statesyncProgress(known), { elapsed, now }),
       secondsUntilCompaction: used === undefined ? null : growth.secondsUntil(COMPACTION_THRESHOLD),
       zombie: isZombie(known, now),
+      isBlockRecent: isBlockRecent(known, now),
       duties: duties.read(),
       identity: key === null || signs === null ? null : { key, isActive: signs, boot },
     }
@@ -142,9 +144,21 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       saveNow()
     },
     samples,
-    // Whether a value is a problem is decided by the alert rules.
-    states: () => ({}),
+    // Whether another value is a problem is decided by the alert rules.
+    states: ({ isBlockRecent: isRecent }) =>
+      isRecent === null ? {} : { 'newest block': isRecent ? 'recent' : 'more than 10 s old' },
+    warnings: ({ isBlockRecent: isRecent }) => (isRecent === false ? ['newest block'] : []),
   }
+}
+
+/** As for ChainBlockStalled: 25 to 33 blocks. */
+const RECENT_MS = 10 * second
+
+/** Null while the time of the newest block is unknown, and while none is expected. */
+const isBlockRecent = (known: SampleIndex, now: number): boolean | null => {
+  const newest = newestBlock(known)
+  if (newest === undefined || isSyncing(known) || isStarting(known)) return null
+  return now - newest.time * second <= RECENT_MS
 }
 
 const ADVANCED_WITHIN_MS = minute / 2
