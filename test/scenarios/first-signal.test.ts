@@ -27,6 +27,16 @@ const FAILURES: readonly (readonly [string, ...string[]])[] = [
   ['the clock is off by 1 s', 'host clock 1000ms'],
 ]
 
+/** Those of the configuration; hosts of tests have shorter ones. */
+const DEFAULT_INTERVALS = {
+  'reference.interval': '10s',
+  'services.interval': '4s',
+  'native.interval': '10s',
+  'host.interval': '15s',
+  'keys.interval': '1m',
+  'version.interval': '1m',
+}
+
 const healthSchema = z.object({
   findings: z.array(z.object({ alert: z.string(), severity: z.string() })),
 })
@@ -52,6 +62,7 @@ const play = async (directives: readonly string[]): Promise<Signals> => {
   const host = await startHost({
     scenario: directives.map((directive) => `${FAULT_S}s ${directive}`).join('\n'),
     second: 0,
+    settings: DEFAULT_INTERVALS,
     log: pino({ base: null }, log.stream),
   })
   const first: { -readonly [Place in keyof Signals]: number | null } = {

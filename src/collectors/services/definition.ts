@@ -50,7 +50,7 @@ export const definition = {
   introduction: 'systemd units and timers, from `systemctl show` every `services.interval`.',
   settings: z
     .strictObject({
-      ...timing('10s', '5s', POLL),
+      ...timing('4s', '5s', POLL),
       units: z
         .record(label, serviceUnit)
         .default({
