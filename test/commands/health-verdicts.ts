@@ -79,7 +79,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
   },
   {
     name: 'maintenance',
-    scenario: 'node-down',
+    scenario: '10s bft stops\n10s execution stops',
     second: 60,
     maintenance: { minutes: 30 },
     agent: true,

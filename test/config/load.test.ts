@@ -27,7 +27,7 @@ test('a standard node needs no configuration at all', () => {
     node: { publicKey: null },
     rpc: { url: 'http://localhost:8080', enabled: true, interval: 2000 },
     reference: { interval: 10_000 },
-    services: { interval: 10_000, required: ['bft', 'execution', 'rpc'] },
+    services: { interval: 4000, required: ['bft', 'execution', 'rpc'] },
   })
   expect(new Set(settings.map(({ origin }) => origin))).toEqual(new Set(['default']))
 })

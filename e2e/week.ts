@@ -1,6 +1,6 @@
-import { healthResponse } from '../../src/parsers/agent-status.ts'
-import { LIVELY } from '../../src/simulator/pace.ts'
-import { startHost } from '../support/host.ts'
+import { healthResponse } from '../src/parsers/agent-status.ts'
+import { LIVELY } from '../src/simulator/pace.ts'
+import { startHost } from '../test/support/host.ts'
 
 const MINUTE_S = 60
 const HOUR_S = 60 * MINUTE_S

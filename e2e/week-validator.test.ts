@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { differencesFromPrometheus } from './agreement.ts'
+import { differencesFromPrometheus } from '../test/scenarios/agreement.ts'
 import { noiseOf, playWeek } from './week.ts'
 
 /** Every kind of noise has begun by then; more scrapes show Prometheus nothing new. */
