@@ -20,7 +20,7 @@ export interface NodeMetric {
   readonly exports: ReadingName
   readonly labels?: Readonly<Record<string, string>>
   readonly divisor?: number
-  /** The functions that set or count it; empty if no published branch has it. */
+  /** The functions that set or count it; empty if none was found in the source. */
   readonly sources: readonly NodeSource[]
   /** The name that they use, if it is neither that of the constant nor of the field. */
   readonly identifier?: string
