@@ -10,7 +10,6 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_collector_enabled: 'no scenario changes the configuration',
   chain_agent_config_last_reload_successful: 'no scenario changes the configuration',
   chain_agent_config_last_reload_success_timestamp_seconds: 'no scenario changes the configuration',
-  chain_node_role: 'the simulated node is a validator; test/health/role.test.ts has the others',
   chain_agent_state_saved: 'the disk of the simulated host accepts every file; test/agent has one that does not',
   chain_node_statesync_threshold_blocks: 'a setting of the node',
   chain_blocksync_window_blocks: 'follows that setting',

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-
 /** Of the process and of real time, not of the simulated node. */
 const NOT_SIMULATED = /^(?:process|nodejs)_|_duration_seconds/
 /** Of the machine that runs the tests, or of the moment at which the collector read the files of the simulated host. */
@@ -8,16 +6,14 @@ const OF_THE_MACHINE =
 
 /**
  * A page of `/metrics` in a form that can be reviewed: a line per metric with the number of its series and the sum of
- * their values (of a histogram, all its buckets). Of a scenario only the lines that differ from those of `healthy`.
+ * their values (of a histogram, all its buckets). Compared with `healthy`, another page: only the lines that differ.
  */
-export const goldenMetrics = async (scenario: string, metrics: string): Promise<string> => {
-  const lines = summaryOf(metrics)
-  if (scenario === 'healthy') return `${lines.join('\n')}\n`
-  const file = new URL('./golden/healthy.txt', import.meta.url)
-  const healthy = (await readFile(file, 'utf8')).trimEnd().split('\n')
+export const goldenMetrics = (page: string, healthy?: string): string => {
+  const lines = summaryOf(page)
+  const known = healthy === undefined ? [] : summaryOf(healthy)
   const present = new Set(lines.map(nameOf))
-  const absent = healthy.map(nameOf).filter((name) => !present.has(name))
-  const changed = lines.filter((line) => !healthy.includes(line))
+  const absent = known.map(nameOf).filter((name) => !present.has(name))
+  const changed = lines.filter((line) => !known.includes(line))
   return `${[...changed, ...absent.map((name) => `${name} absent`)].toSorted().join('\n')}\n`
 }
 
