@@ -67,12 +67,13 @@ const mutateExpression = (expression) => {
     else if (number && !inBraces) for (const other of otherNumbers(number)) put(token, other)
     else if (word && !inBraces) for (const other of WORDS[word] ?? []) put(token, other)
   }
-  // A join or an aggregation that no longer distinguishes nodes.
+  // A join or an aggregation that no longer distinguishes nodes. The same without `cluster` is found by
+  // test/alerts/fleet.test.ts, for every rule.
   for (const token of expression.matchAll(/\b(on|by|ignoring) ?\(([^()]*)\)/g)) {
     const labels = token[2].split(',').map((label) => label.trim())
     const rest = labels.filter((label) => label !== 'instance')
     if (rest.length < labels.length) put(token, `${token[1]} (${rest.join(', ')})`)
-    for (const label of labels.filter((one) => one !== 'instance' && one !== 'job')) {
+    for (const label of labels.filter((one) => !['instance', 'job', 'cluster'].includes(one))) {
       put(token, `${token[1]} (${labels.filter((one) => one !== label).join(', ')})`)
     }
   }
