@@ -19,6 +19,8 @@ test.each(['healthy', 'stalled', 'panic', 'statesync', 'storage-full', 'isolated
         // While a command runs, the clock passes the time that its files take.
         .replaceAll(/, led by .*/g, ', led by #')
         .replaceAll(/, the newest .* before its end/g, '')
+        .replaceAll(/ The block that is compared is .* old\./g, '')
+        .replaceAll(/ are left, .* at the current rate/g, ' are left')
         .replaceAll(/\d[\d,.]*( (?:h|min) \d+)*/g, '#')
       outputs.push(`$ chain-agent ${command}`, text, `exit code ${code}`, '')
     }
