@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import { changedKeys } from '../config/load.ts'
-import { readEpochLengths } from '../config/staking.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Change } from '../core/board.ts'
@@ -32,7 +31,7 @@ import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/package.ts'
 import { type Connect, createRuntime } from './runtime.ts'
-import { collectorStates, readingsOf } from './snapshot.ts'
+import { collectorStates, readingsOf, settingsOf } from './snapshot.ts'
 
 interface AgentOptions {
   readonly config: Config
@@ -144,7 +143,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   }
   const history = createHistory()
   const limitOf = limitsOf(config.health)
-  const network = { epochs: readEpochLengths(config.staking) }
+  const settings = settingsOf(config)
   const logged = new Set<string>()
   const evaluateHealth = async (): Promise<void> => {
     try {
@@ -171,6 +170,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       prefix: prefix(),
       collectors: collectorStates(statuses),
       readings,
+      ...settings,
       known: createSampleIndex(metrics),
       health: monitor.health(),
       export: async () => ({ metrics: await exposition.render(metrics), readings }),
@@ -184,7 +184,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     },
     read: async () => {
       if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
-      return { snapshot: snapshot(), events: await events.all(), history, limitOf, network }
+      return { snapshot: snapshot(), events: await events.all(), history, limitOf }
     },
   })
   const view: AgentView = {

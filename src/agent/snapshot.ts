@@ -1,7 +1,15 @@
 import { isReadings, type Readings } from '../collectors/index.ts'
 import { collectorError, type CollectorStatus } from '../core/board.ts'
 import { redactAll } from '../core/redact.ts'
-import type { CollectorState } from '../health/snapshot.ts'
+import type { Config } from '../config/schema.ts'
+import { readEpochLengths } from '../config/staking.ts'
+import type { CollectorState, NodeSettings } from '../health/snapshot.ts'
+
+/** What a snapshot contains of the configuration. */
+export const settingsOf = ({ staking, storage }: Pick<Config, 'staking' | 'storage'>): NodeSettings => ({
+  epochs: readEpochLengths(staking),
+  devices: storage.devices,
+})
 
 /** The collectors of a board, as health rules, commands and pages read them. */
 export const collectorStates = (statuses: readonly CollectorStatus[]): readonly CollectorState[] =>

@@ -1,5 +1,6 @@
 import type { Readings } from '../collectors/index.ts'
 import { joinList, shortDuration, withPrefix } from '../core/format.ts'
+import { second } from '../core/units.ts'
 import type { FindingSeverity, RuleFinding } from '../core/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import type { NodeSnapshot } from './snapshot.ts'
@@ -12,7 +13,7 @@ export interface Finding {
   /** The alert for the same condition, which has a runbook; without one, words that begin with a small letter. */
   readonly name: string
   readonly severity: Severity
-  /** One sentence without its full stop. The worst finding's sentence is that of the health verdict. */
+  /** One sentence without its full stop. That of the first cause is the sentence of the diagnosis. */
   readonly summary: string
   /** The evidence, one fact each. */
   readonly evidence: readonly string[]
@@ -20,11 +21,53 @@ export interface Finding {
   readonly advice: readonly string[]
 }
 
+/** A finding of the rules. */
+export interface HealthFinding extends Finding {
+  /** How long it has lasted and, if its alert does not fire yet, when it will; null if neither is known. */
+  readonly timing: string | null
+  /** The findings of which it is a consequence, by their names. */
+  readonly explainedBy: readonly string[]
+  /** What follows from it, the most severe first. */
+  readonly consequences: readonly Consequence[]
+}
+
+/** A finding that ends with its cause. */
+export type Consequence = Pick<Finding, 'name' | 'severity' | 'summary'>
+
+/** How severe a finding is together with what follows from it. */
+export const weightOf = ({ severity, consequences }: Pick<HealthFinding, 'severity' | 'consequences'>): Severity =>
+  [severity, ...consequences.map((one) => one.severity)].toSorted((a, b) => rank(a) - rank(b))[0] ?? severity
+
+/** One fault is one finding: what follows from another one is listed there, at the first cause of both. */
+export const underCauses = (findings: readonly HealthFinding[]): readonly HealthFinding[] => {
+  // Of one name the first is the most severe.
+  const byName = new Map(findings.toReversed().map((finding) => [finding.name, finding]))
+  const causeOf = (finding: HealthFinding, seen: readonly string[] = []): HealthFinding => {
+    const cause = finding.explainedBy
+      .flatMap((name) => byName.get(name) ?? [])
+      .find(({ name }) => name !== finding.name && !seen.includes(name))
+    return cause === undefined ? finding : causeOf(cause, [...seen, finding.name])
+  }
+  const bySeverity = (a: Pick<Finding, 'severity'>, b: Pick<Finding, 'severity'>): number =>
+    rank(a.severity) - rank(b.severity)
+  const causes = new Map(findings.map((finding) => [finding, causeOf(finding)]))
+  return findings
+    .filter((finding) => causes.get(finding) === finding)
+    .map((cause) => ({
+      ...cause,
+      consequences: findings
+        .filter((finding) => finding !== cause && causes.get(finding) === cause)
+        .map(({ name, severity, summary }) => ({ name, severity, summary }))
+        .toSorted(bySeverity),
+    }))
+    .toSorted((a, b) => rank(weightOf(a)) - rank(weightOf(b)))
+}
+
 /**
- * The findings of the rules that count: one for each alert, with all its subjects. Of several severities about
- * one subject only the worst counts.
+ * The findings of the rules that count: one for each alert, with all its subjects, the most severe first. Of several
+ * severities about one subject only the worst counts.
  */
-export const findingsOf = (findings: readonly RuleFinding[], snapshot: FindingContext): readonly Finding[] => {
+export const findingsOf = (findings: readonly RuleFinding[], context: FindingContext): readonly HealthFinding[] => {
   const worst = new Map<string, CountedFinding>()
   for (const finding of findings) {
     const { alert, labels, countsAs } = finding
@@ -38,24 +81,25 @@ export const findingsOf = (findings: readonly RuleFinding[], snapshot: FindingCo
     const key = `${finding.alert} ${finding.countsAs}`
     byAlert.set(key, [...(byAlert.get(key) ?? []), finding])
   }
-  return [...byAlert.values()].flatMap((all) => all.slice(0, 1).map((first) => findingOf(first, all, snapshot)))
+  return [...byAlert.values()].flatMap((all) => all.slice(0, 1).map((first) => findingOf(first, all, context)))
 }
 
-type FindingContext = Pick<NodeSnapshot, 'at' | 'prefix' | 'readings' | 'collectors'>
+interface FindingContext {
+  readonly snapshot: Pick<NodeSnapshot, 'at' | 'prefix' | 'readings' | 'collectors'>
+  /** Whether the node needs a recovery: its steps are the advice, not those of single log lines. */
+  readonly isRecovering: boolean
+}
 
 type CountedFinding = RuleFinding & { readonly countsAs: FindingSeverity }
 
 const findingOf = (
-  { alert, countsAs, summary, advice, explainedBy, state, for: pendingFor }: CountedFinding,
+  { alert, severity, countsAs, summary, advice, explainedBy, state, for: pendingFor }: CountedFinding,
   all: readonly CountedFinding[],
-  { at, prefix, readings, collectors }: FindingContext,
-): Finding => {
+  { snapshot: { at, prefix, readings, collectors }, isRecovering }: FindingContext,
+): HealthFinding => {
   const subjects = all.map(subjectOf).filter((subject) => subject !== '')
   const lasted = at - Math.min(...all.map(({ since }) => since))
-  const duration = lasted > 0 ? `has been true for ${shortDuration(lasted)}` : 'is true now'
-  // The descriptions name the duration of the rule, which has not passed yet.
   const isPending = state === 'pending' && pendingFor > 0
-  const pending = isPending ? `; after ${shortDuration(pendingFor)} the alert fires with this text:` : '.'
   const failed = all.flatMap(({ labels }) => collectors.filter(({ name }) => name === labels['collector']))
   const patterns = LOG_PATTERNS.filter(({ name }) => all.some(({ labels }) => labels['pattern'] === name))
   const errors = failed.flatMap(({ name, error }) => (error ? [{ name, ...error }] : []))
@@ -63,21 +107,43 @@ const findingOf = (
     name: alert,
     severity: countsAs,
     summary: [asPhrase(summary), ...(subjects.length === 0 ? [] : [joinList(limited(subjects))])].join(': '),
+    timing: timingOf({ severity, lasted, pendingFor: isPending ? pendingFor : null }),
     evidence: [
-      ...(lasted > 0 || isPending ? [`The condition ${duration}${pending}`] : []),
-      ...limited(all.map(({ description }) => capital(description))),
+      // It is in the tense of an alert that fires: "has not been active for one minute".
+      ...(isPending ? [] : limited(all.map(({ description }) => capital(description)))),
       ...limited([...new Set(errors.map(({ name, message }) => `${name}: ${message.split('\n')[0]}`))]),
       ...limited(all.flatMap((one) => logLine(one, readings))),
       ...limited(patterns.map(({ name, meaning }) => `${name}: ${meaning}`)),
-      ...(explainedBy.length > 0 ? [`It is a consequence of ${joinList(explainedBy)}.`] : []),
     ],
+    explainedBy,
+    consequences: [],
     advice: [
       ...new Set(errors.flatMap((error) => (error.advice === null ? [] : [`${capital(error.advice)}.`]))),
-      ...patterns.map(({ advice: steps }) => steps),
+      ...(isRecovering ? [] : patterns.map(({ advice: steps }) => steps)),
       ...advice.map((step) => withPrefix(withLabels(step, all), prefix ?? 'chain')),
     ],
   }
 }
+
+const VERBS: Readonly<Record<FindingSeverity, string>> = { critical: 'pages', warning: 'warns', info: 'is listed' }
+
+const timingOf = ({
+  severity,
+  lasted,
+  pendingFor,
+}: {
+  readonly severity: FindingSeverity
+  /** Milliseconds. */
+  readonly lasted: number
+  /** How long the condition must hold before the alert fires, in milliseconds; null if it fires. */
+  readonly pendingFor: number | null
+}): string | null => {
+  const duration = lasted < SHORTEST ? 'Now' : `For ${shortDuration(lasted)}`
+  if (pendingFor !== null) return `${duration}; ${VERBS[severity]} after ${shortDuration(pendingFor)}.`
+  return lasted < SHORTEST ? null : `${duration}.`
+}
+
+const SHORTEST = second
 
 /** The labels that name what it is about: service, device, fork … A state is not a subject. */
 const subjectOf = ({ labels: { state: _state, ...labels } }: RuleFinding): string => Object.values(labels).join(' ')

@@ -18,6 +18,7 @@ import {
   type RecoveryPlan,
   type RecoveryRule,
   type Situation,
+  timeLeft,
 } from './recovery/situation.ts'
 import { diverged, down, executionEndedAfterPartialRestart, rpcDown, wrongState } from './recovery/stopped.ts'
 
@@ -26,6 +27,8 @@ export interface RecoveryAdvice extends RecoveryPlan {
   readonly sources: readonly { readonly id: string; readonly title: string; readonly url: string }[]
   /** 0: nothing to do but wait at most; 1: otherwise. */
   readonly exitCode: 0 | 1
+  /** How long a start of the services is still enough, in words without a full stop; null if no time is running out. */
+  readonly left: string | null
 }
 
 /** There is no node on this host, or nothing is known of it. */
@@ -94,6 +97,7 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
     why: [...plan.why, ...(hasEvidence ? evidenceOf(situation) : [])],
     sources: citedIn([...plan.why, ...plan.steps, ...plan.notNow]).map(({ id, title, url }) => ({ id, title, url })),
     exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
+    left: plan.path === 'none' ? null : timeLeft(situation),
   }
 }
 

@@ -1,5 +1,5 @@
 import { chainIdOf, isStarting, isSyncing, networkHead, newestBlock, USUAL_RATE } from '../core/agreement.ts'
-import { type EpochLengths, epochPosition } from '../core/epoch.ts'
+import { epochPosition } from '../core/epoch.ts'
 import { count, duration, figure, joinList, shortDuration, utc } from '../core/format.ts'
 import type { RuleFinding } from '../core/health.ts'
 import type { SampleIndex } from '../core/metric.ts'
@@ -10,8 +10,7 @@ import { blockAge, isAdvancing, isNodeDown } from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** What a restart window is evaluated from. */
-export interface RestartInput extends HealthInput, Pick<NodeSnapshot, 'health'> {
-  readonly epochs: EpochLengths
+export interface RestartInput extends HealthInput, Pick<NodeSnapshot, 'health' | 'epochs'> {
   /** How long the services may be away before they are started, in milliseconds. */
   readonly span: number
 }

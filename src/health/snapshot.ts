@@ -1,5 +1,6 @@
 import type { Readings } from '../collectors/index.ts'
 import type { CollectorError } from '../core/board.ts'
+import type { EpochLengths } from '../core/epoch.ts'
 import type { Health } from '../core/health.ts'
 import type { SampleIndex } from '../core/metric.ts'
 
@@ -31,11 +32,18 @@ export interface NodeSnapshot {
   readonly collectors: readonly CollectorState[]
   readonly readings: Readings
   readonly known: SampleIndex
+  /** The lengths of the epochs of each chain, by the configuration. */
+  readonly epochs: EpochLengths
+  /** The devices of the database, by the configuration. */
+  readonly devices: readonly string[]
   /** By the rules: as the agent evaluates them over time, or by this one reading of the node. */
   readonly health: Health
   /** The text of /metrics, and the reading of every collector as in /api/v1/status. */
   export(): Promise<{ readonly metrics: string; readonly readings: Readonly<Record<string, unknown>> }>
 }
+
+/** What restart windows and recovery plans need from the configuration. */
+export type NodeSettings = Pick<NodeSnapshot, 'epochs' | 'devices'>
 
 /** What facts and recovery plans are derived from. */
 export type HealthInput = Pick<NodeSnapshot, 'at' | 'prefix' | 'known' | 'collectors' | 'readings'>

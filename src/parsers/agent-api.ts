@@ -19,8 +19,21 @@ const findingResponse = z
     name: text.describe('The name of the alert; without one, words that begin with a small letter.'),
     severity: z.enum(['critical', 'unknown', 'warning', 'info']).describe('How severe it is.'),
     summary: text.describe('One sentence without its full stop.'),
+    timing: textOrNull.describe(
+      'How long it has lasted and, if its alert does not fire yet, when it will; null if neither is known.',
+    ),
     evidence: texts.describe('The evidence, one fact each.'),
     advice: texts.describe('What to do, one step each; commands are between backticks.'),
+    consequences: z
+      .array(
+        z.object({
+          name: text.describe('The name of the alert.'),
+          severity: z.enum(['critical', 'unknown', 'warning', 'info']).describe('How severe it is.'),
+          summary: text.describe('One sentence without its full stop.'),
+        }),
+      )
+      .readonly()
+      .describe('What follows from it, and ends with it.'),
     runbook: textOrNull.describe('The path of the runbook; null if there is none.'),
   })
   .describe('A problem or notable state of the node or its host: all subjects of one alert.')
@@ -84,10 +97,17 @@ const overviewResponse = z
         .describe('As of `chain-agent check`: 0 healthy, 1 needs attention, 2 does not work or is unknown.'),
       since: time.describe('When the state began.'),
     }),
+    recovery: z
+      .object({
+        path: text.describe('The recovery procedure that the node needs now; `none` if it needs none.'),
+        summary: text.describe('The procedure in one sentence without its full stop, as in `chain-agent recover`.'),
+        left: textOrNull.describe('How long a start of the services is still enough; null if no time is running out.'),
+      })
+      .describe('What to do with the node.'),
     findings: z
       .array(findingResponse)
       .readonly()
-      .describe('The findings behind the state, most severe first, causes before consequences.'),
+      .describe('The causes of the state, most severe first, each with what follows from it.'),
     figures: z.array(figureResponse).readonly().describe('The key figures, in the order of the page.'),
     sections: z.array(sectionResponse).readonly().describe('The sections, in the order of the page.'),
     events: z.array(eventResponse).readonly().describe('The newest 50 state changes, newest first.'),

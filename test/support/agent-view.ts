@@ -33,6 +33,8 @@ export const overviewInput = (
     prefix: 'chain',
     collectors: [],
     readings: {},
+    epochs: new Map(),
+    devices: [],
     known: createSampleIndex([]),
     health: HEALTHY,
     export: () => Promise.resolve({ metrics: '', readings: {} }),
@@ -41,7 +43,6 @@ export const overviewInput = (
   events: [],
   history: createHistory(),
   limitOf,
-  network: { epochs: new Map() },
   ...more,
 })
 

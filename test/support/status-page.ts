@@ -37,13 +37,14 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
     readings: decodeReadings(
       Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),
     ),
+    epochs: new Map(),
+    devices: [],
     known: createSampleIndex(samples),
     health: { state: 'healthy' as const, since: 0, unknownBecause: null, findings: [], failures: [] },
     export: () => Promise.resolve({ metrics: '', readings }),
   }
   return {
-    view: createView(snapshot, { epochs: new Map() }),
-    verdict: { word: 'OK', sentence: '', findings: [], exitCode: 0 },
+    view: createView(snapshot),
     listen: config.listen,
     source: null,
     sections: sections.flatMap((name) => sectionsFor(name, config)),

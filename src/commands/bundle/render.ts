@@ -5,8 +5,8 @@ import { pairs, wrap, type Style } from '../../cli/terminal/style.ts'
 import { type Finding } from '../../health/finding.ts'
 import { type NodeSnapshot } from '../../health/snapshot.ts'
 import { summarize } from '../../health/summary.ts'
-import { evaluateHealth } from '../../health/verdict.ts'
-import { factLines, findingLines, verdictLine } from '../../cli/terminal/verdict.ts'
+import { diagnose } from '../../health/diagnosis.ts'
+import { checkLines } from '../../cli/terminal/diagnosis.ts'
 
 interface Written {
   readonly file: string
@@ -89,13 +89,6 @@ const PAGE: Style = {
 
 /** The output of `check` as a text. */
 export const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string => {
-  const verdict = evaluateHealth(snapshot, more)
-  return [
-    verdictLine(verdict, PAGE),
-    '',
-    ...findingLines(verdict.findings, PAGE),
-    'Facts',
-    ...factLines(summarize(snapshot), PAGE),
-    '',
-  ].join('\n')
+  const lines = checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE)
+  return `${lines.join('\n')}\n`
 }

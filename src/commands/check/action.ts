@@ -5,28 +5,28 @@ import { resolveFolders } from '../../core/key-paths.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { preflight } from './preflight.ts'
 import { type Fact, summarize } from '../../health/summary.ts'
-import { evaluateHealth, type HealthVerdict } from '../../health/verdict.ts'
-import { configOf } from '../../cli/config.ts'
+import { type Diagnosis, diagnose } from '../../health/diagnosis.ts'
+import type { Finding } from '../../health/finding.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
-import { unlessInterrupted, type Io, type ActionContext } from '../../cli/io.ts'
+import { unlessInterrupted, type ActionContext } from '../../cli/io.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { checkLines } from '../../cli/terminal/verdict.ts'
-import { readFromNode } from '../shared/read-snapshot.ts'
+import { checkLines } from '../../cli/terminal/diagnosis.ts'
+import { readSnapshot } from '../shared/read-snapshot.ts'
 
 export type CheckOptions = ConfigOptions & { readonly json?: true }
 
 export const check = async ({ io, exit, options }: ActionContext<CheckOptions>): Promise<void> => {
-  const { config, source } = configOf(io, options)
   const path = io.env['PATH'] ?? '/usr/bin:/bin'
   const { clock, signal, overrides } = io
   const gatheredData = await unlessInterrupted(io, exit, async () => {
-    const snapshot = await readFromNode(io, config)
-    const more = await preflight({ config, clock, path, signal, snapshot, ...overrides })
-    return { snapshot, more, paths: await foundPaths(config, snapshot.prefix) }
+    const { snapshot, config, source } = await readSnapshot(io, options)
+    const setUp = await preflight({ config, clock, path, signal, snapshot, ...overrides })
+    return { snapshot, config, source, setUp, paths: await foundPaths(config, snapshot.prefix) }
   })
   if (!gatheredData) return
-  const { snapshot, more, paths } = gatheredData
-  const verdict = evaluateHealth(snapshot, more)
+  const { snapshot, config, source, setUp, paths } = gatheredData
+  const diagnosis = diagnose(snapshot)
+  const exitCode = diagnosis.exitCode === 0 && setUp.some(({ severity }) => severity === 'warning') ? 1 : diagnosis.exitCode
   const { publicKey } = config.node
   const facts = [
     ...summarize(snapshot),
@@ -34,8 +34,11 @@ export const check = async ({ io, exit, options }: ActionContext<CheckOptions>):
     ...(paths === null ? [] : [{ label: "the node's files", value: paths }]),
     { label: 'configuration', value: describeSource(source) },
   ]
-  io.stdout.write(options.json ? renderJson(verdict, facts) : render(io, verdict, facts))
-  exit(verdict.exitCode)
+  const checked = { diagnosis, exitCode, setUp, facts } as const
+  io.stdout.write(
+    options.json ? renderJson(checked) : `${checkLines(checked, createStyle(io)).join('\n')}\n`,
+  )
+  exit(exitCode)
 }
 
 /** The paths of the node that were found, not configured; null if there are none. */
@@ -48,13 +51,23 @@ const foundPaths = async ({ node }: Config, prefix: string | null): Promise<stri
   return found.flat().join(', ') || null
 }
 
-const render = (io: Io, verdict: HealthVerdict, facts: readonly Fact[]): string => {
-  const style = createStyle(io)
-  return `${checkLines(verdict, facts, style).join('\n')}\n`
+interface Checked {
+  readonly diagnosis: Diagnosis
+  /** That of the diagnosis; 1 if only the set-up of the host has a warning. */
+  readonly exitCode: Diagnosis['exitCode']
+  readonly setUp: readonly Finding[]
+  readonly facts: readonly Fact[]
 }
 
-const renderJson = ({ word, sentence, exitCode, findings }: HealthVerdict, facts: readonly Fact[]) => {
+const renderJson = ({ diagnosis: { word, sentence, recovery, causes }, exitCode, setUp, facts }: Checked) => {
   const known = Object.fromEntries(facts.map(({ label, value }) => [label, value]))
-  const value = { verdict: { word, sentence, exitCode }, findings, facts: known }
+  const { path, summary, left } = recovery
+  const value = {
+    verdict: { word, sentence, exitCode },
+    recovery: { path, summary, left },
+    findings: causes,
+    setUp,
+    facts: known,
+  }
   return `${JSON.stringify(toJson(value), undefined, 2)}\n`
 }

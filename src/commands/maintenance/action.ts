@@ -6,7 +6,6 @@ import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { Io, ActionContext } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { readEpochLengths } from '../../config/staking.ts'
 import { sanitize } from '../../core/redact.ts'
 import { RESTART_MS, restartWindow } from '../../health/restart-window.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
@@ -37,8 +36,7 @@ export const startMaintenance = async (
   io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
   const { problem, snapshot } = await outcomeOf(io, config, maintenance)
   if (snapshot) {
-    const input = { ...snapshot, epochs: readEpochLengths(config.staking) }
-    const { summary } = restartWindow({ ...input, span: Math.min(span, RESTART_MS) })
+    const { summary } = restartWindow({ ...snapshot, span: Math.min(span, RESTART_MS) })
     io.stdout.write(`A restart: ${sanitize(summary)}.\n`)
   }
   if (problem !== null) {
@@ -129,7 +127,7 @@ export const openAnnouncements = ({ state }: Pick<Config, 'state'>): Maintenance
 export type Confirmation = NodeSnapshot | 'no agent' | 'not reported' | 'interrupted'
 
 interface ConfirmOptions extends FetchSnapshotOptions {
-  readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'maintenance'>
+  readonly config: FetchSnapshotOptions['config'] & Pick<Config, 'maintenance'>
 }
 
 const POLL_INTERVAL_MS = second / 2

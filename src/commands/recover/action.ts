@@ -1,9 +1,10 @@
 import { toJson } from '../../core/json.ts'
 import { sanitize } from '../../core/redact.ts'
-import { readEpochLengths } from '../../config/staking.ts'
 import { shortDuration } from '../../core/format.ts'
 import { RESTART_MS, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
-import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
+import { diagnose, isPlannable, recoveryLine } from '../../health/diagnosis.ts'
+import type { RecoveryAdvice } from '../../health/recovery.ts'
+import { verdictLine } from '../../cli/terminal/diagnosis.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { unlessInterrupted, type ActionContext } from '../../cli/io.ts'
 import type { Tone } from '../../core/health.ts'
@@ -15,34 +16,31 @@ export type RecoverOptions = ConfigOptions & { readonly json?: true; readonly co
 export const recover = async ({ io, exit, options }: ActionContext<RecoverOptions>): Promise<void> => {
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
-  const { snapshot, config } = data
-  const input = {
-    ...snapshot,
-    epochs: readEpochLengths(config.staking),
-    devices: config.storage.devices,
-  }
-  const advice = adviseRecovery(input)
-  const restart = restartWindow({ ...input, span: RESTART_MS })
+  const { snapshot } = data
+  const diagnosis = diagnose(snapshot)
+  const { recovery, word, sentence } = diagnosis
+  const restart = isPlannable(diagnosis) ? restartWindow({ ...snapshot, span: RESTART_MS }) : null
   if (options.json) {
     const { at, origin } = snapshot
     const document = {
       at: new Date(at).toISOString(),
       origin,
-      ...advice,
-      restart: { isSafe: restart.isSafe, summary: restart.summary },
+      verdict: { word, sentence },
+      ...recovery,
+      restart: restart === null ? null : { isSafe: restart.isSafe, summary: restart.summary },
     }
     io.stdout.write(`${JSON.stringify(toJson(document), undefined, 2)}\n`)
   } else {
     const style = createStyle(io, { color: options.color })
-    const lines = [...renderAdvice(advice, style), ...restartLine(advice, restart, style)]
+    const lines = [verdictLine(diagnosis, style), ...renderAdvice(recovery, style), ...restartLine(restart, style)]
     io.stdout.write(`${lines.join('\n')}\n`)
   }
-  exit(advice.exitCode)
+  exit(recovery.exitCode)
 }
 
 const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
-  const { path, summary, why, steps, notNow, sources, runbook } = advice
-  const [first = '', ...rest] = wrap(`RECOVERY: ${plain(summary, style)}.`, style)
+  const { path, why, steps, notNow, sources, runbook } = advice
+  const [first = '', ...rest] = wrap(plain(recoveryLine(advice), style), style)
   return [
     style.paint(TONES[path] ?? 'bad', first),
     ...rest,
@@ -55,11 +53,10 @@ const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] =
   ]
 }
 
-/** Where there is a choice of the time: a node that does no work is restarted at once. */
-const restartLine = ({ path }: RecoveryAdvice, { summary }: RestartWindow, style: Style): readonly string[] =>
-  ['none', 'upgrade', 'migrate', 'restart together'].includes(path)
-    ? ['', ...wrap(`A restart for ${shortDuration(RESTART_MS)}: ${plain(summary, style)}.`, style)]
-    : []
+const restartLine = (restart: RestartWindow | null, style: Style): readonly string[] =>
+  restart === null
+    ? []
+    : ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${plain(restart.summary, style)}.`, style)]
 
 const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {
   none: 'good',

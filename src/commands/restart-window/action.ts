@@ -1,7 +1,6 @@
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { type ActionContext, unlessInterrupted } from '../../cli/io.ts'
 import { createStyle, pairs, type Style, wrap } from '../../cli/terminal/style.ts'
-import { readEpochLengths } from '../../config/staking.ts'
 import type { Tone } from '../../core/health.ts'
 import { toJson } from '../../core/json.ts'
 import { sanitize } from '../../core/redact.ts'
@@ -18,13 +17,9 @@ export type RestartWindowOptions = ConfigOptions & {
 export const showRestartWindow = async ({ io, exit, options }: ActionContext<RestartWindowOptions>): Promise<void> => {
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
-  const { snapshot, config } = data
+  const { snapshot } = data
   const span = options.for ?? RESTART_MS
-  const answer = restartWindow({
-    ...snapshot,
-    span,
-    epochs: readEpochLengths(config.staking),
-  })
+  const answer = restartWindow({ ...snapshot, span })
   const exitCode = answer.isSafe ? 0 : 1
   if (options.json) {
     const { at, origin } = snapshot

@@ -8,7 +8,7 @@ import { QUERY_SERVICE, renderDocument } from '../../exporter/page/layout.ts'
 import { timeText } from '../../exporter/page/overview.ts'
 import { renderFact, renderFigure, renderHeadline, time } from '../../exporter/page/status.ts'
 import { share } from '../../health/sections/fact.ts'
-import type { HealthStatus } from '../../health/verdict.ts'
+import type { HealthStatus } from '../../health/diagnosis.ts'
 import type { INGEST_PHASES } from '../../query/service/metrics.ts'
 
 interface ServicePage {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { settingsOf } from '../../agent/snapshot.ts'
 import { COLLECTORS, isReadings, type Readings } from '../../collectors/index.ts'
 import { textOrNull, timeOrNull } from '../../collectors/shared/reading-schema.ts'
 import type { Config } from '../../config/schema.ts'
@@ -18,7 +19,7 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 export interface FetchSnapshotOptions extends SourceOverrides {
-  readonly config: Pick<Config, 'listen' | 'web' | 'state'>
+  readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'staking' | 'storage'>
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -64,6 +65,7 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Node
       hasReading: (reading ?? null) !== null,
     })),
     readings: decodeReadings(readings),
+    ...settingsOf(config),
     known: indexSamples(samples),
     health: health === null ? evaluateOnce(at, samples) : parseHealth(health),
     export: () => Promise.resolve({ metrics, readings }),

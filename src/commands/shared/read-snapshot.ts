@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { createRuntime, type Offered } from '../../agent/runtime.ts'
-import { collectorStates, readingsOf } from '../../agent/snapshot.ts'
+import { collectorStates, readingsOf, settingsOf } from '../../agent/snapshot.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { Io } from '../../cli/io.ts'
@@ -127,6 +127,7 @@ const collectSnapshot = async (
         up: state.up ?? (state.enabled ? false : null),
       })),
       readings,
+      ...settingsOf(config),
       known,
       health: evaluateOnce(
         at,

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import { firstLine, evaluateHealth } from '../../health/verdict.ts'
+import { firstLine } from '../../health/diagnosis.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { type Io, unlessInterrupted, type CommandContext } from '../../cli/io.ts'
-import { readEpochLengths } from '../../config/staking.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { chain } from '../../health/sections/chain.ts'
@@ -28,8 +27,7 @@ export const showStatus = async (
   const render = async (): Promise<WatchedPage> => {
     const { snapshot, config, source } = await readSnapshot(io, options)
     const page = {
-      view: createView(snapshot, { epochs: readEpochLengths(config.staking) }),
-      verdict: evaluateHealth(snapshot),
+      view: createView(snapshot),
       listen: config.listen,
       source,
       sections,
@@ -59,10 +57,10 @@ const linesOf = (page: Page, io: Io, { json, watch: follows }: StatusOptions): r
 }
 
 /** For a file or a pipe: time, verdict, and summaries of the sections. */
-const oneLineSummary = ({ view, verdict, sections }: Page, style: Style): string => {
+const oneLineSummary = ({ view, sections }: Page, style: Style): string => {
   const summaries = (sections.length === 0 ? [chain] : sections).map(({ summary }) => summary?.(view)?.text)
   const more = joined(summaries, '; ')
-  const line = `${utc(view.at)} ${firstLine(verdict)}${more === null ? '' : ` ${more}`}`
+  const line = `${utc(view.at)} ${firstLine(view.diagnosis)}${more === null ? '' : ` ${more}`}`
   return style.plain(oneLine(line))
 }
 

@@ -2,19 +2,18 @@ import type { ConfigSource } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { describeSource } from '../../config/render.ts'
 import { duration } from '../../core/format.ts'
-import type { HealthVerdict } from '../../health/verdict.ts'
+import type { Diagnosis } from '../../health/diagnosis.ts'
 import type { Tone } from '../../core/health.ts'
 import { pairs, wrap, type Style } from '../../cli/terminal/style.ts'
-import { verdictLine } from '../../cli/terminal/verdict.ts'
+import { headLines } from '../../cli/terminal/diagnosis.ts'
 import { type Fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
 import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
-import type { Finding } from '../../health/finding.ts'
+import { weightOf } from '../../health/finding.ts'
 import { toJson } from '../../core/json.ts'
 
 export interface Page {
   readonly view: View
-  readonly verdict: HealthVerdict
   readonly listen: Config['listen']
   /** The configuration file of the command. */
   readonly source: ConfigSource | null
@@ -24,7 +23,7 @@ export interface Page {
 
 /** The lines of the page. */
 export const renderPage = (page: Page, style: Style): readonly string[] => [
-  verdictLine(page.verdict, style),
+  ...headLines(page.view.diagnosis, style),
   ...text(originOf(page), 'quiet', style),
   ...text(`Configuration: ${describeSource(page.source)}`, 'quiet', style),
   ...(page.sections.length === 0
@@ -62,9 +61,10 @@ const MAX_FINDINGS = 2
 /** Keeps the overview on one screen, however long the values of the node are. */
 const MAX_SUMMARY = 200
 
-const renderOverview = ({ view, verdict }: Page, style: Style): readonly string[] => {
-  const others = verdict.findings
-    .filter(({ summary, severity }) => severity !== 'info' && !verdict.sentence.includes(summary))
+const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
+  const { word, sentence, causes } = view.diagnosis
+  const others = causes
+    .filter((finding) => weightOf(finding) !== 'info' && !sentence.includes(finding.summary))
     .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
@@ -85,7 +85,7 @@ const renderOverview = ({ view, verdict }: Page, style: Style): readonly string[
     ...renderRows(rows, style),
     '',
     ...text(
-      verdict.word === 'OK'
+      word === 'OK'
         ? 'More: chain-agent status SECTION, or all.'
         : 'What to do: chain-agent check. More: chain-agent status SECTION, or all.',
       'quiet',
@@ -140,12 +140,8 @@ const layOut = (label: string, value: string, style: Style): readonly string[] =
 }
 
 /** The status as JSON; all sections if none is given. */
-export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
-  verdict: {
-    word: verdict.word,
-    sentence: verdict.sentence,
-    findings: verdict.findings.map(findingOf),
-  },
+export const statusDocument = ({ view, sections, source }: Page) => ({
+  ...diagnosisOf(view.diagnosis),
   at: iso(view.at),
   from: view.snapshot.origin,
   configFile: source?.path ?? null,
@@ -168,12 +164,9 @@ export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
   ),
 })
 
-const findingOf = ({ name, severity, summary, evidence, advice }: Finding) => ({
-  name,
-  severity,
-  summary,
-  evidence,
-  advice,
+const diagnosisOf = ({ word, sentence, causes, recovery: { path, summary, left } }: Diagnosis) => ({
+  verdict: { word, sentence, findings: causes },
+  recovery: { path, summary, left },
 })
 
 const sectionOf = (section: Section, view: View) => ({

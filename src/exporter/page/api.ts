@@ -10,8 +10,7 @@ export const renderOverview = ({
   at,
   hostName,
   version,
-  verdict,
-  since,
+  diagnosis,
   figures,
   sections,
   events,
@@ -19,13 +18,20 @@ export const renderOverview = ({
   at: iso(at),
   version,
   hostName,
-  verdict: { word: verdict.word, sentence: verdict.sentence, exitCode: verdict.exitCode, since: iso(since) },
-  findings: verdict.findings.map(({ name, severity, summary, evidence, advice }) => ({
+  verdict: {
+    word: diagnosis.word,
+    sentence: diagnosis.sentence,
+    exitCode: diagnosis.exitCode,
+    since: iso(diagnosis.since),
+  },
+  recovery: {
+    path: diagnosis.recovery.path,
+    summary: diagnosis.recovery.summary,
+    left: diagnosis.recovery.left,
+  },
+  findings: diagnosis.causes.map(({ explainedBy: _explainedBy, name, ...finding }) => ({
     name,
-    severity,
-    summary,
-    evidence,
-    advice,
+    ...finding,
     runbook: name.startsWith('Chain') ? `/runbooks/${name}` : null,
   })),
   figures: figures.map(({ name, label, value, unknownBecause, limit, tone, history }) => ({

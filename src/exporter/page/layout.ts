@@ -1,4 +1,4 @@
-import type { HealthStatus } from '../../health/verdict.ts'
+import type { HealthStatus } from '../../health/diagnosis.ts'
 import { pageAssets } from './assets.ts'
 import { html, type Html } from './html.ts'
 

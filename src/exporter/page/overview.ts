@@ -3,10 +3,10 @@ import type { Tone } from '../../core/health.ts'
 import { utc } from '../../core/format.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import type { Fact } from '../../health/sections/fact.ts'
-import { createView, type Network, reasonsOf, type Section } from '../../health/sections/section.ts'
+import { createView, reasonsOf, type Section } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { evaluateHealth, type HealthVerdict } from '../../health/verdict.ts'
+import type { Diagnosis } from '../../health/diagnosis.ts'
 import { type History, type KeyFigure, keyFigures } from './figures.ts'
 
 /** What the status page is rendered from. */
@@ -16,7 +16,6 @@ export interface OverviewInput {
   readonly events: readonly Event[]
   readonly history: History
   readonly limitOf: LimitOf
-  readonly network: Network
 }
 
 interface OverviewSection {
@@ -37,9 +36,7 @@ export interface Overview {
   readonly at: number
   readonly hostName: string | null
   readonly version: string
-  readonly verdict: HealthVerdict
-  /** When the state began. */
-  readonly since: number
+  readonly diagnosis: Diagnosis
   readonly figures: readonly KeyFigure[]
   readonly sections: readonly OverviewSection[]
   /** The newest state changes, newest first. */
@@ -63,14 +60,13 @@ const ORDER = [
 const LAST = ['chain', 'versions', 'maintenance', 'header', 'config', 'agent']
 const MAX_EVENTS = 50
 
-export const createOverview = ({ snapshot, events, network, ...figures }: OverviewInput): Overview => {
-  const view = createView(snapshot, network)
+export const createOverview = ({ snapshot, events, ...figures }: OverviewInput): Overview => {
+  const view = createView(snapshot)
   return {
     at: snapshot.at,
     hostName: snapshot.readings.status?.header.hostname ?? null,
     version: snapshot.version,
-    verdict: evaluateHealth(snapshot),
-    since: snapshot.health.since,
+    diagnosis: view.diagnosis,
     figures: keyFigures(view, figures),
     sections: SECTIONS.toSorted((a, b) => placeOf(a) - placeOf(b)).map((section) => {
       const { name, groups, summary } = section
@@ -99,7 +95,7 @@ const placeOf = ({ name }: Section): number => {
 }
 
 /** The title of the document: the state of which host. */
-export const titleOf = ({ verdict: { word }, hostName }: Overview): string =>
+export const titleOf = ({ diagnosis: { word }, hostName }: Overview): string =>
   `${word}${hostName === null ? '' : ` · ${hostName}`} · chain-agent`
 
 export const timeText = (at: number): string => utc(at).replace('T', ' ').replace('Z', ' UTC')

@@ -61,7 +61,7 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
       at: overview.at,
       version: isChanged ? next : (before?.version ?? 0),
       title: titleOf(overview),
-      icon: iconOf(overview.verdict.word),
+      icon: iconOf(overview.diagnosis.word),
       parts,
     }
     last = { at: clock.elapsed(), overview, state }
@@ -80,7 +80,7 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
         title: state.title,
         path: '/',
         version,
-        icon: overview.verdict.word,
+        icon: overview.diagnosis.word,
         live: html`<p
           id="live"
           role="region"

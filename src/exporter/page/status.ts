@@ -1,19 +1,20 @@
 import type { Event } from '../../core/event.ts'
 import { count, shortDuration } from '../../core/format.ts'
 import type { Tone } from '../../core/health.ts'
-import type { Finding, Severity } from '../../health/finding.ts'
+import { type HealthFinding, type Severity, weightOf } from '../../health/finding.ts'
+import type { RecoveryAdvice } from '../../health/recovery.ts'
 import type { Fact } from '../../health/sections/fact.ts'
-import type { HealthStatus } from '../../health/verdict.ts'
+import type { HealthStatus } from '../../health/diagnosis.ts'
 import type { KeyFigure } from './figures.ts'
 import { html, type Html } from './html.ts'
 import { type Overview, timeText } from './overview.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
-  const { verdict, figures, sections, events } = overview
+  const { diagnosis, figures, sections, events } = overview
   return new Map<string, Html>([
     ['state', renderState(overview)],
-    ['findings', renderFindings(verdict.findings)],
+    ['findings', renderFindings(diagnosis.causes)],
     [
       'figures',
       html`<h2>Key figures</h2>
@@ -72,9 +73,16 @@ const sign = (tone: Tone | undefined): Html | null =>
     ? html`<span class="sign" aria-hidden="true">${SIGNS[tone]} </span><span class="hidden">${WORDS[tone]}</span>`
     : null
 
-const renderState = ({ verdict: { word, sentence }, since, at }: Overview): Html =>
+const renderState = ({ diagnosis: { word, sentence, since, recovery }, at }: Overview): Html =>
   html`${renderHeadline(STATE_TONES[word], word, sentence)}
+    ${recovery.path === 'none' ? null : renderRecovery(recovery)}
     <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>`
+
+const renderRecovery = ({ summary, left }: RecoveryAdvice): Html =>
+  html`<p class="recovery">
+    Recovery: ${summary}.${left === null ? null : html` <strong>${left}.</strong>`} The steps:
+    ${withCommands('`chain-agent recover`')}
+  </p>`
 
 /** The state in one sentence. */
 export const renderHeadline = (tone: Tone, word: string, sentence: string): Html =>
@@ -87,16 +95,19 @@ export const renderHeadline = (tone: Tone, word: string, sentence: string): Html
 
 export const time = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${timeText(at)}</time>`
 
-const renderFindings = (findings: readonly Finding[]): Html =>
+const renderFindings = (findings: readonly HealthFinding[]): Html =>
   html`<h2>Findings</h2>
     ${findings.length === 0 ? html`<p>None: no rule has a finding.</p>` : findings.map(renderFinding)}`
 
-const renderFinding = ({ name, severity, summary, evidence, advice }: Finding): Html =>
-  html`<article class="finding ${SEVERITY_TONES[severity]}">
+const renderFinding = (finding: HealthFinding): Html => {
+  const { name, summary, timing, evidence, advice, consequences } = finding
+  const severity = weightOf(finding)
+  return html`<article class="finding ${SEVERITY_TONES[severity]}">
     <h3>
-      <span class="severity"><span aria-hidden="true">${SIGNS[SEVERITY_TONES[severity]]}</span> ${severity}</span>
+      <span class="severity"><span aria-hidden="true">${SIGNS[SEVERITY_TONES[severity]]}</span> ${severity}:</span>
       ${summary}
     </h3>
+    ${timing === null ? null : html`<p class="timing">${timing}</p>`}
     ${
       evidence.length === 0
         ? null
@@ -112,8 +123,17 @@ const renderFinding = ({ name, severity, summary, evidence, advice }: Finding): 
               ${advice.map((step) => html`<li>${withCommands(step)}</li>`)}
             </ol>`
     }
+    ${
+      consequences.length === 0
+        ? null
+        : html`<p>What follows from it:</p>
+            <ul class="consequences">
+              ${consequences.map((one) => html`<li>${one.severity}: ${one.summary}</li>`)}
+            </ul>`
+    }
     ${name.startsWith('Chain') ? html`<p><a href="/runbooks/${name}">Runbook ${name}</a></p>` : null}
   </article>`
+}
 
 /** Text between backticks is a command, with a button that copies it. */
 const withCommands = (step: string): readonly Html[] =>

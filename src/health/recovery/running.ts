@@ -5,6 +5,7 @@ import { figure, shortDuration } from '../../core/format.ts'
 import { cite } from '../../core/node-documentation.ts'
 import { hardReset, hardResetCautions } from './database.ts'
 import {
+  BEHIND_BLOCKS,
   NEVER_ALONE,
   NO_REBOOT,
   type RecoveryPlan,
@@ -19,8 +20,6 @@ import { fetchFiles, fromSnapshot, softReset } from './stopped.ts'
 
 /** Time that services need after a start before their state is meaningful. */
 const STARTUP_MS = 3 * minute
-/** A difference in blocks that is more than what passes between two requests. */
-const BEHIND_BLOCKS = 15
 
 /** All services run, but no block arrives. */
 export const stalled: RecoveryRule = (situation) => {

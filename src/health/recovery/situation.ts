@@ -1,7 +1,6 @@
 import { minute, second } from '../../core/units.ts'
 import { databaseUsedRatio, isSyncing, networkHead, USUAL_RATE } from '../../core/agreement.ts'
 import { blockAge, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
-import type { EpochLengths } from '../../core/epoch.ts'
 import { excerpt } from '../../core/errors.ts'
 import { blocksyncWindow, byDefault, statesyncThreshold } from '../../core/node-distances.ts'
 import { NODE_FACTS } from '../../core/node-facts.ts'
@@ -82,11 +81,7 @@ const highest = (
     .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]
 
 /** Everything that a recovery plan is chosen from. */
-export interface RecoveryInput extends HealthInput, Pick<NodeSnapshot, 'origin'> {
-  readonly epochs: EpochLengths
-  /** The devices of the database. */
-  readonly devices: readonly string[]
-}
+export type RecoveryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'>
 
 /** State of the service of consensus, execution or RPC. */
 interface ServiceState {
@@ -316,10 +311,23 @@ const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
   if (!gap) return [`${limit}; how many are left is not known.`]
   const left = Math.max(0, window - gap.blocks)
   if (left === 0) return [`${limit}: none are left.`]
-  const rate = known.value('chain_blocks_per_second')
-  const seconds = left / (rate ?? USUAL_RATE)
-  const basis = rate === undefined ? `at ${USUAL_RATE} blocks a second` : 'at the current rate'
-  return [`${limit}: ${figure(left)} are left, ${duration(seconds * second)} ${basis}.`]
+  const basis =
+    known.value('chain_blocks_per_second') === undefined
+      ? `at ${USUAL_RATE} blocks a second`
+      : 'at the rate of the network'
+  return [`${limit}: ${figure(left)} are left, ${duration(millisecondsOf(left, known))} ${basis}.`]
+}
+
+const millisecondsOf = (blocks: number, known: SampleIndex): number =>
+  (blocks / (known.value('chain_blocks_per_second') ?? USUAL_RATE)) * second
+
+/** A difference in blocks that is more than what passes between two requests. */
+export const BEHIND_BLOCKS = 15
+
+/** While the node falls behind, and can still catch up. */
+export const timeLeft = ({ gap, window, known, isSyncing: syncs, isAdvancing: advances }: Situation): string | null => {
+  if (!gap || syncs || advances || gap.blocks <= BEHIND_BLOCKS || gap.blocks >= window) return null
+  return `${duration(millisecondsOf(window - gap.blocks, known))} are left in which a start is enough`
 }
 
 const database = ({ known }: Situation): string => {

@@ -87,16 +87,18 @@ export const maintenance: Section = {
   },
 }
 
-/** Whether consensus and execution can be restarted together now. */
+const NOT_DURING_A_FAULT = 'no restart is planned during a fault: see the recovery'
+
+/** Whether consensus and execution can be restarted together now, as planned. */
 export const restart: Section = {
   name: 'restart',
   groups: [
     {
       collector: null,
       source: 'the other sections',
-      facts: ({ restart: { isSafe, checks, nextAt }, at }) => [
-        fact('safe', isSafe),
-        ...checks.map(({ name, state, summary: why }) =>
+      facts: ({ restart, at }) => [
+        fact('safe', restart?.isSafe, { unknownReason: NOT_DURING_A_FAULT }),
+        ...(restart?.checks ?? []).map(({ name, state, summary: why }) =>
           fact(
             ['checks', name],
             { state, summary: why },
@@ -107,11 +109,13 @@ export const restart: Section = {
             },
           ),
         ),
-        ...(isSafe ? [] : [timeFact('nextAt', nextAt, { label: 'next safe', now: at })]),
+        ...(restart === null || restart.isSafe
+          ? []
+          : [timeFact('nextAt', restart.nextAt, { label: 'next safe', now: at })]),
       ],
     },
   ],
-  summary: (view) => summary(view.restart.summary),
+  summary: (view) => summary(view.restart?.summary ?? NOT_DURING_A_FAULT),
 }
 
 const RESTART_TONES = { ok: undefined, no: 'notice', unknown: 'unknown' } as const

@@ -1,6 +1,7 @@
 import type { SampleIndex } from '../../core/metric.ts'
 import type { Readings } from '../../collectors/index.ts'
-import { RESTART_MS, type RestartInput, restartWindow, type RestartWindow } from '../restart-window.ts'
+import { type Diagnosis, diagnose, isPlannable } from '../diagnosis.ts'
+import { RESTART_MS, restartWindow, type RestartWindow } from '../restart-window.ts'
 import type { CollectorState, NodeSnapshot } from '../snapshot.ts'
 import type { Tone } from '../../core/health.ts'
 import { type Fact, oneLine, relativeTime } from './fact.ts'
@@ -14,8 +15,9 @@ export interface View {
   readonly known: SampleIndex
   readonly readings: Readings
   readonly snapshot: NodeSnapshot
-  /** Whether the node can be restarted now. */
-  readonly restart: RestartWindow
+  readonly diagnosis: Diagnosis
+  /** Whether a planned restart is safe now; null during a fault: then the recovery says what to restart, and when. */
+  readonly restart: RestartWindow | null
   collector(collector: string): CollectorState | undefined
   /** True once the collector has a reading: absent fields are then known to be absent. */
   hasReading(collector: string): boolean
@@ -47,10 +49,8 @@ export interface Section {
   readonly isOnPageOnly?: true
 }
 
-/** What a restart depends on besides the node. */
-export type Network = Pick<RestartInput, 'epochs'>
-
-export const createView = (snapshot: NodeSnapshot, network: Network): View => {
+export const createView = (snapshot: NodeSnapshot): View => {
+  const diagnosis = diagnose(snapshot)
   const statusOf = (collector: string): CollectorState | undefined =>
     snapshot.collectors.find(({ name }) => name === collector)
   return {
@@ -59,7 +59,8 @@ export const createView = (snapshot: NodeSnapshot, network: Network): View => {
     known: snapshot.known,
     readings: snapshot.readings,
     snapshot,
-    restart: restartWindow({ ...snapshot, ...network, span: RESTART_MS }),
+    diagnosis,
+    restart: isPlannable(diagnosis) ? restartWindow({ ...snapshot, span: RESTART_MS }) : null,
     collector: statusOf,
     hasReading: (collector) => statusOf(collector)?.hasReading ?? false,
   }

@@ -52,6 +52,8 @@ export const context = (host: Host = {}): PreflightContext => {
       origin: 'node',
       version,
       prefix: 'chain',
+      epochs: new Map(),
+      devices: [],
       known: createSampleIndex([]),
       health: { state: 'healthy', since: 0, unknownBecause: null, findings: [], failures: [] },
       readings: decodeReadings(Object.fromEntries(collectors.map(({ name, reading }) => [name, reading]))),

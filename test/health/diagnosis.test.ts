@@ -3,7 +3,7 @@ import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
 import { evaluateOnce } from '../../src/health/monitor.ts'
 import { summarize } from '../../src/health/summary.ts'
-import { evaluateHealth } from '../../src/health/verdict.ts'
+import { evaluateHealth } from '../../src/health/diagnosis.ts'
 
 /** 03:00 UTC. */
 const NOW = Date.UTC(2026, 2, 1, 3)

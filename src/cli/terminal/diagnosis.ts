@@ -1,7 +1,7 @@
 import { sanitize } from '../../core/redact.ts'
-import type { Finding, Severity } from '../../health/finding.ts'
+import { type Finding, type HealthFinding, type Severity, weightOf } from '../../health/finding.ts'
 import type { Fact } from '../../health/summary.ts'
-import { firstLine, type HealthVerdict, type HealthStatus } from '../../health/verdict.ts'
+import { type Diagnosis, firstLine, type HealthStatus, recoveryLine } from '../../health/diagnosis.ts'
 import type { Tone } from '../../core/health.ts'
 import { pairs, wrap, type Style } from './style.ts'
 
@@ -20,35 +20,55 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
 }
 
 /** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
-export const verdictLine = (verdict: Pick<HealthVerdict, 'word' | 'sentence'>, style: Style): string => {
+export const verdictLine = (verdict: Pick<Diagnosis, 'word' | 'sentence'>, style: Style): string => {
   const line = style.plain(sanitize(firstLine(verdict)))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
-/** The page of `check`: verdict, findings, facts. */
-export const checkLines = (verdict: HealthVerdict, facts: readonly Fact[], style: Style): readonly string[] => [
-  verdictLine(verdict, style),
+/** The state in its first line, the recovery in its second one if the node needs any. */
+export const headLines = (diagnosis: Diagnosis, style: Style): readonly string[] => {
+  const { recovery } = diagnosis
+  const lines = recovery.path === 'none' ? [] : wrap(style.plain(sanitize(recoveryLine(recovery))), style)
+  return [verdictLine(diagnosis, style), ...lines.map((line) => style.paint('strong', line))]
+}
+
+/** The page of `check`: the diagnosis, the set-up of the host, facts. */
+export const checkLines = (
+  { diagnosis, setUp, facts }: { diagnosis: Diagnosis; setUp: readonly Finding[]; facts: readonly Fact[] },
+  style: Style,
+): readonly string[] => [
+  ...headLines(diagnosis, style),
   '',
-  ...findingLines(verdict.findings, style),
+  ...findingLines(diagnosis.causes, style),
+  ...(setUp.length === 0 ? [] : [style.paint('strong', 'Set-up of this host'), '', ...findingLines(setUp, style)]),
   'Facts',
   ...factLines(facts, style),
 ]
 
+type Shown = Finding & Partial<Pick<HealthFinding, 'timing' | 'consequences'>>
+
 /** Each finding with its evidence and advice. */
-export const findingLines = (findings: readonly Finding[], style: Style): readonly string[] =>
+export const findingLines = (findings: readonly Shown[], style: Style): readonly string[] =>
   findings.flatMap((finding) => [...linesOf(finding, style), ''])
 
-const linesOf = ({ name, severity, summary, evidence, advice }: Finding, style: Style): readonly string[] => {
-  const tone = SEVERITIES[severity]
+const linesOf = (
+  { name, severity, summary, timing = null, evidence, advice, consequences = [] }: Shown,
+  style: Style,
+): readonly string[] => {
+  const tone = SEVERITIES[weightOf({ severity, consequences })]
   const [first = '', ...rest] = wrap(style.plain(sanitize(`${capital(summary)}.`)), style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),
     ...rest,
+    ...(timing === null ? [] : [`    ${timing}`]),
     ...evidence.flatMap((fact) => wrap(style.plain(sanitize(fact)), style, '    ')),
     ...advice.flatMap((step) => {
       const [head = '', ...more] = wrap(style.plain(sanitize(step)), style, '      ')
       return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
     }),
+    ...consequences.flatMap((one) =>
+      wrap(style.plain(sanitize(`Follows from it, ${one.severity}: ${one.summary}.`)), style, '    '),
+    ),
     ...(name.startsWith('Chain') ? [style.paint('quiet', `    more: chain-agent runbook ${name}`)] : []),
   ]
 }

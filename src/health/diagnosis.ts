@@ -1,0 +1,139 @@
+import type { HealthState } from '../core/health.ts'
+import { maintenanceWindow, type MaintenanceWindow } from './facts.ts'
+import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
+import { OUTSIDE_MAINTENANCE } from './monitor.ts'
+import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
+import type { Path } from './recovery/situation.ts'
+import type { NodeSnapshot } from './snapshot.ts'
+
+export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
+
+/**
+ * What is known of a node at one moment, and what to do. Everything that tells the state of the node renders this value
+ * or a part of it: page, API, `status`, `check`, `recover`, bundle.
+ */
+export interface Diagnosis {
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number
+  readonly word: HealthStatus
+  /** When the state began, in milliseconds since the epoch. */
+  readonly since: number
+  /** The reason for the status, with its full stop: the first cause. */
+  readonly sentence: string
+  /** The most severe first, by themselves or by what follows from them. */
+  readonly causes: readonly HealthFinding[]
+  readonly recovery: RecoveryAdvice
+  /** 0: healthy; 1: something needs attention; 2: the node does not do its work, or its state is unknown. */
+  readonly exitCode: 0 | 1 | 2
+}
+
+type DiagnosisInput = Omit<NodeSnapshot, 'version' | 'export'>
+
+const STATUSES = {
+  critical: ['CRITICAL', 2],
+  unknown: ['UNKNOWN', 2],
+  warning: ['WARNING', 1],
+  maintenance: ['MAINTENANCE', 0],
+  healthy: ['OK', 0],
+} as const satisfies Record<HealthState, readonly [HealthStatus, number]>
+
+export const diagnose = (snapshot: DiagnosisInput): Diagnosis => {
+  const { at, health } = snapshot
+  const { state, since, unknownBecause, findings: ofRules, failures } = health
+  // Without a node, nothing that the rules find means anything.
+  const recovery = adviseRecovery(snapshot)
+  const isRecovering = recovery.path !== 'none' && recovery.path !== 'unknown'
+  const context = { snapshot, isRecovering }
+  const found = unknownBecause === 'no node' ? [noNode(snapshot)] : findingsOf(ofRules, context)
+  const all = underCauses([...found, ...unevaluated(failures)])
+  const causes = isRecovering ? all.map((cause, index) => (index === 0 ? recoveredFirst(cause) : cause)) : all
+  const [word, exitCode] = STATUSES[state]
+  const maintenance = maintenanceWindow(snapshot)
+  // In a maintenance window only these decide about a word other than MAINTENANCE.
+  const outside = ofRules.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
+  const deciding = maintenance && word !== 'MAINTENANCE' ? underCauses(findingsOf(outside, context)) : causes
+  const sentence = sentenceOf({ word, deciding, maintenance, snapshot })
+  return { at, word, since, exitCode, causes, sentence: `${sentence}.`, recovery }
+}
+
+/** The recovery has the steps in their order and the time that is left; analyses come after it. */
+const recoveredFirst = (cause: HealthFinding): HealthFinding => ({
+  ...cause,
+  advice: [
+    'See the steps of the recovery: `chain-agent recover`.',
+    ...cause.advice.filter((step) => !step.includes('`chain-agent recover`')),
+  ],
+})
+
+interface Parts {
+  readonly word: HealthStatus
+  /** The findings that decide about the word, worst first. */
+  readonly deciding: readonly HealthFinding[]
+  readonly maintenance: MaintenanceWindow | undefined
+  readonly snapshot: DiagnosisInput
+}
+
+const sentenceOf = ({ word, deciding, maintenance, snapshot: { known, health } }: Parts): string => {
+  const worst = deciding.find((finding) => weightOf(finding) !== 'info')
+  if (word === 'OK') {
+    return known.value('chain_blocks_behind') === undefined
+      ? 'the node has new blocks; how far the network is, is unknown'
+      : 'the node keeps up with the chain'
+  }
+  if (word === 'MAINTENANCE') {
+    const window = maintenance ? `${maintenance.reason}, ${maintenance.left} left` : 'a maintenance window is set'
+    return worst ? `${window}; ${worst.summary}` : window
+  }
+  if (health.unknownBecause === 'no block') return 'whether the chain advances is unknown: no source reports a block'
+  if (health.unknownBecause === 'no evaluation') {
+    return 'the agent has not evaluated its rules yet, or could not: see its log'
+  }
+  return worst?.summary ?? 'see the findings'
+}
+
+/** Recoveries whose time the operator chooses. */
+const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
+
+/** Whether the node does its work, so that the time of a restart is a choice. */
+export const isPlannable = ({ word, recovery: { path } }: Diagnosis): boolean =>
+  word !== 'CRITICAL' && word !== 'UNKNOWN' && PLANNED.includes(path)
+
+/** `STATUS: sentence`, the first line of every output that has a diagnosis. */
+export const firstLine = ({ word, sentence }: Pick<Diagnosis, 'word' | 'sentence'>): string => `${word}: ${sentence}`
+
+/** `RECOVERY: …`, the second line of an output with a diagnosis, unless none is needed. */
+export const recoveryLine = ({ summary, left }: RecoveryAdvice): string =>
+  `RECOVERY: ${summary}.${left === null ? '' : ` ${left}.`}`
+
+const unevaluated = (failures: readonly string[]): readonly HealthFinding[] =>
+  failures.length === 0
+    ? []
+    : [
+        {
+          name: 'rules',
+          severity: 'warning',
+          summary: 'some health rules could not be evaluated: their conditions are unknown',
+          timing: null,
+          evidence: failures,
+          advice: ['Report it with the output of `chain-agent bundle`.'],
+          explainedBy: [],
+          consequences: [],
+        },
+      ]
+
+const noNode = ({ prefix }: Pick<NodeSnapshot, 'prefix'>): HealthFinding => ({
+  name: 'ChainServiceMissing',
+  severity: 'unknown',
+  summary: 'there is no node on this host, or none that this user can see',
+  timing: null,
+  evidence: [
+    `systemd reports none of the units ${['bft', 'execution', 'rpc'].map((one) => `${prefix ?? 'chain'}-${one}`).join(', ')}.`,
+    "The address of the node's RPC does not answer.",
+  ],
+  advice: [
+    "Run it on the node's own host, where systemd is process 1.",
+    'If the names of the units have another prefix, set it: `--prefix PREFIX`.',
+  ],
+  explainedBy: [],
+  consequences: [],
+})
