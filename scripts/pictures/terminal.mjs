@@ -1,12 +1,12 @@
 // docs/images/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
-// are fixed; the code derives health verdict, findings and facts from them.
-import { checkLines } from '../../.cache/modules/cli/terminal/verdict.js'
+// are fixed; the code derives diagnosis and facts from them.
+import { checkLines } from '../../.cache/modules/cli/terminal/diagnosis.js'
 import { createStyle } from '../../.cache/modules/cli/terminal/style.js'
 import { indexSamples } from '../../.cache/modules/commands/shared/agent-snapshot.js'
+import { diagnose } from '../../.cache/modules/health/diagnosis.js'
 import { evaluateOnce } from '../../.cache/modules/health/monitor.js'
 import { summarize } from '../../.cache/modules/health/summary.js'
 import { parsePrometheusText } from '../../.cache/modules/parsers/prometheus-text.js'
-import { evaluateHealth } from '../../.cache/modules/health/verdict.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
 const AT = AT_MS / 1000
@@ -56,7 +56,7 @@ ${['secp', 'bls', 'password']
   .join('\n')}
 `
 
-/** Readings of collectors that the health verdict needs in addition to metrics. */
+/** Readings of collectors that the diagnosis needs in addition to metrics. */
 const READINGS = {
   services: {
     services: [
@@ -85,6 +85,8 @@ const readReport = () => {
     at: AT_MS,
     origin: 'agent',
     prefix: 'chain',
+    epochs: new Map(),
+    devices: [],
     collectors: ['rpc', 'reference', 'storage', 'status', ...Object.keys(READINGS)].map((name) => ({
       name,
       enabled: true,
@@ -95,10 +97,10 @@ const readReport = () => {
     known: indexSamples(samples),
     health: evaluateOnce(AT_MS, samples),
   }
-  const verdict = evaluateHealth(evidence)
+  const diagnosis = diagnose(evidence)
   return {
-    text: checkLines(verdict, summarize(evidence), createStyle(IO)),
-    exitCode: verdict.exitCode,
+    text: checkLines({ diagnosis, setUp: [], facts: summarize(evidence) }, createStyle(IO)),
+    exitCode: diagnosis.exitCode,
   }
 }
 

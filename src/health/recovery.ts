@@ -97,11 +97,12 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
     why: [...plan.why, ...(hasEvidence ? evidenceOf(situation) : [])],
     sources: citedIn([...plan.why, ...plan.steps, ...plan.notNow]).map(({ id, title, url }) => ({ id, title, url })),
     exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
-    left: plan.path === 'none' ? null : timeLeft(situation),
+    left: START_IS_ENOUGH.includes(plan.path) ? timeLeft(situation) : null,
   }
 }
 
 const NO_ACTION: readonly Path[] = ['none', 'wait']
+const START_IS_ENOUGH: readonly Path[] = ['wait', 'start', 'restart together']
 
 const choosePlan = (situation: Situation): RecoveryPlan => {
   for (const rule of RULES) {

@@ -3,7 +3,7 @@ import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
 import { evaluateOnce } from '../../src/health/monitor.ts'
 import { summarize } from '../../src/health/summary.ts'
-import { evaluateHealth } from '../../src/health/diagnosis.ts'
+import { diagnose } from '../../src/health/diagnosis.ts'
 
 /** 03:00 UTC. */
 const NOW = Date.UTC(2026, 2, 1, 3)
@@ -26,7 +26,9 @@ const read = (series: readonly Series[], readings: Readings = {}) => {
   const samples = series.map(([name, value, labels = {}]): Sample => ({ name, value, labels }))
   const build = { name: 'chain_agent_build_info', labels: { version: '1' }, value: 1 }
   const health = evaluateOnce(NOW, [...samples, build])
-  return { at: NOW, prefix: null, known: createSampleIndex(samples), collectors: [], readings, health }
+  const known = createSampleIndex(samples)
+  const settings = { epochs: new Map(), devices: [] }
+  return { at: NOW, origin: 'node' as const, prefix: null, known, collectors: [], readings, health, ...settings }
 }
 
 /** The same of a healthy node in which these series differ. */
@@ -36,7 +38,7 @@ const changed = (series: readonly Series[], readings: Readings = {}) => {
 }
 
 const found = (series: readonly Series[]): readonly string[] =>
-  evaluateHealth(changed(series)).findings.map(({ severity, name }) => `${severity} ${name}`)
+  diagnose(changed(series)).causes.map(({ severity, name }) => `${severity} ${name}`)
 
 const down = (service: string): readonly Series[] => [
   ['chain_service_expected', 1, { service }],
@@ -44,28 +46,22 @@ const down = (service: string): readonly Series[] => [
 ]
 
 test('a healthy node', () => {
-  expect(evaluateHealth(changed([]))).toEqual({
+  expect(diagnose(changed([]))).toMatchObject({
+    at: NOW,
     word: 'OK',
     sentence: 'the node keeps up with the chain.',
-    findings: [],
+    causes: [],
     exitCode: 0,
+    recovery: { path: 'none', left: null },
   })
 })
 
 test('a finding has the text of its rule, with values', () => {
-  expect(evaluateHealth(changed([blockAge(45)]))).toMatchObject({
+  expect(diagnose(changed([blockAge(45)]))).toMatchObject({
     word: 'CRITICAL',
     sentence: 'the newest block of the node is too old.',
     exitCode: 2,
-    findings: [
-      {
-        name: 'ChainBlockStalled',
-        evidence: [
-          'The condition is true now; after 30 s the alert fires with this text:',
-          expect.stringContaining('this host has is 45s old'),
-        ],
-      },
-    ],
+    causes: [{ name: 'ChainBlockStalled', timing: 'Now; pages after 30 s.', evidence: [], consequences: [] }],
   })
 })
 
@@ -95,8 +91,8 @@ test.each<readonly [string, readonly Series[], readonly string[]]>([
 test('log lines of the last minutes are new, although their counter has one value', () => {
   const lines = { name: 'chain_log_pattern_total', labels: { service: 'execution', pattern: 'block_failed' }, value: 2 }
   const node = { ...changed([]), health: evaluateOnce(NOW, [lines]) }
-  const { findings } = evaluateHealth(node)
-  expect(findings.find(({ name }) => name === 'ChainLogTrouble')).toMatchObject({
+  const { causes } = diagnose(node)
+  expect(causes.find(({ name }) => name === 'ChainLogTrouble')).toMatchObject({
     severity: 'critical',
     summary: 'the log of the node contains an error: execution block_failed',
     evidence: [
@@ -107,12 +103,11 @@ test('log lines of the last minutes are new, although their counter has one valu
 })
 
 test('subjects of one alert are one finding', () => {
-  const { findings, sentence } = evaluateHealth(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
+  const { causes, sentence } = diagnose(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
   expect(sentence).toBe('a required service is not running: bft and execution.')
-  // A description of each, and how long the condition has been true.
-  expect(findings.map(({ severity, evidence }) => [severity, evidence.length])).toEqual([
-    ['critical', 3],
-    ['warning', 2],
+  expect(causes.map(({ severity, timing }) => [severity, timing])).toEqual([
+    ['critical', 'Now; pages after 1 min.'],
+    ['warning', 'Now; warns after 5 min.'],
   ])
 })
 
@@ -129,19 +124,19 @@ test('height and age are from one block', () => {
 describe('unknown is not healthy', () => {
   test('neither systemd nor an RPC: no node, whatever else is missing', () => {
     const missing = { key: 'secp', kind: 'keystore', state: 'missing' }
-    const { word, findings, exitCode } = evaluateHealth(
+    const { word, causes, exitCode } = diagnose(
       read([
         ['chain_rpc_up', 0],
         ['chain_key_file_state', 1, missing],
       ]),
     )
     expect({ word, exitCode }).toEqual({ word: 'UNKNOWN', exitCode: 2 })
-    expect(findings.map(({ summary }) => summary)).toEqual([
+    expect(causes.map(({ summary }) => summary)).toEqual([
       'there is no node on this host, or none that this user can see',
     ])
   })
   test('no source of blocks', () => {
-    expect(evaluateHealth(read([]))).toMatchObject({
+    expect(diagnose(read([]))).toMatchObject({
       word: 'UNKNOWN',
       sentence: 'whether the chain advances is unknown: no source reports a block.',
       exitCode: 2,
@@ -156,7 +151,7 @@ describe('maintenance', () => {
   const isSet: Series = ['chain_agent_maintenance', 1, { reason: 'upgrade' }]
 
   test('explains findings about the work of the node', () => {
-    expect(evaluateHealth(changed([blockAge(90), isSet], window))).toMatchObject({
+    expect(diagnose(changed([blockAge(90), isSet], window))).toMatchObject({
       word: 'MAINTENANCE',
       sentence: 'upgrade, 5 min left; the newest block of the node is too old.',
       exitCode: 0,
@@ -164,24 +159,38 @@ describe('maintenance', () => {
   })
   test('does not explain an exposed port', () => {
     const exposed: Series = ['chain_host_port_exposed', 1, { port: '8080' }]
-    const verdict = evaluateHealth(changed([blockAge(90), exposed, isSet], window))
+    const verdict = diagnose(changed([blockAge(90), exposed, isSet], window))
     expect(verdict).toMatchObject({ word: 'WARNING', exitCode: 1 })
     expect(verdict.sentence).toContain(': 8080.')
   })
 })
 
-test('a finding of the caller raises OK to WARNING, and nothing else', () => {
-  const mine = { name: 'disk', severity: 'warning', summary: 'it is slow', evidence: [], advice: [] } as const
-  expect(evaluateHealth(changed([]), [mine])).toMatchObject({ word: 'WARNING', sentence: 'it is slow.', exitCode: 1 })
-  expect(evaluateHealth(changed([blockAge(90)]), [mine])).toMatchObject({ word: 'CRITICAL' })
+test('one fault is one cause: what follows from it is listed there', () => {
+  // 100 blocks at 2 a second are 50 s: 700 of the 800 that peers serve are left, 5 min 50 s.
+  const { sentence, causes, recovery } = diagnose(changed([blockAge(50), ['chain_blocks_behind', 100]]))
+  expect(sentence).toBe('the newest block of the node is too old.')
+  expect(causes.map(({ name, consequences }) => [name, consequences.map((one) => one.name)])).toEqual([
+    ['ChainBlockStalled', ['ChainBehind']],
+  ])
+  expect(recovery.path).not.toBe('none')
+  expect(causes[0]?.advice[0]).toBe('See the steps of the recovery: `chain-agent recover`.')
+  expect(causes[0]?.advice.filter((step) => step.includes('recover`'))).toHaveLength(1)
+})
+
+test.each<readonly [string, number, string | undefined]>([
+  ['references answer', 0, 'the node keeps up with the chain.'],
+  ['none does', 1, 'the node has new blocks; how far the network is, is unknown.'],
+])('OK says what it is made of: %s', (_, without, sentence) => {
+  const series = HEALTHY.filter(([name]) => without === 0 || name !== 'chain_blocks_behind')
+  expect(diagnose(read(series))).toMatchObject({ word: 'OK', sentence })
 })
 
 test('rules that could not be evaluated are a finding', () => {
   const node = changed([])
   const health = { ...node.health, state: 'warning', failures: ['Cannot evaluate the rule ChainBehind: why'] } as const
-  expect(evaluateHealth({ ...node, health })).toMatchObject({
+  expect(diagnose({ ...node, health })).toMatchObject({
     word: 'WARNING',
     sentence: 'some health rules could not be evaluated: their conditions are unknown.',
-    findings: [{ evidence: ['Cannot evaluate the rule ChainBehind: why'] }],
+    causes: [{ evidence: ['Cannot evaluate the rule ChainBehind: why'] }],
   })
 })

@@ -42,6 +42,7 @@ unless on (instance, job, cluster, service)
           component: 'agent',
           limit: 10,
           for: '30s',
+          explainedBy: [{ alerts: ['ChainCollectorDown'] }],
           advice: ['See why it exits: `journalctl -u chain-agent -n 50`.'],
           expr: (limit) => `increase(chain_agent_journal_restarts_total[5m]) > ${limit}`,
           summary: 'A journal reader restarts repeatedly.',

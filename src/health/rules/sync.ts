@@ -79,7 +79,7 @@ unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
           severity: 'warning',
           component: 'sync',
           for: '10m',
-          pending: 'nothing',
+          pending: 'warning',
           explainedBy: [NODE_DOWN, { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] }],
           advice: [
             'See which references answer: `chain-agent status agent`.',
@@ -94,7 +94,7 @@ unless on (instance, job, cluster) (chain_rpc_up == 0)`,
         },
         {
           comment:
-            'In blocks, because the limits of the node are numbers of blocks: one blocksync request is for 800 at most, peers keep 1,000, and a live node panics at 3/2 of statesync_threshold, 900 by default (monad-bft/monad-ledger/src/lib.rs, ledger_fetch_headers; monad-bft/monad-consensus-state/src/lib.rs, maybe_statesync). 800 blocks are 4 minutes. Two evaluations, so that one bad height of a reference does not fire it; of 300 blocks, 90 s, no more can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample.',
+            'In blocks, because the limits of the node are numbers of blocks: one blocksync request is for 800 at most, peers keep 1,000, and a live node panics at 3/2 of statesync_threshold, 900 by default (monad-bft/monad-ledger/src/lib.rs, ledger_fetch_headers; monad-bft/monad-consensus-state/src/lib.rs, maybe_statesync). 800 blocks are 4 minutes. Two evaluations, so that one bad height of a reference does not fire it; of 300 blocks, 90 s, no more can be spared. After a statesync the height of the node is unknown for up to a minute: two, so that at a scrape interval of a minute the range has a sample. While consensus starts, there is nothing to restart: ChainStartStalled has its limit.',
           alert: 'ChainBlocksyncWindow',
           severity: 'warning',
           component: 'sync',
@@ -109,7 +109,8 @@ unless on (instance, job, cluster) (chain_rpc_up == 0)`,
           },
           advice: ['See how to recover, and how much time is left: `chain-agent recover`.'],
           expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
-unless on (instance, job, cluster) (max_over_time(instance:chain_statesync:active[2m]) == 1)`,
+unless on (instance, job, cluster) (max_over_time(instance:chain_statesync:active[2m]) == 1)
+unless on (instance, job, cluster) (instance:chain_start:active == 1)`,
           summary: 'The node will soon be too far behind to catch up block by block.',
           description: (limit) =>
             `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only by statesync or a snapshot.`,

@@ -65,6 +65,8 @@ export interface Scenario {
   readonly signal: string | undefined
   /** The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: sync, epoch unknown`. */
   readonly restart: readonly string[]
+  /** The alerts of which one is the first cause of the diagnosis, once a quarter of a minute has passed: `# Cause: …`. */
+  readonly causes: readonly string[]
   readonly steps: readonly Step[]
 }
 
@@ -78,6 +80,7 @@ export const parseScenario = (name: string, text: string): Scenario => {
   const failures = heading(lines, 'Failure')?.split(/[,\s]+/) ?? []
   const signal = heading(lines, 'Signal')
   const restart = heading(lines, 'Restart')?.split(/,\s*/) ?? []
+  const causes = heading(lines, 'Cause')?.split(/,\s*/) ?? []
   const steps: Step[] = []
   for (const [index, line] of lines.entries()) {
     if (line === '' || line.startsWith('#')) continue
@@ -89,7 +92,7 @@ export const parseScenario = (name: string, text: string): Scenario => {
     }
     steps.push(step)
   }
-  return { name, description, failures, signal, restart, steps }
+  return { name, description, failures, signal, restart, causes, steps }
 }
 
 const heading = (lines: readonly string[], word: string): string | undefined =>

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
+import { startHost } from '../support/host.ts'
+
+/** Seconds after the fault, and after the last line of the scenario. */
+const AFTER_FAULT_S = [5, 15, 40, 120]
+const AFTER_END_S = 60
+const LONGEST_S = 300
+
+const told = z.object({
+  verdict: z.object({ word: z.string(), sentence: z.string() }),
+  recovery: z.object({ path: z.string(), summary: z.string() }),
+})
+const recovered = told.omit({ recovery: true }).extend({ path: z.string(), summary: z.string() })
+const overview = told.extend({ findings: z.array(z.object({ name: z.string() })) })
+
+/** What one surface says: word and sentence, and the recovery. Durations and heights differ by the second in which each is asked. */
+const textOf = ({ verdict: { word, sentence }, recovery: { path, summary } }: z.output<typeof told>): string =>
+  `${word}: ${sentence} ${path}: ${summary}`.replaceAll(/\d[\d,.]*(?: (?:ms|s|min|h|d)\b(?: \d+)?)*/g, '#')
+
+export interface Moment {
+  readonly second: number
+  /** The surfaces that say something that the page says neither before nor after them; with what they say. */
+  readonly different: readonly string[]
+  /** The first cause; undefined if there is none. */
+  readonly cause: string | undefined
+  /** The texts of `status`, `check` and `recover`. */
+  readonly outputs: readonly string[]
+}
+
+/** Asks page, API, metrics, `status`, `check` and `recover` at each moment of a scenario. */
+export const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
+  const times = scenario.steps.map(({ afterMs }) => afterMs / 1000)
+  const fault = Math.min(...times)
+  const moments = [...AFTER_FAULT_S.map((after) => fault + after), Math.max(...times) + AFTER_END_S]
+    .filter((second) => second <= LONGEST_S)
+    .toSorted((a, b) => a - b)
+  const host = await startHost({ scenario: scenario.name, second: 0, settings: {} })
+  const page = async () => overview.parse(JSON.parse(await host.page('/api/v1/overview')))
+  const found: Moment[] = []
+  try {
+    for (let second = 1; second <= Math.max(...moments); second += 1) {
+      await host.second()
+      if (!moments.includes(second)) continue
+      const before = await page()
+      const outputs: string[] = []
+      const answers: [string, string][] = []
+      for (const command of ['status', 'check', 'recover']) {
+        outputs.push((await host.run([command])).out)
+        const json: unknown = JSON.parse((await host.run([command, '--json'])).out)
+        const answer = command === 'recover' ? fromRecover(recovered.parse(json)) : told.parse(json)
+        answers.push([command, textOf(answer)])
+      }
+      const after = await page()
+      answers.push(['metrics', stateOf(await host.page('/metrics'))])
+      const allowed = [before, after].flatMap((one) => [textOf(one), one.verdict.word])
+      found.push({
+        second: second - fault,
+        cause: after.findings[0]?.name,
+        outputs,
+        different: answers
+          .filter(([, text]) => !allowed.includes(text))
+          .map(([name, text]) => `${name}: ${text} — page: ${textOf(before)} / ${textOf(after)}`),
+      })
+    }
+    return found
+  } finally {
+    await host.close()
+  }
+}
+
+const fromRecover = ({ verdict, path, summary }: z.output<typeof recovered>): z.output<typeof told> => ({
+  verdict,
+  recovery: { path, summary },
+})
+
+const WORDS: Readonly<Record<string, string>> = { healthy: 'OK' }
+
+/** The word of the state that `chain_node_health` has. */
+const stateOf = (metrics: string): string => {
+  const [, state = 'none'] = /^chain_node_health\{[^}]*state="([a-z]+)"[^}]*\} 1$/m.exec(metrics) ?? []
+  return WORDS[state] ?? state.toUpperCase()
+}
