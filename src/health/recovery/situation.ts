@@ -83,6 +83,8 @@ const highest = (
 
 /** Everything that a recovery plan is chosen from. */
 export interface RecoveryInput extends HealthInput, Pick<NodeSnapshot, 'origin'> {
+  /** Conditions over time, which only the rules observe. */
+  readonly health: Pick<NodeSnapshot['health'], 'findings'>
   readonly epochs: EpochLengths
   /** The devices of the database. */
   readonly devices: readonly string[]
@@ -131,6 +133,8 @@ export interface Situation {
   /** Seconds since the last log entry of execution; undefined if no agent follows its log. */
   readonly executionSilent: number | undefined
   readonly isSyncing: boolean
+  /** Whether the critical rule of ChainStatesyncFrozen holds: neither the estimate nor the use of the database changes. */
+  readonly isStatesyncFrozen: boolean
   /** Whether consensus was restarted without execution. */
   readonly isPartial: boolean
   /** When the epoch ends, or why that is not known. */
@@ -174,6 +178,9 @@ export const readSituation = (input: RecoveryInput): Situation => {
     isRpcLate: readings.rpc?.up === false && readings.rpc.reason === 'timeout',
     executionSilent: input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),
+    isStatesyncFrozen: input.health.findings.some(
+      ({ alert, severity }) => alert === 'ChainStatesyncFrozen' && severity === 'critical',
+    ),
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||
       (execution.isDown && !bft.isDown && endedAfterStartOf(bft, execution)),
