@@ -93,12 +93,22 @@ export const isSyncing = (known: SampleIndex): boolean =>
   known.value('chain_native_statesync_active') === 1 || known.value('chain_consensus_statesync_active') === 1
 
 /**
- * The used share of the database: from execution, which logs it with every block to 0.01 %, or else from the storage
- * tool's report.
+ * The used share of the database: from execution, which logs the share of used chunks with every block to 0.01 %, or
+ * else the same share from the storage tool's report. Without its chunks, the share of bytes of the fullest device,
+ * which is lower. The recording rule uses the same sources.
  */
-export const databaseUsedRatio = (known: SampleIndex): number | undefined => {
-  const devices = known.series('chain_storage_used_ratio').map(({ value }) => value)
-  return known.value('chain_execution_storage_used_ratio') ?? (devices.length === 0 ? undefined : Math.max(...devices))
+export const databaseUsedRatio = (known: SampleIndex): number | undefined =>
+  known.value('chain_execution_storage_used_ratio') ??
+  usedChunksRatio(known) ??
+  known
+    .series('chain_storage_used_ratio')
+    .map(({ value }) => value)
+    .toSorted((a, b) => b - a)[0]
+
+const usedChunksRatio = (known: SampleIndex): number | undefined => {
+  const free = known.value('chain_storage_chunks', { list: 'free' })
+  const all = known.series('chain_storage_chunks').reduce((sum, { value }) => sum + value, 0)
+  return free === undefined || all === 0 ? undefined : 1 - free / all
 }
 
 /** The id of the chain, from the RPC, else from the status report, which has it also while the RPC is down. */

@@ -218,6 +218,62 @@ describe('a mitigation that restarts the node', () => {
   })
 })
 
+/** Statements that the source of the node contradicts, in lower case, and what is right. */
+const CONTRADICTED: Readonly<Record<string, string>> = {
+  'statesync of hours': 'a newer forkpoint and a statesync, minutes for a node that is hours behind',
+  'and the node needs statesync':
+    'the local forkpoint leads to no statesync: a newer one is needed (monad-consensus-state, maybe_statesync)',
+  'expect statesync': 'as above',
+  'prepare for statesync': 'as above',
+  'only by statesync': 'as above',
+  'until statesync"': 'as above',
+  "until statesync'": 'as above',
+  'three or four minutes': '800 blocks, about four minutes (monad-ledger, ledger_fetch_headers)',
+  'three to four minutes without blocks': 'as above',
+  'root is never normal': 'one wrong leader makes every node reject blocks (monad-consensus-state)',
+  'serves no rpc': 'an RPC that starts meanwhile does not listen; one that was up answers with old heights',
+  'node serves nothing': 'as above',
+  'answers no requests': 'as above',
+  'exits with code 0, a success': 'a panic is SIGABRT; only a returned error ends with 0 (monad-node, main)',
+  'if clocks differ': 'only a clock that was set back prevents sessions (monad-wireauth, api.rs)',
+  'check the clock, and that its udp ports': 'as above',
+  'firewall, udp, clock': 'as above',
+  'statesync has stalled and may not':
+    'the estimate may not change while data arrives (monad-statesync-executor, progress.rs)',
+  'votes cast': 'computed votes are counted, also those that do not leave the host',
+  'casts too few votes': 'as above',
+  'the cause on this node is fixed': 'votes may not reach the next leader: the cause may be the connection',
+}
+
+const textFiles = ['docs', 'src', 'dashboards/build'].flatMap((directory) =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(?:md|ts)$/.test(file))
+    .map((file) => join(directory, file)),
+)
+
+/** The statements in a text, which may be broken over lines of prose, of a comment or of a quotation. */
+const contradictedIn = (text: string): readonly string[] => {
+  const words = text.replaceAll(/\s+(?:(?:\*|\/\/|>) )?/g, ' ').toLowerCase()
+  return Object.keys(CONTRADICTED).filter((statement) => words.includes(statement))
+}
+
+describe('statements that the source of the node contradicts', () => {
+  it('are found, also over two lines', () => {
+    expect(contradictedIn('A restart becomes a Statesync\n   of hours.')).toEqual(['statesync of hours'])
+    expect(contradictedIn(' * Votes\n * cast for each round')).toEqual(['votes cast'])
+    expect(textFiles.length).toBeGreaterThan(500)
+  })
+
+  it('are in no page, no source and no dashboard', () => {
+    const found = textFiles.flatMap((file) =>
+      contradictedIn(readFileSync(file, 'utf8')).map(
+        (statement) => `${file}: "${statement}": ${CONTRADICTED[statement]}`,
+      ),
+    )
+    expect(found).toEqual([])
+  })
+})
+
 describe('the index', () => {
   const index = readFileSync(join(RUNBOOKS, 'index.md'), 'utf8')
   const partOf = (heading: string): string => index.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''

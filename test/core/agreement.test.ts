@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { compareWithQuorum, type HeightView } from '../../src/core/agreement.ts'
+import { compareWithQuorum, databaseUsedRatio, type HeightView } from '../../src/core/agreement.ts'
+import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 
 const view = (height: number, own: number | null = 1000): HeightView => ({
   height: BigInt(height),
@@ -46,4 +47,21 @@ test('without a height of the node there is no difference, and the references st
 })
 test('without references there is no result', () => {
   expect(said([], 2)).toEqual({ agreeing: 0, difference: null })
+})
+
+/** A report as in test/fixtures/mpt/a-v0.10.txt: 1,240 of 2,000 chunks are used, and 61.8 % of the bytes. */
+const DEVICES = ['a', 'b'].map((device, index) => sample('chain_storage_used_ratio', 0.6 + index * 0.018, { device }))
+const CHUNKS = [
+  sample('chain_storage_chunks', 1200, { list: 'fast' }),
+  sample('chain_storage_chunks', 40, { list: 'slow' }),
+  sample('chain_storage_chunks', 760, { list: 'free' }),
+]
+
+test('the use of the database is the share of used chunks, as the node compares it with its limits', () => {
+  const usedRatio = (...samples: readonly Sample[]) => databaseUsedRatio(createSampleIndex(samples))
+  // From monad, category/mpt/trie.hpp, disk_usage: 1 - free / all.
+  expect(usedRatio(...DEVICES, ...CHUNKS)).toBeCloseTo(0.62)
+  expect(usedRatio(...DEVICES, ...CHUNKS, sample('chain_execution_storage_used_ratio', 0.63))).toBe(0.63)
+  expect(usedRatio(...DEVICES)).toBeCloseTo(0.618)
+  expect(usedRatio()).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
+import type { RuleFinding } from '../../src/core/health.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 
@@ -19,6 +20,8 @@ interface Node {
   /** Minutes since consensus was started; by default unknown. */
   readonly consensusStartedAgo?: number
   readonly more?: readonly Sample[]
+  /** The rules that hold, of which the plan depends on one. */
+  readonly findings?: readonly RuleFinding[]
   /** For each reference that answered: whether its block and the parent of it are those of the node. */
   readonly compared?: readonly (readonly [boolean, boolean])[]
 }
@@ -28,7 +31,7 @@ const HEIGHT = 1_000_000
 /** The advice for a node with consensus, execution and RPC. */
 export const advise = (node: Node) => {
   const { down = [], age = 0.5, behind = 0, execution = [], executionAt = AT, startedAgo = 600, more = [] } = node
-  const { consensusStartedAgo, compared = [] } = node
+  const { consensusStartedAgo, compared = [], findings = [] } = node
   const services = ['bft', 'execution', 'rpc'].flatMap((service) => [
     sample('chain_service_active', !down.includes(service), { service }),
     sample('chain_service_expected', true, { service }),
@@ -55,6 +58,7 @@ export const advise = (node: Node) => {
       ...more,
     ]),
     collectors: [],
+    health: { findings },
     readings: decodeReadings({
       services: {
         services: [

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
+import { createHealthMonitor } from '../../src/health/monitor.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
 
@@ -121,6 +122,7 @@ describe('the distance to the network decides', () => {
           ...references,
         ]),
         collectors: [],
+        health: { findings: [] },
         readings: {},
       }).why
     expect(whyWith([])).toContain('How far the node is behind is not known.')
@@ -180,13 +182,49 @@ describe('services that are down', () => {
 
 describe('statesync', () => {
   const moved = (secondsAgo: number) => sample('chain_statesync_last_progress_timestamp_seconds', NOW - secondsAgo)
+  /** The findings of the rules, and the advice, after half an hour in which the estimate did not change. */
+  const adviseAfter = (minutes: number, bytesAt: (minute: number) => number | undefined) => {
+    const monitor = createHealthMonitor(AT - 60_000 * minutes)
+    const samplesAt = (minute: number): readonly Sample[] => [
+      sample('chain_agent_build_info', 1, { version: '1', revision: 'a', node_version: 'v20' }),
+      ...syncing,
+      moved(60 * minutes),
+      ...[bytesAt(minute)].flatMap((bytes) =>
+        bytes === undefined ? [] : [sample('chain_native_database_used_bytes', bytes)],
+      ),
+    ]
+    for (let minute = 0; minute <= minutes; minute += 1) {
+      monitor.evaluate(AT - 60_000 * (minutes - minute), samplesAt(minute))
+    }
+    const { findings } = monitor.health()
+    return advise({ age: 9000, behind: 40_000, more: samplesAt(minutes), findings })
+  }
+
+  const grows = (minute: number) => 1e9 + minute
+  const stays = () => 1e9
   test.each([
-    [1799, 'wait', 0],
-    [1801, 'hard reset', 1],
-  ])('whose last progress was %i seconds ago: %s', (secondsAgo, path, exitCode) => {
-    const advice = advise({ age: 9000, behind: 40_000, more: [...syncing, moved(secondsAgo)] })
-    expect({ path: advice.path, exitCode: advice.exitCode }).toEqual({ path, exitCode })
+    { minutes: 29, database: 'stays the same', bytesAt: stays, path: 'wait', exitCode: 0 },
+    { minutes: 31, database: 'stays the same', bytesAt: stays, path: 'hard reset', exitCode: 1 },
+    { minutes: 31, database: 'is unknown', bytesAt: () => undefined, path: 'hard reset', exitCode: 1 },
+    // A statesync that works: a restart would discard the progress of its target.
+    { minutes: 31, database: 'grows', bytesAt: grows, path: 'wait', exitCode: 0 },
+    { minutes: 300, database: 'grows', bytesAt: grows, path: 'wait', exitCode: 0 },
+  ])(
+    'whose estimate has not changed for $minutes min, and the use of the database $database: $path',
+    ({ minutes, bytesAt, path, exitCode }) => {
+      const advice = adviseAfter(minutes, bytesAt)
+      expect({ path: advice.path, exitCode: advice.exitCode }).toEqual({ path, exitCode })
+      expect(advice.steps.join('\n').includes('systemctl')).toBe(path === 'hard reset')
+    },
+  )
+
+  test('is not restarted before the use of its database was compared', () => {
+    expect(adviseAfter(31, stays).why).toContain('The use of its database has not changed for 10 min.')
+    const [first = '', ...rest] = adviseAfter(31, () => undefined).steps
+    expect(first).toMatch(/^Read the use of the database twice.*wait/)
+    expect(rest.join('\n')).toContain('systemctl restart')
   })
+
   test('a node that stopped during statesync: services that are down come first', () => {
     const advice = advise({ down: allDown, age: 9000, behind: 40_000, more: syncing })
     expect(advice.summary).toMatch(/more than 30,000 blocks behind/)
@@ -265,6 +303,7 @@ test('without any data the recovery is unknown', () => {
     devices: ['/dev/triedb'],
     known: createSampleIndex([]),
     collectors: [],
+    health: { findings: [] },
     readings: {},
   })
   expect(advice).toMatchObject({

@@ -40,9 +40,9 @@ export const consensus: Row = {
   title: 'Consensus',
   panels: [
     graph({
-      title: 'Events that should not occur, in five minutes',
+      title: 'Exceptional events, in five minutes',
       about:
-        'By the counters of consensus. Local timeouts without committed blocks are a deadlock. A different state root is never normal.',
+        'By the counters of consensus. Local timeouts without committed blocks are a deadlock. Blocks of others that are rejected (`bad_state_root`) come from single leaders on a healthy node, too; if nearly every block is rejected, compare the blocks with the references.',
       alerts: ['ChainConsensusDeadlock', 'ChainBadStateRoot', 'ChainExecutionLagging', 'ChainStatesync'],
       unit: 'locale',
       decimals: 0,

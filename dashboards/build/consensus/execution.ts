@@ -71,7 +71,7 @@ export const execution: Row = {
     graph({
       title: 'Executed again, and not finalized',
       about:
-        'Heights that were executed again with another block, in ten minutes, and blocks that are executed and not finalized yet. If they grow, see the events that should not occur, above.',
+        'Heights that were executed again with another block, in ten minutes, and blocks that are executed and not finalized yet. If they grow, see the exceptional events, above.',
       alerts: ['ChainExecutionLagging', 'ChainBadStateRoot'],
       unit: 'locale',
       decimals: 0,

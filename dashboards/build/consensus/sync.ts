@@ -15,7 +15,7 @@ export const sync: Row = {
       unit: 's',
       width: 5,
       lines: [
-        { expr: 'chain_blocksync_window_remaining_seconds', legend: 'until statesync' },
+        { expr: 'chain_blocksync_window_remaining_seconds', legend: 'until it cannot catch up' },
         { expr: 'chain_statesync_eta_seconds', legend: 'statesync completes in' },
       ],
     }),

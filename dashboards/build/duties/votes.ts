@@ -9,7 +9,7 @@ export const votes: Row = {
     graph({
       title: 'Votes for each round',
       about:
-        'Votes cast for each round that a quorum closed, of the nodes with the fewest. Only validators in the active set have them.',
+        'Votes computed for each round that a quorum closed, of the nodes with the fewest; one that did not leave the host counts. Only validators in the active set have them.',
       alerts: ['ChainNotVoting', 'ChainLeftActiveSet'],
       unit: 'percentunit',
       decimals: 1,

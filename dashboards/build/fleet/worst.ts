@@ -46,7 +46,7 @@ export const chainAndDuties: Row = {
     worst({
       title: 'Least of the blocksync window left',
       about:
-        'Blocks that a node can still fall behind before it recovers only by statesync. Begin with the shortest bar.',
+        'Blocks that a node can still fall behind before it recovers only with a newer forkpoint and statesync. Begin with the shortest bar.',
       alerts: ['ChainBlocksyncWindow'],
       worst: 'least',
       expr: 'chain_blocksync_window_remaining_blocks',

@@ -58,7 +58,7 @@ export const chain: Row = {
     graph({
       title: 'Votes for each round',
       about:
-        'Votes cast for each round that a quorum closed; absent outside the active set. Below the lines the validator follows, and does not vote: see its keys, its clock and its version.',
+        'Votes that the node computed for each round that a quorum closed, also those that did not leave the host; absent outside the active set. Below the lines the validator follows, and does not vote: see its keys, its clock and its version.',
       alerts: ['ChainNotVoting', 'ChainLeftActiveSet'],
       empty: 'not in the active set',
       unit: 'percentunit',
@@ -127,7 +127,7 @@ export const chain: Row = {
     graph({
       title: 'Blocks left of statesync',
       about:
-        'Blocks between the one that statesync has reached and its target. A line that stays level: statesync has stalled and may not resume by itself.',
+        'Blocks between the one that statesync has reached, by the estimate of the node, and its target. The line may stay level while data arrives: statesync is stalled only if the use of the database does not change either.',
       alerts: ['ChainStatesync', 'ChainStatesyncFrozen', 'ChainBlind'],
       empty: 'not syncing',
       unit: 'suffix:blocks',

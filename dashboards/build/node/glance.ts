@@ -120,9 +120,9 @@ const tiles: readonly Placed[] = [
   }),
   tile({
     ...WITH_TREND,
-    title: 'Blocks until statesync',
+    title: 'Left of the blocksync window',
     about:
-      'Blocks that the node can still fall behind before its peers no longer serve what it lacks. At 0 it recovers only by statesync or a snapshot. Not applicable during a statesync.',
+      'Blocks that the node can still fall behind before its peers no longer serve what it lacks. At 0 it recovers only with a newer forkpoint and statesync, or with a snapshot. Not applicable during a statesync.',
     alerts: ['ChainBlocksyncWindow', 'ChainBlind'],
     expr: 'chain_blocksync_window_remaining_blocks',
     unit: 'locale',
@@ -133,7 +133,7 @@ const tiles: readonly Placed[] = [
     ...WITH_TREND,
     title: 'Votes per round',
     about:
-      'Votes cast for each round that a quorum closed. Only validators in the active set have it. Well below 1 the validator follows and does not vote.',
+      'Votes that the node computed for each round that a quorum closed, also those that did not leave the host. Only validators in the active set have it. Well below 1 the validator follows and does not vote.',
     alerts: ['ChainNotVoting'],
     empty: 'not voting',
     expr: 'instance:chain_votes_per_round:ratio_rate2m',

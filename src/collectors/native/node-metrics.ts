@@ -133,6 +133,7 @@ export const NODE_METRICS = {
     name: 'statesync_progress_estimate',
     exports: 'chain_native_statesync_progress_block',
     sources: own(STATESYNC, 'poll_next'),
+    note: 'an estimate, the mean over 256 prefixes: it may not change while data arrives, and may jump at a new target',
   },
   statesyncTarget: {
     name: 'statesync_last_target',

@@ -79,7 +79,7 @@ export const definition = {
       device: open,
     }),
     chain_storage_used_ratio: gauge(
-      'Used ratio of the database on the device, from the percentage in the report of its tool.',
+      'Used ratio of the database on the device, by bytes, from the percentage in the report of its tool; lower than the ratio of used chunks, which the node compares with its limits.',
       {
         device: open,
       },

@@ -148,7 +148,7 @@ const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
   if (problem) return unknown(problem.summary)
   if (!hasSpoken) return unknown(noEntries(report))
   if (critical) return { word: 'CRITICAL', sentence: lowerFirst(critical.text), exitCode: 2 }
-  // A node in statesync commits nothing and answers no requests.
+  // A node in statesync commits nothing, and an RPC that starts meanwhile does not listen.
   if (statesync === true && committing !== true && syncing) return warn(lowerFirst(syncing.text))
   if (committing !== true && starting) return warn(lowerFirst(starting.text))
   // The window covers a minute: a node that stopped 30 s ago still has commits in it.

@@ -38,7 +38,7 @@ const timelinesOf = ({ known }: Situation): { readonly primary?: string; readonl
   )
 
 /** The storage tool on the devices of this node. */
-const storageTool = ({ prefix, devices }: Situation, option = ''): string =>
+export const storageTool = ({ prefix, devices }: Situation, option = ''): string =>
   `sudo ${prefix}-mpt ${devices.map((device) => `--storage ${device}`).join(' ')}${option === '' ? '' : ` ${option}`}`
 
 /** The commands of a hard reset are those of the node's documentation: they differ by network and release, and one of them empties the database. */

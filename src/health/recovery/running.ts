@@ -3,7 +3,7 @@ import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { figure, shortDuration } from '../../core/format.ts'
 import { cite } from '../../core/node-documentation.ts'
-import { hardReset, hardResetCautions } from './database.ts'
+import { hardReset, hardResetCautions, storageTool } from './database.ts'
 import {
   BEHIND_BLOCKS,
   NEVER_ALONE,
@@ -51,7 +51,7 @@ export const stalled: RecoveryRule = (situation) => {
   if (gap.blocks <= BEHIND_BLOCKS) return networkStalled({ stalledFor, why })
   if (gap.blocks > SNAPSHOT_FROM) return fromSnapshot(situation, why)
   const steps = [
-    'Check that the ports of the node are reachable from outside and that its clock is right: otherwise a restart does not help.',
+    'Check that the ports of the node are reachable from outside and that its clock was not set back: otherwise a restart does not help.',
     setMaintenance('30m', 'other'),
     `Restart the services together: \`${restartAll(situation)}\``,
     'Check within two minutes that blocks arrive: `chain-agent recover`',
@@ -89,7 +89,7 @@ export const startStalled: RecoveryRule = (situation) => {
       'Its ledger lacks blocks of its root, and no peer has served them. It needs them also for a statesync.',
     ],
     steps: [
-      'Check that its ports are reachable from outside, its clock and its bootstrap peers: `chain-agent status peers`',
+      'Check that its ports are reachable from outside, its bootstrap peers, and that its clock was not set back: `chain-agent status peers`',
       ...fetchFiles(situation),
       setMaintenance('30m', 'other'),
       `Restart the services together, after a fix or with a newer forkpoint; there is no progress to lose: \`${restartAll(situation)}\``,
@@ -195,29 +195,42 @@ export const healthy: RecoveryRule = ({ isAdvancing, age, gap }) => {
   }
 }
 
-/** The node fetches state: wait, unless statesync makes no progress. */
+/** The node fetches state: wait, unless neither the estimate of statesync nor its database changes. */
 export const statesync: RecoveryRule = (situation) => {
-  const { known, at, isSyncing } = situation
+  const { known, at, isSyncing, isStatesyncFrozen } = situation
   if (!isSyncing) return undefined
   const movedAt = known.value('chain_statesync_last_progress_timestamp_seconds')
   const stalledFor = movedAt === undefined ? undefined : at / second - movedAt
   const eta = known.value('chain_statesync_eta_seconds')
   const isAdvised = situation.trouble.has('snapshot_advised')
+  const isLate = stalledFor !== undefined && stalledFor > limitOf('ChainStatesyncFrozen', 'warning')
+  const isDatabaseKnown = known.value('chain_native_database_used_bytes') !== undefined
   const why = [
     ...progress(situation),
     stalledFor === undefined || !situation.isMonitored
       ? 'Whether it progresses is not known: run the command again in a minute.'
-      : `Its last progress was ${shortDuration(stalledFor * second)} ago, as far as the agent has monitored it.`,
+      : `Its estimate last changed ${shortDuration(stalledFor * second)} ago, as far as the agent has monitored it.`,
+    ...(isStatesyncFrozen && isDatabaseKnown ? ['The use of its database has not changed for 10 min.'] : []),
+    ...(isLate && !isStatesyncFrozen
+      ? [
+          'The estimate may stay the same while data arrives: it is stalled only if the use of its database does not change either.',
+        ]
+      : []),
     ...(eta === undefined ? [] : [`Time left at this rate: ${shortDuration(eta * second)}.`]),
     ...(isAdvised ? ['The node itself advises a snapshot: its blocks are too old, or missing.'] : []),
   ]
-  if (stalledFor !== undefined && stalledFor > limitOf('ChainStatesyncFrozen', 'critical')) {
+  if (isStatesyncFrozen) {
     return {
       path: 'hard reset',
       summary: 'a hard reset, unless statesync progresses after one restart of all services together',
       why,
       steps: [
-        'Check that peers can reach the node (firewall, UDP, clock): statesync needs peers.',
+        ...(isDatabaseKnown
+          ? []
+          : [
+              `Read the use of the database twice, five minutes apart. If it grows, data arrives: restart nothing, and wait: \`${storageTool(situation)}\``,
+            ]),
+        'Check that peers can reach the node (firewall, UDP): statesync needs peers.',
         `Restart the services together once, and wait ten minutes: \`${restartAll(situation)}\``,
         ...hardReset(situation),
       ],

@@ -81,7 +81,7 @@ const highest = (
     .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]
 
 /** Everything that a recovery plan is chosen from. */
-export type RecoveryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'>
+export type RecoveryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & { readonly health: Pick<NodeSnapshot['health'], 'findings'> }
 
 /** State of the service of consensus, execution or RPC. */
 interface ServiceState {
@@ -126,6 +126,8 @@ export interface Situation {
   /** Seconds since the last log entry of execution; undefined if no agent follows its log. */
   readonly executionSilent: number | undefined
   readonly isSyncing: boolean
+  /** Whether the critical rule of ChainStatesyncFrozen holds: neither the estimate nor the use of the database changes. */
+  readonly isStatesyncFrozen: boolean
   /** Whether consensus was restarted without execution. */
   readonly isPartial: boolean
   /** When the epoch ends, or why that is not known. */
@@ -169,6 +171,9 @@ export const readSituation = (input: RecoveryInput): Situation => {
     isRpcLate: readings.rpc?.up === false && readings.rpc.reason === 'timeout',
     executionSilent: input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),
+    isStatesyncFrozen: input.health.findings.some(
+      ({ alert, severity }) => alert === 'ChainStatesyncFrozen' && severity === 'critical',
+    ),
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||
       (execution.isDown && !bft.isDown && endedAfterStartOf(bft, execution)),

@@ -194,7 +194,7 @@ unless on (instance, job, cluster)
           expr: 'instance:chain_statesync:active == 1',
           summary: 'The node is in statesync.',
           description:
-            'The node on {{ $labels.instance }} fetches state from its peers. Until this is finished it serves no RPC and follows no blocks; this is not an error.',
+            'The node on {{ $labels.instance }} fetches state from its peers. Until this is finished it follows no blocks, and an RPC that starts meanwhile does not listen; this is not an error.',
         },
         {
           alert: 'ChainWatchdog',

@@ -43,7 +43,7 @@ export const peers: RuleFile = {
           keepFiringFor: '3m',
           explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
           advice: [
-            'Check the clock, and that its UDP ports are reachable from outside.',
+            'Check that its UDP ports are reachable from outside, and that its clock was not set back.',
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: (limit) => `chain_native_sessions{state="transport"} < ${limit}
@@ -60,7 +60,7 @@ export const peers: RuleFile = {
           limit: 8,
           for: '30m',
           explainedBy: [NODE_DOWN, { alerts: ['ChainIsolated'] }],
-          advice: ['Check the clock, and that its UDP ports are reachable from outside.'],
+          advice: ['Check that its UDP ports are reachable from outside, and that its clock was not set back.'],
           expr: (limit) => `chain_native_sessions{state="transport"} < ${limit}`,
           summary: 'The node has few sessions with its peers.',
           description: (limit) =>

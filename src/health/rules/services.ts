@@ -32,7 +32,7 @@ export const services: RuleFile = {
       rules: [
         {
           comment:
-            'F16. systemd does not restart consensus and execution (Restart=no), and peers serve blocks for only three or four minutes: one minute. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is ChainPushDown. It keeps firing for three minutes: a service that fails again and again is one problem.',
+            'F16. systemd does not restart consensus and execution (Restart=no), and peers serve the missing blocks for only about four minutes: one minute. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is ChainPushDown. It keeps firing for three minutes: a service that fails again and again is one problem.',
           alert: 'ChainServiceDown',
           severity: 'critical',
           page: 'The node does not do its work, and systemd does not restart consensus and execution.',

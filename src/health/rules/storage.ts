@@ -7,9 +7,14 @@ export const storage: RuleFile = {
       name: 'chain-storage-recording',
       rules: [
         {
-          comment: 'Execution logs it with every block; without a log value, the fullest device of the report.',
+          comment:
+            'Execution logs the used share of all chunks of the pool with every block (category/mpt/trie.hpp, disk_usage). Without a log value, the same share from the chunks of the report; without them, the share of bytes of its fullest device, which is lower.',
           record: 'instance:chain_storage_used_ratio:max',
           expr: `chain_execution_storage_used_ratio
+or on (instance, job, cluster)
+1
+  - chain_storage_chunks{list="free"}
+    / on (instance, job, cluster) sum by (instance, job, cluster) (chain_storage_chunks)
 or on (instance, job, cluster)
 max by (instance, job, cluster) (chain_storage_used_ratio)`,
         },

@@ -105,7 +105,7 @@ unless on (instance, job, cluster) (chain_rpc_up == 0)`,
           critical: {
             limit: 300,
             explainedBy: [],
-            page: 'In about 100 seconds peers no longer serve the blocks that the node lacks: a restart becomes a statesync of hours.',
+            page: 'In about 90 seconds the node can no longer catch up by a restart: it then needs a newer forkpoint and a statesync.',
           },
           advice: ['See how to recover, and how much time is left: `chain-agent recover`.'],
           expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
@@ -113,7 +113,7 @@ unless on (instance, job, cluster) (max_over_time(instance:chain_statesync:activ
 unless on (instance, job, cluster) (instance:chain_start:active == 1)`,
           summary: 'The node will soon be too far behind to catch up block by block.',
           description: (limit) =>
-            `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only by statesync or a snapshot.`,
+            `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only with a newer forkpoint and statesync, or with a snapshot.`,
         },
         {
           alert: 'ChainBlind',

@@ -163,8 +163,11 @@ describe('an invalid response', () => {
     const headers = (nth: number, fault: RpcFault) => (call: Call) =>
       call.method === 'eth_getBlockByNumber' && call.nth === nth ? fault : undefined
     // The first is the newest block, the second block 0.
-    const missing = await through(headers(5, result(null)))
+    const missing = await through(headers(1, result(null)))
     expect(missing.state.errors).toEqual({ ...NO_ERRORS, incomplete: 1 })
+    // The blocks before it are read first, and it is requested again with those after it.
+    const laterMissing = await through(headers(5, result(null)))
+    expect(laterMissing.state.errors).toEqual(NO_ERRORS)
     const other = await through(headers(5, changed({ number: '0x7' })))
     expect(other.state.errors).toEqual({ ...NO_ERRORS, nonsense: 1 })
     const late = await through(headers(5, changed({ timestamp: '0x18bcfe56800' })))

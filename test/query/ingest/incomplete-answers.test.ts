@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
+import { z } from 'zod'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { hex, type RpcFaults, type RpcLog } from '../../support/rpc-node.ts'
 import { type Cut, inBoth, inLogs, inReceipts, isOf, without } from './cuts.ts'
@@ -45,6 +46,14 @@ const byTransaction: Cut = (logs) => {
     counts.set(log.transactionHash, index + 1)
     return { ...log, logIndex: hex(index) }
   })
+}
+
+const RANGE = z.object({ fromBlock: z.string(), toBlock: z.string() })
+
+/** Whether the range of a filter of `eth_getLogs` has the block. */
+const covers = (filter: unknown, block: number): boolean => {
+  const { data } = RANGE.safeParse(filter)
+  return data !== undefined && Number(data.fromBlock) <= block && block <= Number(data.toBlock)
 }
 
 interface Way {
@@ -98,6 +107,16 @@ const WAYS: Readonly<Record<string, Way>> = {
   'the node has the header of a block, and has pruned its logs and receipts': {
     faults: all(inLogs(without(isOf(1, 2, 3))), noReceipts),
     stops: { at: 0, because: 'the node does not have the receipt of one of its transactions' },
+  },
+  'a node without an archive skipped the block in a statesync: it has the header alone, for ever': {
+    // From monad-bft, monad-rpc/src/data: get_block is null without transactions, and get_logs fails.
+    faults: ({ method, params }) => {
+      if (method === 'eth_getBlockByNumber' && params[0] === '0x5') return result(null)
+      return method === 'eth_getLogs' && covers(params[0], 5)
+        ? { kind: 'error', code: -32603, message: 'error getting block header from triedb and archive' }
+        : undefined
+    },
+    stops: { at: 4, because: 'the node does not have it' },
   },
   'the node has pruned the block, or does not have it yet': {
     faults: ({ params }) => (params[0] === '0x0' ? result(null) : undefined),

@@ -26,13 +26,15 @@ export const createHeaders = (rpc: Rpc) => {
   const sizer = createBatchSizer({ first: 16, most: 100, characters: RESPONSE_CHARACTERS })
   let cached: readonly FullHeader[] = []
 
+  /** The headers before the first block that the node does not have. */
   const request = async (from: number, to: number, signal: AbortSignal): Promise<FullHeader[]> => {
     for (;;) {
       const count = Math.min(to - from + 1, sizer.size())
       const numbers = Array.from({ length: count }, (_, index) => from + index)
       try {
         const { replies, size } = await rpc.many(numbers.map(callFor), signal)
-        const heads = replies.map((reply, index) => {
+        const missing = replies.findIndex((reply) => 'result' in reply && reply.result === null)
+        const heads = replies.slice(0, missing === -1 ? count : missing).map((reply, index) => {
           if ('error' in reply) throw reply.error
           return headOf(reply.result, from + index)
         })
@@ -52,6 +54,9 @@ export const createHeaders = (rpc: Rpc) => {
       if (cached[0] !== undefined && cached[0].number !== from) cached = []
       while (cached.length < to - from + 1) {
         const more = await request(from + cached.length, to, signal)
+        // The blocks before a missing one are read first.
+        if (more.length === 0 && cached.length > 0) break
+        if (more.length === 0) throw missingBlock(from)
         cached = [...cached, ...more]
         if (cached.reduce((sum, { transactions }) => sum + transactions.length, 0) > MOST_HASHES) break
       }
@@ -96,18 +101,20 @@ const callFor = (block: number | string): Call => ({
 const headOf = (result: unknown, number: number): FullHeader => {
   const head = parseResult('the header of a block', result, parseHead)
   if (head?.number === number) return head
-  if (head === null)
-    throw new IngestError('incomplete', {
-      doing: `read block ${number} from the node`,
-      // This is part of the logged line, since waiting does not help.
-      happened: 'the node does not have it (if it keeps recent blocks only, use --from-block with a new --store)',
-    })
+  if (head === null) throw missingBlock(number)
   throw new IngestError('nonsense', {
     doing: `read block ${number} from the node`,
     happened: 'the node returned another block',
     evidence: excerpt(String(head.number)),
   })
 }
+
+const missingBlock = (number: number): IngestError =>
+  new IngestError('incomplete', {
+    doing: `read block ${number} from the node`,
+    // This is part of the logged line, since waiting does not help.
+    happened: 'the node does not have it (if it keeps recent blocks only, use --from-block with a new --store)',
+  })
 
 export const unlinked = (previous: { readonly number: number }, head: FullHeader): IngestError =>
   new IngestError('unlinked', {
