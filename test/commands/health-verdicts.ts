@@ -91,7 +91,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'healthy',
     second: 90,
     agent: false,
-    summary: 'WARNING: no agent watches this node.',
+    summary: 'OK: the node keeps up with the chain.',
     exitCode: 1,
   },
   {
