@@ -1,4 +1,5 @@
 import { COLOUR } from '../colours.ts'
+import { NODE_LABELS } from '../links.ts'
 import { ownLimits } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
@@ -42,7 +43,7 @@ export const identity: readonly Placed[] = [
     width: 12,
     height: 8,
     keys: { instance: 'Node' },
-    hidden: ['job'],
+    hidden: NODE_LABELS,
     sortBy: { title: 'Share', descending: true },
     columns: [
       {
@@ -61,7 +62,7 @@ export const identity: readonly Placed[] = [
     width: 12,
     height: 8,
     keys: { instance: 'Node', identity: 'Identity' },
-    hidden: ['job'],
+    hidden: NODE_LABELS,
     columns: [
       {
         title: 'Nodes with it',
