@@ -42,10 +42,12 @@ export const host: RuleFile = {
   unless on (instance, job, cluster, service) chain_service_max_file_descriptors`,
         },
         {
+          comment:
+            'Of a directory of the node: the file systems of the host, whose label is a path, need no permission.',
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'space' },
           expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job, cluster) chain_host_filesystem_available_bytes`,
+  unless on (instance, job, cluster) chain_host_filesystem_available_bytes{directory!~"/.*"}`,
         },
         {
           record: 'instance:chain_host_reading:unknown',
