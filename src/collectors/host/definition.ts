@@ -36,6 +36,12 @@ export const definition = {
           wal: '/home/{prefix}/{prefix}-bft/wal',
         })
         .describe('directories of the node whose disk usage is monitored: label → path'),
+      fileSystems: z
+        .array(file('a directory'))
+        .default(['/', '/var/log'])
+        .describe(
+          'other file systems of the host whose free space is monitored, by a directory in each; the label is the path',
+        ),
       smartDirectory: file('directory with the health of drives, DEVICE.json as written by smartctl')
         .nullable()
         .default(null),
