@@ -40,6 +40,7 @@ const SYMPTOMS = [
   ],
   ['Statesync does not end', 'StatesyncFrozen Statesync'],
   ['Few peers', 'Isolated SessionsLow UpstreamThin UdpDrops NetworkNoise'],
+  ['Memory is scarce, or a process was killed', 'MemoryLow OomKill ServiceCrashed'],
   ['A file system fills up', 'DiskFull DiskFilling Cleanup'],
   ['The database fills up', 'StorageFull StorageFreeChunksLow StorageCompactionSoon StorageLowForMigration'],
   ['A drive fails', 'DriveGone DriveFailing DriveErrors DriveHot DriveWorn'],

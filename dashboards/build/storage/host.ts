@@ -8,7 +8,7 @@ export const host: Row = {
     graph({
       title: 'CPU and memory',
       about: 'Share of CPU time that was not idle, and of memory that is available to programs.',
-      alerts: ['ChainExecutionSlow', 'ChainServiceCrashed'],
+      alerts: ['ChainMemoryLow', 'ChainExecutionSlow', 'ChainServiceCrashed'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
@@ -23,7 +23,7 @@ export const host: Row = {
       title: 'Waiting for CPU, drives and memory',
       about:
         'Share of the time in which at least one task waited for the resource (pressure stall information of the kernel). If it rises, blocks are executed and votes are sent late.',
-      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainOomKill'],
+      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainMemoryLow', 'ChainOomKill'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
@@ -107,7 +107,7 @@ export const host: Row = {
     graph({
       title: 'Available memory',
       about: 'Memory that programs can still get. Near 0 the kernel kills the largest process, which is execution.',
-      alerts: ['ChainServiceCrashed', 'ChainOomKill'],
+      alerts: ['ChainMemoryLow', 'ChainServiceCrashed', 'ChainOomKill'],
       unit: 'bytes',
       width: 8,
       min: 0,
