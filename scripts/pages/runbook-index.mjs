@@ -28,7 +28,7 @@ const SYMPTOMS = [
   ['The node is behind, or the RPC returns old blocks', 'Behind BlocksyncWindow ExecutionLagging ExecutionSlow'],
   ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown'],
   ['No votes, or late votes', 'NotVoting VotesLate LeftActiveSet ClockDrift'],
-  ['Own rounds time out, rewards are missing', 'LeaderTimeoutsInARow LeaderTimeouts ProposalShortfall'],
+  ['Own rounds time out, rewards are missing', 'LeaderTimeoutsInARow LeaderTimeouts ProposalShortfall OwnBlocksEmpty'],
   ['A service exits, or does not start', 'ServiceDown ServiceCrashed Assertion LogTrouble ServiceRestarting'],
   [
     'The node does not follow the chain after a reboot',
