@@ -85,9 +85,7 @@ describe('the rules', () => {
   )
 
   it('page under at most 30 names, each with the reason why it cannot wait', () => {
-    const paging = new Set(
-      alerts.filter(({ labels }) => labels?.['severity'] === 'critical').map(({ alert }) => alert),
-    )
+    const paging = new Set(alerts.filter(({ labels }) => labels?.['severity'] === 'critical').map(({ alert }) => alert))
     expect(paging.size).toBeLessThanOrEqual(30)
     const index = readFileSync(join(RUNBOOKS, 'index.md'), 'utf8')
     const section = index.split('\n## Alerts that page\n')[1]?.split('\n## ')[0] ?? ''

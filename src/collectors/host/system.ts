@@ -1,7 +1,14 @@
 import type { KERNELS } from './definition.ts'
 import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
-import { type KernelStat, parseCount, parseKernelStat, parseMemory, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
+import {
+  type KernelStat,
+  parseCount,
+  parseKernelStat,
+  parseMemory,
+  parseSwitch,
+  parseWord,
+} from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
