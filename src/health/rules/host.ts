@@ -11,8 +11,7 @@ const MEMORY_LOW = {
   severity: 'warning',
   component: 'host',
   advice: [
-    'See what uses the memory: `ps -eo rss,comm --sort=-rss | head`.',
-    'Stop what does not belong to the node, before the kernel kills a part of it.',
+    'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
   ],
   summary: 'The memory of the host is almost used up.',
 } as const

@@ -287,15 +287,9 @@ const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
 
 const MEMORY_KB = 256 * MEGABYTE
 
-/** `/proc/meminfo`: three of its lines. */
+/** `/proc/meminfo`: two of its lines. */
 const renderMemory = ({ availableMemoryPercent }: Host): string =>
-  [
-    ['MemTotal', MEMORY_KB],
-    ['MemFree', Math.round((MEMORY_KB * availableMemoryPercent) / 200)],
-    ['MemAvailable', Math.round((MEMORY_KB * availableMemoryPercent) / 100)],
-  ]
-    .map(([name, kilobytes]) => `${`${name}:`.padEnd(16)}${String(kilobytes).padStart(8)} kB\n`)
-    .join('')
+  `MemTotal:       ${MEMORY_KB} kB\nMemAvailable:   ${Math.round((MEMORY_KB * availableMemoryPercent) / 100)} kB\n`
 
 /** A CPU at this use or more loses packets. In percent. */
 const OVERLOADED = 90
