@@ -197,8 +197,7 @@ chain_service_max_file_descriptors > ${limit}`,
         },
         {
           ...MEMORY_LOW,
-          comment:
-            'All programs that could run wait for memory: pages are read again and again. A share of the time, over five minutes.',
+          comment: 'All programs that could run wait for memory: a share of the time, over five minutes.',
           labels: { why: 'pressure' },
           for: '5m',
           expr: 'rate(chain_host_pressure_seconds_total{resource="memory",share="full"}[5m]) > 0.1',
