@@ -1,4 +1,3 @@
-import { mem } from 'systeminformation'
 import { createDiskUsage, createFileTree, type DiskUsage, type FileTree } from './file-tree.ts'
 
 /** The sources of host readings. */
@@ -10,7 +9,6 @@ export interface HostSources {
   /** Drive reports written by a privileged unit; null if not configured. */
   readonly health: { readonly directory: string; readonly tree: FileTree } | null
   readonly space: DiskUsage
-  readonly readMemory: ReadMemory
 }
 
 interface HostPaths {
@@ -29,22 +27,4 @@ export const createHostSources = (places: HostPaths): HostSources => ({
       ? null
       : { directory: places.smartDirectory, tree: createFileTree(places.smartDirectory) },
   space: createDiskUsage(),
-  readMemory,
 })
-
-interface Memory {
-  readonly totalBytes: number
-  /** The memory available to programs, as the kernel estimates it. */
-  readonly availableBytes: number
-}
-
-export type ReadMemory = () => Promise<Memory>
-
-/**
- * `mem` reads /proc/meminfo and starts no process. Most other functions of the package do:
- * `currentLoad` runs `sh -c "cat /proc/stat | grep cpu"` and waits for it.
- */
-export const readMemory: ReadMemory = async () => {
-  const { total, available } = await mem()
-  return { totalBytes: total, availableBytes: available }
-}

@@ -16,7 +16,7 @@ export const identity: readonly Placed[] = [
   graph({
     title: 'Own blocks and timeouts in an hour',
     about: 'Rounds that the selected nodes led within an hour, by result. Several timeouts in an hour: see the node.',
-    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
+    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow', 'ChainOwnBlocksEmpty'],
     unit: 'locale',
     decimals: 0,
     width: 12,
@@ -29,6 +29,10 @@ export const identity: readonly Placed[] = [
       {
         expr: 'sum(increase(chain_ledger_own_blocks_total{event="finalized"}[1h]))',
         legend: 'blocks finalized',
+      },
+      {
+        expr: 'sum(increase(chain_ledger_own_empty_blocks_total[1h]))',
+        legend: 'blocks without transactions',
       },
       {
         expr: 'sum(increase(chain_ledger_own_timeouts_total[1h]))',

@@ -23,7 +23,7 @@ export const host: Row = {
       title: 'Waiting for CPU, drives and memory',
       about:
         'Share of the time in which at least one task, or all tasks, waited for the resource (pressure stall information of the kernel). If it rises, blocks are executed and votes are sent late.',
-      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainOomKill'],
+      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainMemoryLow', 'ChainOomKill'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,

@@ -6,6 +6,16 @@ const BLIND_ADVICE = [
   'Grant the permissions described in docs/how-to/host.md.',
 ]
 
+const MEMORY_LOW = {
+  alert: 'ChainMemoryLow',
+  severity: 'warning',
+  component: 'host',
+  advice: [
+    'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
+  ],
+  summary: 'The memory of the host is almost used up.',
+} as const
+
 export const host: RuleFile = {
   name: 'host',
   groups: [
@@ -175,6 +185,26 @@ chain_service_max_file_descriptors > ${limit}`,
           summary: 'Heat throttles the CPUs.',
           description:
             'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
+        },
+        {
+          ...MEMORY_LOW,
+          comment:
+            'Before the kernel kills a process. It is what programs can still get: huge pages are in use, the cache of files is not. No page: if a program of the node is killed, ChainServiceDown pages.',
+          labels: { why: 'available' },
+          limit: 0.05,
+          for: '5m',
+          expr: (limit) => `chain_host_memory_available_ratio < ${limit}`,
+          description: (limit) =>
+            `Only {{ $value | humanizePercentage }} of the memory of {{ $labels.instance }} is available, and less than ${percent(limit)} has been for five minutes. Without memory the kernel kills the largest process, which is usually a part of the node.`,
+        },
+        {
+          ...MEMORY_LOW,
+          comment: 'All programs that could run wait for memory: a share of the time, over five minutes.',
+          labels: { why: 'pressure' },
+          for: '5m',
+          expr: 'rate(chain_host_pressure_stalled_seconds_total{resource="memory"}[5m]) > 0.1',
+          description:
+            'For {{ $value | humanizePercentage }} of the time all programs of {{ $labels.instance }} have waited for memory, for more than 10% for five minutes: blocks are executed and votes are sent late.',
         },
         {
           comment: 'The kernel chooses the largest process, which is usually a part of the node.',
