@@ -199,7 +199,6 @@ chain_service_max_file_descriptors > ${limit}`,
         },
         {
           ...MEMORY_LOW,
-          comment: 'All programs that could run wait for memory: a share of the time, over five minutes.',
           labels: { why: 'pressure' },
           for: '5m',
           expr: 'rate(chain_host_pressure_stalled_seconds_total{resource="memory"}[5m]) > 0.1',
