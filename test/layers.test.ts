@@ -13,7 +13,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/core': 'type src/metrics.ts node',
   'src/core/clock.ts': 'src/core node:events node:timers/promises',
   'src/parsers': 'src/core @noble/hashes smol-toml zod',
-  'src/sources': 'src/core execa modern-tar p-limit node',
+  'src/sources': 'src/core execa modern-tar p-limit systeminformation node',
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core src/health/role.ts src/health/rules node yaml zod',
   'src/exporter': 'src/config/web-config.ts src/core src/metrics.ts node express type src/health type src/parsers',

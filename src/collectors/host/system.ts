@@ -11,6 +11,7 @@ import {
 } from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
+import type { ReadMemory } from '../../sources/host.ts'
 import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
@@ -169,6 +170,7 @@ const busyRatio = (before: KernelStat, now: KernelStat): number | null => {
 interface MemoryCheckOptions {
   readonly procfs: FileTree
   readonly sysfs: FileTree
+  readonly readMemory: ReadMemory | null
   readonly timeout: number
 }
 
@@ -177,14 +179,15 @@ const SIZES = [
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-export const memoryChecks = ({ procfs, sysfs, timeout }: MemoryCheckOptions): readonly HostCheck[] => [
+export const memoryChecks = ({ procfs, sysfs, readMemory, timeout }: MemoryCheckOptions): readonly HostCheck[] => [
   createHostCheck({
     name: 'memory',
     timeout,
     read: async () => {
-      const text = await procfs.read('meminfo')
-      if (text === null) return []
-      const { totalBytes, availableBytes } = parseMemory(text)
+      const text = readMemory ? null : await procfs.read('meminfo')
+      const memory = readMemory ? await readMemory() : text && parseMemory(text)
+      if (!memory) return []
+      const { totalBytes, availableBytes } = memory
       return [
         sample('chain_host_memory_available_bytes', availableBytes),
         sample('chain_host_memory_available_ratio', availableBytes / totalBytes),
