@@ -1,20 +1,11 @@
 import { TIMESTAMP_TOLERANCE_MS } from '../../core/node-facts.ts'
+import { memory } from './memory.ts'
 import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const BLIND_ADVICE = [
   'See what the agent cannot read: `chain-agent status host`.',
   'Grant the permissions described in docs/how-to/host.md.',
 ]
-
-const MEMORY_LOW = {
-  alert: 'ChainMemoryLow',
-  severity: 'warning',
-  component: 'host',
-  advice: [
-    'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
-  ],
-  summary: 'The memory of the host is almost used up.',
-} as const
 
 export const host: RuleFile = {
   name: 'host',
@@ -186,39 +177,7 @@ chain_service_max_file_descriptors > ${limit}`,
           description:
             'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
         },
-        {
-          ...MEMORY_LOW,
-          comment:
-            'Before the kernel kills a process. It is what programs can still get: huge pages are in use, the cache of files is not. No page: if a program of the node is killed, ChainServiceDown pages.',
-          labels: { why: 'available' },
-          limit: 0.05,
-          for: '5m',
-          expr: (limit) => `chain_host_memory_available_ratio < ${limit}`,
-          description: (limit) =>
-            `Only {{ $value | humanizePercentage }} of the memory of {{ $labels.instance }} is available, and less than ${percent(limit)} has been for five minutes. Without memory the kernel kills the largest process, which is usually a part of the node.`,
-        },
-        {
-          ...MEMORY_LOW,
-          labels: { why: 'pressure' },
-          for: '5m',
-          expr: 'rate(chain_host_pressure_stalled_seconds_total{resource="memory"}[5m]) > 0.1',
-          description:
-            'For {{ $value | humanizePercentage }} of the time all programs of {{ $labels.instance }} have waited for memory, for more than 10% for five minutes: blocks are executed and votes are sent late.',
-        },
-        {
-          comment: 'The kernel chooses the largest process, which is usually a part of the node.',
-          alert: 'ChainOomKill',
-          severity: 'warning',
-          component: 'host',
-          advice: [
-            'See which process: `journalctl -k -g "Out of memory" --since -1h`.',
-            'Find out what else uses the memory: `chain-agent status host`.',
-          ],
-          expr: 'increase(chain_host_oom_kills_total[10m]) > 0',
-          summary: 'The kernel killed a process for lack of memory.',
-          description:
-            'The kernel of {{ $labels.instance }} has killed {{ printf "%.0f" $value }} processes within 10 minutes, because the host has no memory left.',
-        },
+        ...memory,
         {
           comment:
             'Blocks and votes arrive over UDP: a dropped packet is a vote or a part of a block. Of the parts of a block 2.5 times as many are sent as are needed (monad-raptorcast/src/config.rs, raptor10_redundancy), so a small share is harmless: one in a hundred, for two minutes, is more than a single burst. Both counters are of all programs of the host.',
