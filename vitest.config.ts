@@ -5,7 +5,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   commands: ['[!q]*', 'query-[!r]*'],
   scenarios: ['short'],
   alerts: ['alertmanager', 'faults', 'inhibition', 'rules', 'runbooks'],
-  dashboards: ['figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
+  dashboards: ['figures', 'fleet-figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
   demo: ['demo'],
   sandbox: ['sandbox'],
   faults: [],

@@ -29,9 +29,15 @@ describe.each(Object.entries(metrics))('%s', (name, { type, help, labels }) => {
     for (const values of Object.values(labels ?? {})) {
       if (typeof values === 'string') continue
       expect(values).not.toContain('total')
-      // A ratio is compared, not added. Of the two of staking, `own` is a part of `all`.
-      const isAdded = !name.endsWith('_ratio') && !/^chain_staking_(pending|unclaimed_reward)_tokens$/.test(name)
-      if (isAdded) expect(values).not.toContain('own')
+      // A ratio is compared, not added.
+      if (!name.endsWith('_ratio')) expect(values).not.toContain('own')
+      // The second of each pair is contained in the first.
+      for (const [all, part] of [
+        ['all', 'own'],
+        ['some', 'full'],
+        ['epoch', 'hour'],
+      ] as const)
+        expect(values.includes(all) && values.includes(part), `${all}, ${part}`).toBe(false)
       for (const value of values) expect(value).not.toMatch(/^p\d+$/)
     }
   })

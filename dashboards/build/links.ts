@@ -24,20 +24,24 @@ const TIME_AND_SOURCE = '${__url_time_range}&${datasource:queryparam}'
 /** Link to a panel of the same node, shown alone. */
 export const toPanel = (dashboard: DashboardName, panel: string): Link => ({
   title: panel,
-  url: `/d/${uidOf(dashboard)}?${TIME_AND_SOURCE}&var-job=\${job}&\${instance:queryparam}&viewPanel=${panelIdOf(panel)}`,
+  url: `/d/${uidOf(dashboard)}?${TIME_AND_SOURCE}&var-job=\${job}&\${cluster:queryparam}&\${instance:queryparam}&viewPanel=${panelIdOf(panel)}`,
 })
 
-const nodeUrl = (job: string, instance: string): string =>
-  `/d/${uidOf('node')}?${TIME_AND_SOURCE}&var-job=\${${job}}&var-instance=\${${instance}}`
+/** A node without a cluster has an empty one: `cluster=~""` selects the series without the label. */
+const nodeUrl = (labels: string, instance: string): string =>
+  `/d/${uidOf('node')}?${TIME_AND_SOURCE}&var-job=\${${labels}.job}&var-cluster=\${${labels}.cluster}&var-instance=\${${labels}.${instance}}`
 
-/** Link from a row of a table with the columns Node and job. */
+/** Link from a row of a table with the column Node and the hidden columns NODE_LABELS. */
 export const TO_NODE_FROM_TABLE: Link = {
   title: 'Dashboard of ${__data.fields.Node}',
-  url: nodeUrl('__data.fields.job', '__data.fields.Node'),
+  url: nodeUrl('__data.fields', 'Node'),
 }
+
+/** The labels in addition to the name that identify a node. */
+export const NODE_LABELS = ['job', 'cluster']
 
 /** Link from a bar, whose series has the labels. */
 export const TO_NODE: Link = {
   title: 'Dashboard of ${__field.labels.instance}',
-  url: nodeUrl('__field.labels.job', '__field.labels.instance'),
+  url: nodeUrl('__field.labels', 'instance'),
 }

@@ -51,26 +51,14 @@ export const AREAS: Readonly<Record<number, LineStyle & { readonly text: string 
 const IN_MAINTENANCE = '(max by (job, instance) (last_over_time(chain_agent_maintenance[30m])) == 1)'
 
 /**
- * The state of each node as a number of STATES. The first condition that holds counts: maintenance comes before its
- * consequences, and causes before theirs. A node that was scraped in that time and is no longer a target has the state
- * NOT SCRAPED and stays in the list.
+ * The state of each node as a number of STATES. A rule records what the agent reports, which ends with a failed scrape;
+ * without it the agent is down, or the state is unknown. A node that was scraped in that time and is no longer a target
+ * has the state NOT SCRAPED and stays in the list.
  */
 export const stateOf = (seenIn: string): string => `
-  2 * ${IN_MAINTENANCE}
+  max by (job, instance) (instance:chain_node:state)
   or on (job, instance)
-  8 + 0 * (max by (job, instance) (up) == 0)
-  or on (job, instance)
-  7 + (min by (job, instance) (chain_service_active{service=~"bft|execution"}) == 0)
-  or on (job, instance)
-  3 * (max by (job, instance) (instance:chain_statesync:active) == 1)
-  or on (job, instance)
-  6 + 0 * (max by (job, instance) (instance:chain_block_age:seconds) > ${STALLED})
-  or on (job, instance)
-  5 + 0 * (max by (job, instance) (instance:chain_behind:seconds) > ${BEHIND})
-  or on (job, instance)
-  1 + 0 * max by (job, instance) (instance:chain_block_age:seconds)
-  or on (job, instance)
-  4 * (max by (job, instance) (up) == 1)
+  8 - 4 * max by (job, instance) (up)
   or on (job, instance)
   9 * group by (job, instance) (last_over_time(up[${seenIn}]))`
 
@@ -95,6 +83,26 @@ export const firing = (severity: string): string => {
   )
   or on (job, instance)
   0 * group by (job, instance) ({__name__=~"instance:chain_.+"})`
+}
+
+/** Above every state without a critical alert. */
+const WITH_CRITICAL = 10
+
+/** The state, from which a descending sort puts nodes with a critical alert first. */
+export const RANK = `
+  sum by (job, instance) (
+    label_replace(${STATE}, "part", "state", "", "")
+    or ${WITH_CRITICAL} * group by (job, instance) ((${firing('critical')}) > 0)
+  )`
+
+export const RANKS: ValueLabels = {
+  ...STATES,
+  ...Object.fromEntries(
+    Object.entries(STATES).map(([state, [text]]) => [
+      WITH_CRITICAL + Number(state),
+      [text === text.toUpperCase() ? text : `${text}, critical alert`, 'critical'],
+    ]),
+  ),
 }
 
 /** Number of firing alerts per node that maintenance inhibits. */

@@ -1,5 +1,5 @@
 import { type Row } from './frame.ts'
-import { toPanel, TO_NODE_FROM_TABLE } from './links.ts'
+import { NODE_LABELS, toPanel, TO_NODE_FROM_TABLE } from './links.ts'
 import { ABOUT_STATES, STATE, stateOf, STATES } from './node-state.ts'
 import { type Placed } from './panels/panel.ts'
 import { table } from './panels/table.ts'
@@ -93,7 +93,7 @@ export const alertList = ({ width, height, many = false }: AlertList): Placed =>
     width,
     height,
     keys: many ? { instance: 'Node', ...keys } : keys,
-    ...(many ? { hidden: ['job'] } : {}),
+    ...(many ? { hidden: NODE_LABELS } : {}),
     links: { alertname: RUNBOOK_LINK, ...(many ? { instance: TO_NODE_FROM_TABLE } : {}) },
     texts: { severity: SEVERITIES },
     widths: { severity: 90, alertname: 220, component: 110 },

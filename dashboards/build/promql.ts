@@ -1,10 +1,10 @@
 import { parser } from '@prometheus-io/lezer-promql'
 
-const JOB = 'job=~"$job"'
-const FILTER = `${JOB}, instance=~"$instance"`
+const FILTER = 'job=~"$job", cluster=~"$cluster", instance=~"$instance"'
 
 /** The selected nodes, and series without a node: alerts such as that no agent is scraped at all. */
 export const OR_NO_NODE = 'instance=~"$instance|"'
+const FILTER_OR_NO_NODE = 'job=~"$job", cluster=~"$cluster|"'
 
 /**
  * The selector that counts the nodes of a key. It covers all nodes, like its alert: a key can be reused by a node that
@@ -12,9 +12,12 @@ export const OR_NO_NODE = 'instance=~"$instance|"'
  */
 const OF_ALL_NODES = 'count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1))'
 
-/** The expression on one line, with the dashboard variables added to every selector except that of the reused key. */
+/**
+ * The expression on one line, with the dashboard variables added to every selector except that of the reused key. What
+ * groups or matches by node does so by cluster, too: two clusters may have nodes of the same name.
+ */
 export const filtered = (expression: string): string => {
-  const text = expression.trim().replaceAll(/\s+/g, ' ')
+  const text = expression.trim().replaceAll(/\s+/g, ' ').replaceAll('(job, instance', '(job, cluster, instance')
   let result = text
   for (const { at, insert } of insertions(text).toReversed()) {
     result = result.slice(0, at) + insert + result.slice(at)
@@ -29,7 +32,7 @@ const insertions = (text: string): readonly { readonly at: number; readonly inse
       if (type.isError) throw new SyntaxError(`no PromQL at ${from}: ${text}`)
       if (name !== 'VectorSelector' || isOfAllNodes(text, from)) return
       const matchers = node.getChild('LabelMatchers')
-      const filter = text.slice(from, node.to).includes(OR_NO_NODE) ? JOB : FILTER
+      const filter = text.slice(from, node.to).includes(OR_NO_NODE) ? FILTER_OR_NO_NODE : FILTER
       found.push(matchers ? { at: matchers.from + 1, insert: `${filter}, ` } : { at: node.to, insert: `{${filter}}` })
     },
   })

@@ -26,9 +26,9 @@ const rowsOf = (file) => {
 const SYMPTOMS = [
   ['No new block arrives', 'NetworkHalted ServiceDown ConsensusDeadlock Isolated BlockStalled FinalityStalled'],
   ['The node is behind, or the RPC returns old blocks', 'Behind BlocksyncWindow ExecutionLagging ExecutionSlow'],
-  ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown'],
+  ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown RpcErrors RpcSlow'],
   ['No votes, or late votes', 'NotVoting VotesLate LeftActiveSet ClockDrift'],
-  ['Own rounds time out, rewards are missing', 'LeaderTimeoutsInARow LeaderTimeouts ProposalShortfall'],
+  ['Own rounds time out, rewards are missing', 'LeaderTimeoutsInARow LeaderTimeouts ProposalShortfall OwnBlocksEmpty'],
   ['A service exits, or does not start', 'ServiceDown ServiceCrashed Assertion LogTrouble ServiceRestarting'],
   [
     'The node does not follow the chain after a reboot',
@@ -40,6 +40,7 @@ const SYMPTOMS = [
   ],
   ['Statesync does not end', 'StatesyncFrozen Statesync'],
   ['Few peers', 'Isolated SessionsLow UpstreamThin UdpDrops NetworkNoise'],
+  ['Memory is scarce, or a process was killed', 'MemoryLow OomKill ServiceCrashed'],
   ['A file system fills up', 'DiskFull DiskFilling Cleanup'],
   ['The database fills up', 'StorageFull StorageFreeChunksLow StorageCompactionSoon StorageLowForMigration'],
   ['A drive fails', 'DriveGone DriveFailing DriveErrors DriveHot DriveWorn'],

@@ -57,6 +57,24 @@ export const parseKernelStat = (text: string): KernelStat => {
   return { busy, total: busy + idle + iowait, bootedAt }
 }
 
+interface Memory {
+  readonly totalBytes: number
+  /** What programs can still get, as the kernel estimates it. */
+  readonly availableBytes: number
+}
+
+/** `/proc/meminfo`: `MemAvailable:   12345678 kB`, where a kB has 1024 bytes. */
+export const parseMemory = (text: string): Memory => {
+  const bytesOf = (name: string): number => {
+    const [, digits] = new RegExp(String.raw`^${name}: {1,20}(\d{1,15}) kB$`, 'm').exec(text) ?? []
+    if (digits === undefined) throw new ParseError('the memory of the host', `a line ${name} in kB`, text)
+    return Number(digits) * 1024
+  }
+  const totalBytes = bytesOf('MemTotal')
+  if (totalBytes === 0) throw new ParseError('the memory of the host', 'more than 0 kB', text)
+  return { totalBytes, availableBytes: bytesOf('MemAvailable') }
+}
+
 /** The time that tasks have waited for a resource since the boot, in seconds. */
 interface Pressure {
   /** At least one task waited. */

@@ -10,8 +10,17 @@ export interface HostSources {
   /** Drive reports written by a privileged unit; null if not configured. */
   readonly health: { readonly directory: string; readonly tree: FileTree } | null
   readonly space: DiskUsage
-  readonly readMemory: ReadMemory
+  /** Null if the procfs is mounted elsewhere, as in a container: its meminfo is read then. */
+  readonly readMemory: ReadMemory | null
 }
+
+interface Memory {
+  readonly totalBytes: number
+  /** What programs can still get, as the kernel estimates it. */
+  readonly availableBytes: number
+}
+
+export type ReadMemory = () => Promise<Memory>
 
 interface HostPaths {
   readonly procfs: string
@@ -22,6 +31,7 @@ interface HostPaths {
 
 export const createHostSources = (places: HostPaths): HostSources => ({
   procfs: createFileTree(places.procfs),
+  readMemory: places.procfs === OWN_PROCFS ? readMemory : null,
   sysfs: createFileTree(places.sysfs),
   boot: createFileTree(places.bootDirectory),
   health:
@@ -29,16 +39,9 @@ export const createHostSources = (places: HostPaths): HostSources => ({
       ? null
       : { directory: places.smartDirectory, tree: createFileTree(places.smartDirectory) },
   space: createDiskUsage(),
-  readMemory,
 })
 
-interface Memory {
-  readonly totalBytes: number
-  /** The memory available to programs, as the kernel estimates it. */
-  readonly availableBytes: number
-}
-
-export type ReadMemory = () => Promise<Memory>
+const OWN_PROCFS = '/proc'
 
 /**
  * `mem` reads /proc/meminfo and starts no process. Most other functions of the package do:

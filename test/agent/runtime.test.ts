@@ -109,6 +109,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'host.firewalledPorts': { to: [1] },
   'derived.blocksyncWindow': { to: 500 },
   'host.directories': { to: {} },
+  'host.fileSystems': { to: ['/'] },
   'native.url': { to: 'http://127.0.0.1:1' },
   'native.fallbackUrl': { to: 'http://127.0.0.1:1' },
   'native.namePrefix': { to: 'other' },

@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { amtool, probeAlertmanager } from '../support/alertmanager.ts'
 import { run } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { alerts } from './files.ts'
-import { CONFIG, labelsOf, readConfig } from './listeners.ts'
+import { CONFIG, configSchema, labelsOf, readConfig } from './listeners.ts'
 
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
 
@@ -34,6 +36,21 @@ describe('the configuration of Alertmanager', () => {
     const { receivers } = await readConfig()
     expect(receivers.find(({ name }) => name === 'info')).toEqual({ name: 'info' })
     expect(receivers.filter((one) => /localhost|127\.|\[::1\]/.test(JSON.stringify(one)))).toEqual([])
+  })
+
+  it('the watchdog is sent only once its URL is filled in, as the header says', async () => {
+    const { receivers } = await readConfig()
+    expect(receivers.find(({ name }) => name === 'dead-man')).toEqual({ name: 'dead-man' })
+    const text = await readFile(CONFIG, 'utf8')
+    const [, command = ''] = /^#   (sed -e '[^']*')/m.exec(text) ?? []
+    const { stdout } = await run('sh', [
+      '-c',
+      `${command.replace('URL OF YOUR HEARTBEAT SERVICE', 'https://heartbeat.example/1')} ${CONFIG}`,
+    ])
+    expect(configSchema.parse(parse(stdout)).receivers.find(({ name }) => name === 'dead-man')).toEqual({
+      name: 'dead-man',
+      webhook_configs: [{ url: 'https://heartbeat.example/1', send_resolved: false }],
+    })
   })
 
   it('every alert in an inhibition rule exists', async () => {

@@ -26,7 +26,9 @@ const unitTests = z.looseObject({
         .array(
           z.looseObject({
             alertname: z.string(),
-            exp_alerts: z.array(z.looseObject({ exp_labels: labels.optional() })).optional(),
+            exp_alerts: z
+              .array(z.looseObject({ exp_labels: labels.optional(), exp_annotations: labels.optional() }))
+              .optional(),
           }),
         )
         .optional(),
@@ -39,6 +41,12 @@ const withCluster = (series: string, cluster: string): string =>
   series.includes('{')
     ? series.replace('{', `{cluster="${cluster}",`).replace(',}', '}')
     : `${series}{cluster="${cluster}"}`
+
+/** Links to the dashboard of a node select its cluster. */
+const linkedTo = (cluster: string, annotations: Readonly<Record<string, string>> = {}) => ({
+  ...annotations,
+  dashboard_url: annotations['dashboard_url']?.replace('&var-instance=', `&var-cluster=${cluster}&var-instance=`) ?? '',
+})
 
 /** The unit tests with each series and each expected alert once for each cluster. */
 const inClusters = async (name: string, clusters: readonly string[]) => {
@@ -58,7 +66,11 @@ const inClusters = async (name: string, clusters: readonly string[]) => {
           exp_alerts: WITHOUT_CLUSTER.has(each.alertname)
             ? each.exp_alerts
             : (each.exp_alerts ?? []).flatMap((alert) =>
-                clusters.map((cluster) => ({ ...alert, exp_labels: { ...alert.exp_labels, cluster } })),
+                clusters.map((cluster) => ({
+                  ...alert,
+                  exp_labels: { ...alert.exp_labels, cluster },
+                  exp_annotations: linkedTo(cluster, alert.exp_annotations),
+                })),
               ),
         })),
     }),

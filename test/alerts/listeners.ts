@@ -12,7 +12,7 @@ import { ALERTS } from './files.ts'
 
 export const CONFIG = join(ALERTS, 'alertmanager.yaml')
 
-const configSchema = z.looseObject({
+export const configSchema = z.looseObject({
   route: z.looseObject({}),
   time_intervals: z.array(z.object({ name: z.string() })),
   receivers: z.array(z.looseObject({ name: z.string() })),

@@ -84,6 +84,15 @@ describe('the rules', () => {
     },
   )
 
+  it('page under at most 30 names, each with the reason why it cannot wait', () => {
+    const paging = new Set(alerts.filter(({ labels }) => labels?.['severity'] === 'critical').map(({ alert }) => alert))
+    expect(paging.size).toBeLessThanOrEqual(30)
+    const index = readFileSync(join(RUNBOOKS, 'index.md'), 'utf8')
+    const section = index.split('\n## Alerts that page\n')[1]?.split('\n## ')[0] ?? ''
+    const reasons = [...section.matchAll(/^\| \[(\w+)\]\(\w+\.md\) \| \S.* \|$/gm)].map(([, alert]) => alert)
+    expect(reasons).toEqual([...paging].toSorted())
+  })
+
   it('use no syntax that Prometheus 2.42 rejects or 3.x changes', () => {
     for (const { expr } of rules) {
       for (const pattern of INCOMPATIBLE) expect(expr).not.toMatch(pattern)

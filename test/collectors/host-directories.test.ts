@@ -38,6 +38,18 @@ test('a directory with too many files to sum is not available, and not a failure
   expect(Object.keys(states)).not.toContain('host, directory ledger')
 })
 
+test('of another file system only the space is measured', async () => {
+  const { node } = await start()
+  const places = { procfs: node, sysfs: node, bootDirectory: node, smartDirectory: null }
+  const fileSystems = [node, node, '/nonexistent']
+  const { values, states } = await runHost({ clock: manualClock(), places, fileSystems }).poll()
+  expect(values[`host_filesystem_size_bytes{${node}}`]).toBeGreaterThan(
+    values[`host_filesystem_available_bytes{${node}}`] ?? Infinity,
+  )
+  expect(Object.keys(values).filter((name) => name.startsWith('host_directory_bytes'))).toEqual([])
+  expect(states['host, file system of /nonexistent']).toContain('not found')
+})
+
 test('a directory that was removed and created again is unknown, and the state has the advice', async () => {
   const { node, run } = await start()
   const paths = [join(node, 'ledger'), join(node, 'config/forkpoint')]

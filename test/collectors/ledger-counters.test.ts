@@ -89,6 +89,20 @@ describe('counting', () => {
     expect(total(`${BLOCKS}{event=finalized}`)).toBe(1)
   })
 
+  test('a block is empty with the transaction of the reward alone, and without any', () => {
+    const { read, total } = start()
+    read(
+      proposed({ round: 1, seq: 1, author: OWN, transactions: 0 }),
+      proposed({ round: 2, seq: 2, author: OWN, transactions: 1 }),
+      proposed({ round: 3, seq: 3, author: OWN, transactions: 2 }),
+      proposed({ round: 4, seq: 4, transactions: 1 }),
+      proposed({ round: 4, seq: 4, transactions: 1 }),
+      finalized({ round: 1, seq: 1, author: OWN }),
+    )
+    expect(total('chain_ledger_own_empty_blocks_total')).toBe(2)
+    expect(total('chain_ledger_empty_blocks_total')).toBe(3)
+  })
+
   test('without a key the series of own are absent', () => {
     const { read, totals } = start(null)
     read(proposed({ round: 1, seq: 1, author: OWN }), timeout(2, OWN))
@@ -108,11 +122,12 @@ describe('counting', () => {
 
   test('entries from before the agent update the gauges and are not counted', () => {
     const { ledger, total } = start()
-    const old = proposed({ round: 5, seq: 9, transactions: 3 })
+    const old = proposed({ round: 5, seq: 9, transactions: 1 })
     ledger.add({ event: old, isOld: true, process: '1' })
     ledger.add({ event: old, isOld: false, process: '1' })
     expect(total(`${BLOCKS}{event=proposed}`)).toBe(0)
     expect(total('chain_ledger_transactions_total')).toBe(0)
+    expect(total('chain_ledger_empty_blocks_total')).toBe(0)
     expect(ledger.reading().proposed).toMatchObject({ round: 5n, seqNum: 9n })
   })
 })

@@ -59,6 +59,7 @@ interface HostRun {
     readonly smartDirectory: string | null
   }
   readonly directories?: Readonly<Record<string, string>>
+  readonly fileSystems?: readonly string[]
   readonly nodeDirectory?: string
   readonly ports?: readonly number[]
   readonly firewalledPorts?: readonly number[]
@@ -88,6 +89,7 @@ export const runHost = (run: HostRun) => {
     ports: run.ports ?? [8080, 9143],
     firewalledPorts: run.firewalledPorts ?? [],
     directories: run.directories ?? {},
+    fileSystems: run.fileSystems ?? [],
     nodeDirectory: run.nodeDirectory ?? '/nonexistent',
     nodeFiles: createFileTree('/'),
     timing: { interval, timeout: 10_000 },

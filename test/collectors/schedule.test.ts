@@ -132,12 +132,12 @@ describe('the schedule collector', () => {
     // 12,000 rounds at once: the 7,200 of an hour are among the first.
     const first = await poll()
     // The poll is five seconds after the newest round: the hour ends 7,210 rounds after it.
-    expect(first.value('chain_schedule_own_rounds_ahead', 'hour')).toBe(ownIn(ROUND + 1n, ROUND + 7210n).length)
+    expect(first.value('chain_schedule_own_rounds_next_hour')).toBe(ownIn(ROUND + 1n, ROUND + 7210n).length)
     await poll()
     const third = await poll()
     // 29,999 blocks until the boundary block, and 5,000 rounds of delay.
     expect(third.reading.until?.round).toBe(ROUND + 34_999n)
-    expect(third.value('chain_schedule_own_rounds_ahead', 'epoch')).toBe(ownIn(ROUND + 1n, ROUND + 34_999n).length)
+    expect(third.value('chain_schedule_own_rounds_ahead')).toBe(ownIn(ROUND + 1n, ROUND + 34_999n).length)
   })
 
   test('one round with another leader ends the proof, and is counted', async () => {
@@ -195,8 +195,8 @@ describe('the schedule collector', () => {
     addRounds(ROUND - 300n, ROUND)
     const { reading, value } = await poll()
     expect(reading.until?.round).toBe(ROUND + 99n)
-    expect(value('chain_schedule_own_rounds_ahead', 'epoch')).toBe(ownIn(ROUND + 1n, ROUND + 99n).length)
-    expect(value('chain_schedule_own_rounds_ahead', 'hour')).toBeUndefined()
+    expect(value('chain_schedule_own_rounds_ahead')).toBe(ownIn(ROUND + 1n, ROUND + 99n).length)
+    expect(value('chain_schedule_own_rounds_next_hour')).toBeUndefined()
   })
 
   test('without the own key the schedule is proved, and own rounds are unknown', async () => {
@@ -205,6 +205,7 @@ describe('the schedule collector', () => {
     const { value } = await poll()
     expect(value('chain_schedule_proved')).toBe(1)
     expect(value('chain_schedule_own_rounds_ahead')).toBeUndefined()
+    expect(value('chain_schedule_own_rounds_next_hour')).toBeUndefined()
   })
 
   test('without the file the set of the chain proves the schedule', async () => {

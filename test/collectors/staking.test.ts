@@ -63,10 +63,10 @@ describe('a poll', () => {
       'set_members consensus': 2,
       'set_members snapshot': 1,
       set_limit_members: 200,
-      'pending_tokens all': 500_000,
-      'pending_tokens own': 21_000,
-      'unclaimed_reward_tokens all': 40,
-      'unclaimed_reward_tokens own': 3,
+      pending_tokens: 500_000,
+      self_pending_tokens: 21_000,
+      unclaimed_reward_tokens: 40,
+      self_unclaimed_reward_tokens: 3,
     })
   })
 
@@ -126,7 +126,7 @@ describe('a poll', () => {
       boundary_block: 99_999,
       epoch_progress_ratio: 0,
       'stake_tokens consensus': 0,
-      'pending_tokens all': 800_000,
+      pending_tokens: 800_000,
     })
     expect(metrics).not.toHaveProperty('commission_ratio consensus')
   })

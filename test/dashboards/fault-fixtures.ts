@@ -24,7 +24,7 @@ const GRAPH: Panel = {
     {
       refId: 'A',
       datasource: { type: 'prometheus', uid: '${datasource}' },
-      expr: 'chain_blocks_per_second{job=~"$job", instance=~"$instance"}',
+      expr: 'chain_blocks_per_second{job=~"$job", cluster=~"$cluster", instance=~"$instance"}',
       legendFormat: 'blocks a second',
       range: true,
     },
@@ -69,4 +69,4 @@ export const change =
   (dashboard: Dashboard): void =>
     what(planted(dashboard))
 
-export const SCOPE = 'job=~"$job", instance=~"$instance"'
+export const SCOPE = 'job=~"$job", cluster=~"$cluster", instance=~"$instance"'

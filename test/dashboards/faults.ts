@@ -48,13 +48,25 @@ export const FAULTS: readonly Fault[] = [
     name: 'a selector without the variables',
     rule: 'scope',
     says: 'chain_blocks_per_second is asked without instance=~"$instance"',
-    plant: ask('chain_blocks_per_second{job=~"$job"}'),
+    plant: ask('chain_blocks_per_second{job=~"$job", cluster=~"$cluster"}'),
   },
   {
     name: 'a sum over all nodes that is not the one that must be',
     rule: 'scope',
     says: 'chain_duty_identity_active is asked without job=~"$job"',
-    plant: ask(`sum(chain_duty_identity_active{instance=~"$instance"})`),
+    plant: ask(`sum(chain_duty_identity_active{cluster=~"$cluster", instance=~"$instance"})`),
+  },
+  {
+    name: 'a selector without the cluster',
+    rule: 'scope',
+    says: 'chain_blocks_per_second is asked without cluster=~"$cluster"',
+    plant: ask('chain_blocks_per_second{job=~"$job", instance=~"$instance"}'),
+  },
+  {
+    name: 'a grouping by node that merges nodes of the same name',
+    rule: 'scope',
+    says: 'it groups or matches by instance without cluster',
+    plant: ask(`max by (job, instance) (chain_blocks_per_second{${SCOPE}})`),
   },
   {
     name: 'the worst of each moment, over time',

@@ -50,7 +50,7 @@ describe('a target as it is sent', () => {
   const at = (change: Partial<Panel>) => {
     const [target] = panel.targets ?? []
     if (!target) throw new Error('no target')
-    return sent(scene({ job: one('j'), instance: one('i') }), { ...panel, ...change }, target)
+    return sent(scene({ job: one('j'), cluster: one('c'), instance: one('i') }), { ...panel, ...change }, target)
   }
 
   test.each([
@@ -68,7 +68,7 @@ describe('a target as it is sent', () => {
     const { span, expr, kind } = at({ interval: '5m' })
     expect(span).toEqual({ from: 1_794_978_300, to: 1_794_999_900 })
     expect(kind).toBe('range')
-    expect(expr).toBe('chain_blocks_per_second{job=~"j", instance=~"i"}')
+    expect(expr).toBe('chain_blocks_per_second{job=~"j", cluster=~"c", instance=~"i"}')
   })
 })
 

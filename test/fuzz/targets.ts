@@ -171,6 +171,7 @@ const otherTargets = (): readonly Target[] => {
       [...KERNEL_TEXTS, ...filesOf('host').filter((text) => /^cpu|^Limit/.test(text))],
       each(
         kernel.parseKernelStat,
+        kernel.parseMemory,
         kernel.parsePressure,
         kernel.parseOpenFilesLimit,
         kernel.parseListeners,

@@ -8,6 +8,7 @@ import {
   parseListeners,
   parseNamedCount,
   parseOpenFilesLimit,
+  parseMemory,
   parsePressure,
   parseSwitch,
   parseTemperature,
@@ -227,6 +228,8 @@ describe('waiting and lost packets', () => {
   })
   test.each([
     ['pressure', () => parsePressure('some avg10=0.00\n')],
+    ['memory without MemAvailable', () => parseMemory('MemTotal: 16 kB\nMemFree: 4 kB\n')],
+    ['no memory', () => parseMemory('MemTotal: 0 kB\nMemAvailable: 0 kB\n')],
     ['columns that do not match', () => parseColumns('x', 'Udp', 'Udp: A B\nUdp: 1\n')],
     ['another protocol', () => parseColumns('x', 'Udp', 'UdpLite: A\nUdpLite: 1\n')],
     ['a count that is none', () => parseNamedCount('oom_kill', 'oom_kill many\n')],

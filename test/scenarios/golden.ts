@@ -2,7 +2,7 @@
 const NOT_SIMULATED = /^(?:process|nodejs)_|_duration_seconds/
 /** Of the machine that runs the tests, or of the moment at which the collector read the files of the simulated host. */
 const OF_THE_MACHINE =
-  /^chain_host_(?:cpu_|drive_|file_modified|filesystem_|memory_|nvme_temperature_|directory_|pressure_|udp_received_)/
+  /^chain_host_(?:cpu_|drive_|file_modified|filesystem_|nvme_temperature_|directory_|pressure_|udp_received_)/
 
 /**
  * A page of `/metrics` in a form that can be reviewed: a line per metric with the number of its series and the sum of

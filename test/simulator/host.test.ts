@@ -150,12 +150,17 @@ test('host-slow: throttled, multithreaded, saving power, busy', async () => {
     host_smt_active: 0,
     'host_governor_cpus{performance}': 8,
     host_cpu_throttles_total: 17,
+    host_memory_available_ratio: 0.75,
+    'host_pressure_stalled_seconds_total{memory}': 0,
   })
   expect(await at(40)).toMatchObject({ host_cpu_throttles_total: 37 })
   expect(await at(61)).toMatchObject({ host_smt_active: 1 })
   const saving = await at(125)
   expect(names(saving, 'host_governor')).toEqual(['host_governor_cpus{powersave}'])
   expect((await at(130))['host_cpu_busy_ratio']).toBeCloseTo(0.91, 1)
+  await at(139)
+  expect((await at(141))['host_memory_available_ratio']).toBeCloseTo(0.03, 6)
+  expect((await at(240))['host_pressure_stalled_seconds_total{memory}']).toBeCloseTo(20, 0)
   expect(await at(241)).toMatchObject({ host_smt_active: 0, 'host_governor_cpus{performance}': 8 })
 })
 

@@ -1,6 +1,6 @@
 import { type Row } from '../frame.ts'
 import { anyIs, limitsBy } from '../limits.ts'
-import { toPanel, TO_NODE_FROM_TABLE } from '../links.ts'
+import { NODE_LABELS, toPanel, TO_NODE_FROM_TABLE } from '../links.ts'
 import { INHIBITED, whileScraped } from '../node-state.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
@@ -10,7 +10,7 @@ import { NONE, UP, type ValueLabels } from '../value-labels.ts'
 
 const AGENTS = 'Agents'
 const MISSING = 'Collectors without a reading'
-const NODES = { keys: { instance: 'Node' }, hidden: ['job'], links: { instance: TO_NODE_FROM_TABLE } }
+const NODES = { keys: { instance: 'Node' }, hidden: NODE_LABELS, links: { instance: TO_NODE_FROM_TABLE } }
 
 const WITHOUT_READING =
   'chain_agent_collector_enabled == 1 unless on (job, instance, collector) (chain_agent_collector_up == 1)'
@@ -109,7 +109,7 @@ export const glance: Row = {
       width: 6,
       height: 9,
       keys: { instance: 'Node', collector: 'Collector' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       links: NODES.links,
       columns: [
         {

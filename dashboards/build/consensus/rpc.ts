@@ -12,7 +12,7 @@ export const rpc: Row = {
       title: 'Time to a response of the RPC',
       about:
         'Over the loopback interface, on a logarithmic scale. If it rises, the RPC or the CPU is busy; users wait longer than this.',
-      alerts: ['ChainRpcDown'],
+      alerts: ['ChainRpcSlow', 'ChainRpcDown'],
       unit: 's',
       width: 8,
       logarithmic: true,
@@ -31,7 +31,7 @@ export const rpc: Row = {
       title: 'Requests without a valid response',
       about:
         'By method and reason. refused: no process listens; timeout: it hangs or is busy; invalid: something else answers there. An RPC that starts before consensus is live does not listen yet, which is no fault.',
-      alerts: ['ChainRpcDown'],
+      alerts: ['ChainRpcDown', 'ChainRpcErrors'],
       empty: 'none',
       unit: 'reqps',
       decimals: 2,

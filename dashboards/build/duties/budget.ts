@@ -1,4 +1,5 @@
 import { COLOUR } from '../colours.ts'
+import { NODE_LABELS } from '../links.ts'
 import { lowest } from '../promql.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy, ownLimits } from '../limits.ts'
@@ -60,7 +61,7 @@ export const budget: Row = {
       width: 24,
       height: 7,
       keys: { instance: 'Node' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       sortBy: { title: 'Budget left', descending: false },
       columns: [
         {
@@ -96,7 +97,7 @@ export const budget: Row = {
       width: 24,
       height: 7,
       keys: { instance: 'Node' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       sortBy: { title: 'Budget, fresh', descending: false },
       columns: [
         ofAgent('Budget, fresh', 'chain_slo_budget_remaining_ratio{criterion="fresh_block"}', { limits: SPENT }),

@@ -1,4 +1,5 @@
 import { COLOUR } from '../colours.ts'
+import { NODE_LABELS } from '../links.ts'
 import { ownLimits } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
@@ -15,7 +16,7 @@ export const identity: readonly Placed[] = [
   graph({
     title: 'Own blocks and timeouts in an hour',
     about: 'Rounds that the selected nodes led within an hour, by result. Several timeouts in an hour: see the node.',
-    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
+    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow', 'ChainOwnBlocksEmpty'],
     unit: 'locale',
     decimals: 0,
     width: 12,
@@ -30,6 +31,10 @@ export const identity: readonly Placed[] = [
         legend: 'blocks finalized',
       },
       {
+        expr: 'sum(increase(chain_ledger_own_empty_blocks_total[1h]))',
+        legend: 'blocks without transactions',
+      },
+      {
         expr: 'sum(increase(chain_ledger_own_timeouts_total[1h]))',
         legend: 'timed out',
       },
@@ -42,7 +47,7 @@ export const identity: readonly Placed[] = [
     width: 12,
     height: 8,
     keys: { instance: 'Node' },
-    hidden: ['job'],
+    hidden: NODE_LABELS,
     sortBy: { title: 'Share', descending: true },
     columns: [
       {
@@ -61,7 +66,7 @@ export const identity: readonly Placed[] = [
     width: 12,
     height: 8,
     keys: { instance: 'Node', identity: 'Identity' },
-    hidden: ['job'],
+    hidden: NODE_LABELS,
     columns: [
       {
         title: 'Nodes with it',

@@ -1,4 +1,5 @@
 import { EXPECTED_ROUNDS_NOTE, EXPECTED_ROUNDS } from '../expected-rounds.ts'
+import { NODE_LABELS } from '../links.ts'
 import { identity } from './identity.ts'
 import { highest, lowest } from '../promql.ts'
 import { type Row } from '../frame.ts'
@@ -36,7 +37,7 @@ export const slots: Row = {
       width: 24,
       height: 8,
       keys: { instance: 'Node' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       sortBy: { title: 'Probability', descending: false },
       columns: [
         { title: 'Blocks', expr: BLOCKS, unit: 'locale' },

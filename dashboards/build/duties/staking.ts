@@ -1,11 +1,12 @@
 import { type Row } from '../frame.ts'
+import { NODE_LABELS } from '../links.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table, type Column } from '../panels/table.ts'
 import { lowest } from '../promql.ts'
 import { NO_DATA, type ValueLabels } from '../value-labels.ts'
 
-const NODE = { keys: { instance: 'Node' }, hidden: ['job'] } as const
+const NODE = { keys: { instance: 'Node' }, hidden: NODE_LABELS } as const
 
 const byNode = (expr: string): string => `max by (job, instance) (${expr})`
 
@@ -99,10 +100,10 @@ const amounts = table({
     { ...ratio('Consensus view', 'chain_staking_commission_ratio{view="consensus"}', 1), empty: 'no member' },
     tokens('Self-stake', 'chain_staking_self_stake_tokens'),
     tokens('Minimum', 'chain_staking_self_stake_minimum_tokens'),
-    tokens('Pending, all', 'chain_staking_pending_tokens{delegator="all"}'),
-    tokens('Pending, own', 'chain_staking_pending_tokens{delegator="own"}'),
-    tokens('Unclaimed, all', 'chain_staking_unclaimed_reward_tokens{delegator="all"}'),
-    tokens('Unclaimed, own', 'chain_staking_unclaimed_reward_tokens{delegator="own"}'),
+    tokens('Pending, all', 'chain_staking_pending_tokens'),
+    tokens('Pending, own', 'chain_staking_self_pending_tokens'),
+    tokens('Unclaimed, all', 'chain_staking_unclaimed_reward_tokens'),
+    tokens('Unclaimed, own', 'chain_staking_self_unclaimed_reward_tokens'),
     tokens('Pool, 1 d', 'increase(chain_staking_reward_tokens_total{share="pool"}[1d])'),
     tokens('Commission, 1 d', 'increase(chain_staking_reward_tokens_total{share="commission"}[1d])'),
   ],
@@ -149,7 +150,7 @@ const withdrawals = table({
   width: 6,
   height: 8,
   keys: { instance: 'Node', request: 'Request' },
-  hidden: ['job'],
+  hidden: NODE_LABELS,
   columns: [
     {
       title: 'Tokens',
@@ -248,8 +249,8 @@ export const schedule: Row = {
           past: 'good',
           ...UNKNOWN,
         },
-        { ...tokens('Within an hour', 'chain_schedule_own_rounds_ahead{window="hour"}'), ...UNKNOWN },
-        { ...tokens('As far as known', 'chain_schedule_own_rounds_ahead{window="epoch"}'), ...UNKNOWN },
+        { ...tokens('Within an hour', 'chain_schedule_own_rounds_next_hour'), ...UNKNOWN },
+        { ...tokens('As far as known', 'chain_schedule_own_rounds_ahead'), ...UNKNOWN },
         { ...tokens('Led in the epoch', 'chain_schedule_own_rounds{result="led"}'), ...UNKNOWN },
         { ...tokens('Missed in the epoch', 'chain_schedule_own_rounds{result="missed"}'), ...UNKNOWN },
       ],

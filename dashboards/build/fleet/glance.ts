@@ -3,7 +3,7 @@ import { toPanel } from '../links.ts'
 import { graph } from '../panels/graph.ts'
 import { type Placed } from '../panels/panel.ts'
 import { tile } from '../panels/tile.ts'
-import { ABOUT_STATES, AREAS, STATE, stateOf } from '../node-state.ts'
+import { ABOUT_STATES, AREAS, firing, STATE, stateOf } from '../node-state.ts'
 import { NONE } from '../value-labels.ts'
 
 /** Titles of the panels that the tiles link to. */
@@ -13,7 +13,10 @@ export const GONE = 'Agents that are gone'
 
 const count = (comparison: string): string => `count((${STATE}) ${comparison}) or 0 * count(${STATE})`
 
-const SIZE = { width: 4, height: 3, unit: 'locale' } as const
+/** Nodes with a firing alert of this severity that maintenance does not inhibit. */
+const withAlerts = (severity: string): string => `count((${firing(severity)}) > 0) or 0 * count(${STATE})`
+
+const SIZE = { width: 3, height: 3, unit: 'locale' } as const
 const TO_TABLE = toPanel('fleet', EVERY_NODE)
 
 export const tiles: readonly Placed[] = [
@@ -29,11 +32,34 @@ export const tiles: readonly Placed[] = [
   }),
   tile({
     ...SIZE,
+    title: 'With critical alerts',
+    about:
+      'Nodes with a critical alert, without those that a maintenance window inhibits. They are the first rows of the table; open the runbook of the oldest alert.',
+    alerts: ['ChainServiceDown', 'ChainBlockStalled', 'ChainNotVoting'],
+    expr: withAlerts('critical'),
+    legend: 'nodes',
+    words: NONE,
+    limits: anyIs('critical'),
+    to: TO_TABLE,
+  }),
+  tile({
+    ...SIZE,
+    title: 'With warnings',
+    about: 'Nodes with a warning, without those that a maintenance window inhibits. Read them on the same day.',
+    alerts: ['ChainBehind', 'ChainStorageCompacting'],
+    expr: withAlerts('warning'),
+    legend: 'nodes',
+    words: NONE,
+    limits: anyIs('warning'),
+    to: TO_TABLE,
+  }),
+  tile({
+    ...SIZE,
     title: 'Following the chain',
     about:
-      'Nodes with a fresh block that are not known to be behind. Nodes without references are included: the table has the distance of each where it is known.',
+      'Nodes with a fresh block that are not known to be behind and have no critical alert. Nodes without references are included: the table has the distance of each where it is known.',
     alerts: ['ChainBlockStalled'],
-    expr: count('== 1'),
+    expr: `count((${STATE}) == 1 unless on (job, instance) ((${firing('critical')}) > 0)) or 0 * count(${STATE})`,
     legend: 'nodes',
     to: TO_TABLE,
   }),

@@ -3,8 +3,8 @@ import { alertList } from '../overview.ts'
 import { anyIs, limitsBy } from '../limits.ts'
 import { OWN_TIMEOUTS_BY_NODE, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { table } from '../panels/table.ts'
-import { ABOUT_STATES, firing, FRESH, INHIBITED, STATE, STATES } from '../node-state.ts'
-import { TO_NODE_FROM_TABLE } from '../links.ts'
+import { ABOUT_STATES, firing, FRESH, INHIBITED, RANK, RANKS } from '../node-state.ts'
+import { NODE_LABELS, TO_NODE_FROM_TABLE } from '../links.ts'
 import { NONE, type ValueLabels } from '../value-labels.ts'
 import { byState, EVERY_NODE, tiles } from './glance.ts'
 
@@ -22,16 +22,16 @@ export const nodes: Row = {
     ...tiles,
     table({
       title: EVERY_NODE,
-      about: `The worst first; a click on a name opens the dashboard of the node. Window: blocks until only statesync helps. Timeouts: share of the own rounds. Alerts that a maintenance window inhibits are counted separately. ${ABOUT_STATES}`,
+      about: `Nodes with a critical alert first, then the worst state first; a click on a name opens the dashboard of the node. Window: blocks until only statesync helps. Timeouts: share of the own rounds. Alerts that a maintenance window inhibits are counted separately. ${ABOUT_STATES}`,
       alerts: ['ChainAgentDown', 'ChainBlockStalled', 'ChainBehind'],
       width: 24,
       height: 11,
       keys: { instance: 'Node' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       links: { instance: TO_NODE_FROM_TABLE },
       sortBy: { title: 'State', descending: true },
       columns: [
-        { title: 'State', expr: STATE, unit: 'none', words: STATES, width: 130 },
+        { title: 'State', expr: RANK, unit: 'none', words: RANKS, width: 190 },
         { title: 'Oldest alert', expr: ONSET, unit: 'dateTimeFromNow', empty: 'none', width: 125 },
         {
           title: 'Critical',

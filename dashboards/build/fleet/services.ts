@@ -1,6 +1,6 @@
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
-import { TO_NODE_FROM_TABLE, uidOf } from '../links.ts'
+import { NODE_LABELS, TO_NODE_FROM_TABLE, uidOf } from '../links.ts'
 import { STATE, STATES } from '../node-state.ts'
 import { table } from '../panels/table.ts'
 import { askedOf } from '../rules.ts'
@@ -41,7 +41,7 @@ export const services: Row = {
       empty: 'none',
       width: 8,
       keys: { instance: 'Node' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       links: { instance: TO_NODE_FROM_TABLE },
       columns: [
         { title: 'State', expr: `(${STATE}) >= 8`, unit: 'none', words: STATES },
@@ -67,7 +67,7 @@ export const services: Row = {
       empty: 'none',
       width: 16,
       keys: { instance: 'Node' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       links: { instance: TO_QUERY_SERVICE },
       sortBy: { title: 'Phase', descending: true },
       columns: [

@@ -3,7 +3,7 @@ import { limitsBy } from '../limits.ts'
 import { bars } from '../panels/bars.ts'
 import { table } from '../panels/table.ts'
 import { fact } from '../value-labels.ts'
-import { TO_NODE_FROM_TABLE } from '../links.ts'
+import { NODE_LABELS, TO_NODE_FROM_TABLE } from '../links.ts'
 
 const since = 'chain_fork_activation_timestamp_seconds - time()'
 
@@ -46,7 +46,7 @@ export const versions: Row = {
       alerts: ['ChainRestartPending'],
       width: 12,
       keys: { instance: 'Node', version: 'Version' },
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       links: { instance: TO_NODE_FROM_TABLE },
       sortBy: { title: 'Version', descending: false },
       columns: [
@@ -68,7 +68,7 @@ export const versions: Row = {
       width: 12,
       keys: { instance: 'Node', fork: 'Fork', check: 'Lacks' },
       empty: 'none',
-      hidden: ['job'],
+      hidden: NODE_LABELS,
       links: { instance: TO_NODE_FROM_TABLE },
       sortBy: { title: 'In', descending: false },
       columns: [

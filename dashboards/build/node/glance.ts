@@ -20,7 +20,7 @@ const tiles: readonly Placed[] = [
     ...SIZE,
     title: 'State',
     about: `What the node does. ${ABOUT_STATES} Begin with the oldest alert.`,
-    alerts: ['ChainBlockStalled', 'ChainBehind', 'ChainServiceDown', 'ChainAgentDown'],
+    alerts: ['ChainBlockStalled', 'ChainBehind', 'ChainAgentDown'],
     expr: STATE,
     unit: 'none',
     words: STATES,

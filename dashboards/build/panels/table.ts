@@ -93,7 +93,11 @@ export const table = (of: Table): Placed => {
   return placed
 }
 
-const HIDDEN: DynamicConfigValue[] = [{ id: 'custom.hidden', value: true }]
+/** Without `noValue`, a link would have the text of an empty cell instead of an empty label. */
+const HIDDEN: DynamicConfigValue[] = [
+  { id: 'custom.hidden', value: true },
+  { id: 'noValue', value: '' },
+]
 
 const propertiesOf = (column: Column): DynamicConfigValue[] => {
   const { unit, decimals, limits, words, width, past, empty } = column

@@ -22,15 +22,19 @@ export const host: Row = {
     graph({
       title: 'Waiting for CPU, drives and memory',
       about:
-        'Share of the time in which at least one task waited for the resource (pressure stall information of the kernel). If it rises, blocks are executed and votes are sent late.',
-      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainOomKill'],
+        'Share of the time in which at least one task, or all tasks, waited for the resource (pressure stall information of the kernel). If it rises, blocks are executed and votes are sent late.',
+      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainMemoryLow', 'ChainOomKill'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
       min: 0,
-      names: ['cpu', 'io', 'memory'],
+      names: ['cpu', 'io', 'memory', 'io, all tasks', 'memory, all tasks'],
       lines: [
-        { expr: 'rate(chain_host_pressure_seconds_total{share="some"}[$__rate_interval])', legend: '{{resource}}' },
+        { expr: 'rate(chain_host_pressure_waiting_seconds_total[$__rate_interval])', legend: '{{resource}}' },
+        {
+          expr: 'rate(chain_host_pressure_stalled_seconds_total[$__rate_interval])',
+          legend: '{{resource}}, all tasks',
+        },
       ],
     }),
     graph({

@@ -25,6 +25,7 @@ interface HostCollectorOptions extends HostSources {
   readonly ports: readonly number[]
   readonly firewalledPorts: readonly number[]
   readonly directories: Readonly<Record<string, string>>
+  readonly fileSystems: readonly string[]
   readonly nodeDirectory: string
   readonly nodeFiles: Pick<FileTree, 'read'>
   readonly timing: Timing
@@ -85,7 +86,7 @@ export const offer: OfferCollector<typeof definition> = ({
   host: sources,
 }) => {
   const { directory: nodeDirectory } = config.node
-  const { ports, firewalledPorts, directories } = config.host
+  const { ports, firewalledPorts, directories, fileSystems } = config.host
   return {
     uses: [readPrefix, nodeDirectory],
     role: 'derived',
@@ -96,6 +97,7 @@ export const offer: OfferCollector<typeof definition> = ({
         ports,
         firewalledPorts,
         directories,
+        fileSystems,
         nodeDirectory,
         nodeFiles,
         timing,

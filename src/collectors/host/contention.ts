@@ -37,11 +37,11 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
         if (text === null) return []
         const { some, full } = parsePressure(text)
         return [
-          sample('chain_host_pressure_seconds_total', some, { resource, share: 'some' }),
+          sample('chain_host_pressure_waiting_seconds_total', some, { resource }),
           // All tasks of a host cannot wait for its CPUs at once: the kernel reports 0.
           ...(full === null || resource === 'cpu'
             ? []
-            : [sample('chain_host_pressure_seconds_total', full, { resource, share: 'full' })]),
+            : [sample('chain_host_pressure_stalled_seconds_total', full, { resource })]),
         ]
       })
       return (await Promise.all(all)).flat()

@@ -36,6 +36,12 @@ export const definition = {
           wal: '/home/{prefix}/{prefix}-bft/wal',
         })
         .describe('directories of the node whose disk usage is monitored: label → path'),
+      fileSystems: z
+        .array(file('a directory'))
+        .default(['/', '/var/log'])
+        .describe(
+          'other file systems of the host whose free space is monitored, by a directory in each; the label is the path',
+        ),
       smartDirectory: file('directory with the health of drives, DEVICE.json as written by smartctl')
         .nullable()
         .default(null),
@@ -57,9 +63,13 @@ export const definition = {
     chain_host_governor_cpus: gauge('Number of CPUs, by frequency governor.', { governor: open }),
     chain_host_cpu_throttles_total: externalCounter('Thermal throttling events of the CPUs.'),
     chain_host_cpu_busy_ratio: gauge('Ratio of CPU time that was not idle.'),
-    chain_host_pressure_seconds_total: externalCounter(
-      'Time in seconds in which some, or all, tasks that could run waited for the resource, since the boot of the host.',
-      { resource: RESOURCES, share: ['some', 'full'] },
+    chain_host_pressure_waiting_seconds_total: externalCounter(
+      'Time in seconds in which at least one task that could run waited for the resource, since the boot of the host.',
+      { resource: RESOURCES },
+    ),
+    chain_host_pressure_stalled_seconds_total: externalCounter(
+      'Time in seconds in which all tasks that could run waited for the resource, since the boot of the host.',
+      { resource: ['io', 'memory'] },
     ),
     chain_host_udp_received_total: externalCounter(
       'UDP packets that programs of the host have received, since its boot.',

@@ -25,6 +25,8 @@ interface DirectoryCheckOptions {
   readonly readPath: ReadPath
   /** Label → path, with `{prefix}`. */
   readonly directories: Readonly<Record<string, string>>
+  /** Paths that have only the space of their file system measured. Labels of `directories` never begin with `/`. */
+  readonly fileSystems: readonly string[]
   /** The directory of the node, with `{prefix}`. */
   readonly nodeDirectory: string
   readonly nodeFiles: Pick<FileTree, 'read'>
@@ -57,16 +59,20 @@ const FULL_BELOW = 0.05
 
 /** Directories that grow, and files that the node depends on. */
 export const directoryChecks = (options: DirectoryCheckOptions): readonly HostCheck[] => [
-  ...Object.entries(options.directories).flatMap(([directory, path]) => spaceChecks(options, directory, path)),
+  ...Object.entries(options.directories).flatMap(([directory, path]) => [
+    fileSystemCheck(options, directory, path),
+    sizeCheck(options, directory, path),
+  ]),
+  ...[...new Set(options.fileSystems)].map((path) => fileSystemCheck(options, path, path)),
   ...Object.entries(FILES).map(([file, path]) => fileCheck(options, file, path)),
   settingCheck(options),
 ]
 
-const spaceChecks = (
+const fileSystemCheck = (
   { space, readPath, timeout }: DirectoryCheckOptions,
   directory: string,
   path: string,
-): readonly HostCheck[] => [
+): HostCheck =>
   createHostCheck({
     name: `file system of ${directory}`,
     timeout,
@@ -82,7 +88,9 @@ const spaceChecks = (
         state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
       }
     },
-  }),
+  })
+
+const sizeCheck = ({ space, readPath, timeout }: DirectoryCheckOptions, directory: string, path: string): HostCheck =>
   createHostCheck({
     name: `directory ${directory}`,
     timeout,
@@ -94,8 +102,7 @@ const spaceChecks = (
       if (bytes === 'removed') return REMOVED
       return [sample('chain_host_directory_bytes', bytes, { directory })]
     },
-  }),
-]
+  })
 
 const fileCheck = (
   { space, readPath, nodeDirectory, timeout }: DirectoryCheckOptions,

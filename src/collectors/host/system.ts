@@ -1,11 +1,18 @@
 import type { KERNELS } from './definition.ts'
 import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
-import { type KernelStat, parseCount, parseKernelStat, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
+import {
+  type KernelStat,
+  parseCount,
+  parseKernelStat,
+  parseMemory,
+  parseSwitch,
+  parseWord,
+} from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
 import type { ReadMemory } from '../../sources/host.ts'
+import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
@@ -161,8 +168,9 @@ const busyRatio = (before: KernelStat, now: KernelStat): number | null => {
 }
 
 interface MemoryCheckOptions {
+  readonly procfs: FileTree
   readonly sysfs: FileTree
-  readonly readMemory: ReadMemory
+  readonly readMemory: ReadMemory | null
   readonly timeout: number
 }
 
@@ -171,12 +179,15 @@ const SIZES = [
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-export const memoryChecks = ({ sysfs, readMemory, timeout }: MemoryCheckOptions): readonly HostCheck[] => [
+export const memoryChecks = ({ procfs, sysfs, readMemory, timeout }: MemoryCheckOptions): readonly HostCheck[] => [
   createHostCheck({
     name: 'memory',
     timeout,
     read: async () => {
-      const { totalBytes, availableBytes } = await readMemory()
+      const text = readMemory ? null : await procfs.read('meminfo')
+      const memory = readMemory ? await readMemory() : text && parseMemory(text)
+      if (!memory) return []
+      const { totalBytes, availableBytes } = memory
       return [
         sample('chain_host_memory_available_bytes', availableBytes),
         sample('chain_host_memory_available_ratio', availableBytes / totalBytes),

@@ -88,6 +88,12 @@ const MAX_LINES = 512
 /** Lines that a new process writes within this time of its first line are repeated ones. In milliseconds. */
 const REPLAY_MS = second / 4
 
+/**
+ * The node adds a transaction for the reward to each block (monad-system-calls/src/lib.rs, generate_system_calls); the last and the
+ * first block of an epoch have one more.
+ */
+const SYSTEM_TRANSACTIONS = 1n
+
 /** Counters, histograms and newest blocks of the ledger stream. */
 export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): LedgerCounters => {
   const known = createRecentSet(MAX_LINES)
@@ -103,6 +109,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
     if (hasOwn || ownKey.get() === null) return
     hasOwn = true
     for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_own_blocks_total', 0, { event })
+    recorder.count('chain_ledger_own_empty_blocks_total', 0)
     recorder.count('chain_ledger_own_timeouts_total', 0)
   }
 
@@ -151,6 +158,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
     initialize: () => {
       initializeOwn()
       for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_blocks_total', 0, { event })
+      recorder.count('chain_ledger_empty_blocks_total', 0)
       recorder.count('chain_ledger_timeouts_total', 0)
       recorder.count('chain_ledger_transactions_total', 0)
     },
@@ -176,6 +184,10 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
         const gap = skippedRounds(event)
         if (gap !== null) recorder.count('chain_ledger_skipped_rounds_total', isOld ? 0 : gap)
         recorder.count('chain_ledger_transactions_total', isOld ? 0 : event.transactions)
+        if (event.transactions <= SYSTEM_TRANSACTIONS) {
+          recorder.count('chain_ledger_empty_blocks_total', by)
+          if (isOwn) recorder.count('chain_ledger_own_empty_blocks_total', by)
+        }
         if (isOwn) ownConsecutiveTimeouts = 0
       }
       addBlock(event.event, event, !replay)

@@ -31,6 +31,12 @@ export const definition = {
       'Blocks in the ledger stream that this node led, each height and round counted once; also among those of all leaders.',
       { event: LEDGER_EVENTS },
     ),
+    chain_ledger_empty_blocks_total: counter(
+      'Proposed blocks of all leaders with at most one transaction, which is that of the reward: without any of a user.',
+    ),
+    chain_ledger_own_empty_blocks_total: counter(
+      'Proposed blocks that this node led, with at most one transaction; also among those of all leaders.',
+    ),
     chain_ledger_timeouts_total: counter(
       'Rounds, of any leader of the network, of which the ledger stream reports a timeout certificate; of several between two writes of the forkpoint only the last.',
     ),

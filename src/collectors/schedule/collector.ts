@@ -230,8 +230,8 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch }: Reading): readonly Samp
     ...sampleIfKnown('chain_schedule_proved', isProved),
     ...sampleIfKnown('chain_schedule_next_own_round', next?.round),
     ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', next?.slotAt && next.slotAt / second),
-    ...sampleIfKnown('chain_schedule_own_rounds_ahead', nextHour, { window: 'hour' }),
-    ...sampleIfKnown('chain_schedule_own_rounds_ahead', inEpoch?.ahead, { window: 'epoch' }),
+    ...sampleIfKnown('chain_schedule_own_rounds_ahead', inEpoch?.ahead),
+    ...sampleIfKnown('chain_schedule_own_rounds_next_hour', nextHour),
     ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.led, { result: 'led' }),
     ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.missed, { result: 'missed' }),
   ]

@@ -48,8 +48,10 @@ export const definition = {
     chain_schedule_next_own_round: gauge('The next round that this node leads.'),
     chain_schedule_next_own_timestamp_seconds: gauge('Estimated time of the next round that this node leads.'),
     chain_schedule_own_rounds_ahead: gauge(
-      'Rounds that this node will lead in the next hour, absent if the schedule is not known that far; and as far as the schedule is known, until the start of the next epoch at the earliest.',
-      { window: ['hour', 'epoch'] },
+      'Rounds that this node will lead as far as the schedule is known, until the start of the next epoch at the earliest.',
+    ),
+    chain_schedule_own_rounds_next_hour: gauge(
+      'Rounds that this node will lead in the next hour; absent if the schedule is not known that far.',
     ),
     chain_schedule_own_rounds: gauge(
       'Own rounds of the epoch since the agent follows it: led with a block, or missed.',

@@ -16,8 +16,6 @@ import {
 
 /** Flags of a validator, by bit. */
 export const FLAGS = ['stake_low', 'withdrawn', 'double_sign'] as const
-/** All delegators of the validator, or its authority alone. */
-const DELEGATORS = ['all', 'own'] as const
 
 const perView = objectOf({ execution: amountOrNull, consensus: amountOrNull, snapshot: amountOrNull })
 const count = z.int().positive()
@@ -154,13 +152,11 @@ export const definition = {
     chain_staking_rank: gauge('Rank of the validator by stake in the consensus view; absent if it is no member.'),
     chain_staking_set_members: gauge('Members of the set of validators, by view.', { view: SET_VIEWS }),
     chain_staking_set_limit_members: gauge('Largest number of members of the set of validators in the consensus view.'),
-    chain_staking_pending_tokens: gauge(
-      'Pending stake: of all delegators, the change at the next boundary; of the authority, delegations that do not count yet.',
-      { delegator: DELEGATORS },
-    ),
-    chain_staking_unclaimed_reward_tokens: gauge(
-      'Rewards that were not claimed: in the pool of all delegators, and of the authority with its commission.',
-      { delegator: DELEGATORS },
+    chain_staking_pending_tokens: gauge('Pending stake of all delegators: the change at the next boundary.'),
+    chain_staking_self_pending_tokens: gauge('Delegations of the authority that do not count yet.'),
+    chain_staking_unclaimed_reward_tokens: gauge('Rewards in the pool of all delegators that were not claimed.'),
+    chain_staking_self_unclaimed_reward_tokens: gauge(
+      'Rewards of the authority that were not claimed, with its commission.',
     ),
     chain_staking_reward_tokens_total: counter(
       'Rewards earned: for the pool of all delegators, and commission, computed from the pool; without priority fees.',

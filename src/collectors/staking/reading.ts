@@ -176,9 +176,9 @@ const validatorSamples = (validator: ValidatorReading): readonly Sample[] => {
     ...sampleIfKnown('chain_staking_threshold_tokens', tokens(validator.threshold)),
     ...sampleIfKnown('chain_staking_margin_ratio', validator.margin),
     ...sampleIfKnown('chain_staking_rank', validator.rank),
-    ...(['all', 'own'] as const).flatMap((delegator) => [
-      ...sampleIfKnown('chain_staking_pending_tokens', tokens(pending[delegator]), { delegator }),
-      ...sampleIfKnown('chain_staking_unclaimed_reward_tokens', tokens(unclaimed[delegator]), { delegator }),
-    ]),
+    ...sampleIfKnown('chain_staking_pending_tokens', tokens(pending.all)),
+    ...sampleIfKnown('chain_staking_self_pending_tokens', tokens(pending.own)),
+    ...sampleIfKnown('chain_staking_unclaimed_reward_tokens', tokens(unclaimed.all)),
+    ...sampleIfKnown('chain_staking_self_unclaimed_reward_tokens', tokens(unclaimed.own)),
   ]
 }

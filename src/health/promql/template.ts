@@ -8,6 +8,10 @@ export interface TemplateData {
 /** An annotation of a rule: the part of Prometheus' templates that the rules use. */
 export const renderTemplate = (template: string, data: TemplateData): string =>
   template
+    .replaceAll(/\{\{ with \$labels\.(\w+) \}\}(.*?)\{\{ end \}\}/gs, (_whole, label: string, text: string) => {
+      const value = data.labels[label] ?? ''
+      return value === '' ? '' : text.replaceAll('{{ . }}', () => value)
+    })
     .replaceAll(/\{\{ if gt \$value 0\.0 \}\}(.*?)\{\{ else \}\}(.*?)\{\{ end \}\}/gs, data.value > 0 ? '$1' : '$2')
     .replaceAll(/\{\{\s*(.+?)\s*\}\}/gs, (whole, expression: string) => {
       const label = /^\$labels\.(\w+)$/.exec(expression)?.[1]

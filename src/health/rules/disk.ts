@@ -27,7 +27,7 @@ export const disk: RuleFile = {
 (predict_linear(chain_host_filesystem_available_bytes[1h], 86400) < 0)
   and on (instance, job, cluster, directory)
 (count_over_time(chain_host_filesystem_available_bytes[12h:1h]) > 10)`,
-          summary: 'A file system of the node will be full within a day.',
+          summary: 'A file system of the host will be full within a day.',
           description:
             'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 12 hours will be full within 24 hours.',
         },
@@ -42,10 +42,25 @@ export const disk: RuleFile = {
             'Do not delete files of the node.',
           ],
           expr: (limit) =>
-            `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}`,
+            `chain_host_filesystem_available_bytes{directory!~"/.*"} / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}`,
           summary: 'A file system of the node is almost full.',
           description: (limit) =>
             `The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, less than ${percent(limit)}.`,
+        },
+        {
+          comment:
+            'The label of a file system of the host is a path (`host.fileSystems`), that of a directory of the node is not. It stops no service of the node by itself. The limit is that of the node; `health.limits` changes only that one.',
+          alert: 'ChainDiskFull',
+          severity: 'warning',
+          component: 'host',
+          advice: [
+            'Free space: `journalctl --vacuum-size=1G`, old core dumps, old packages.',
+            'Find what grows: `du -xh --max-depth=2 DIRECTORY | sort -h | tail`.',
+          ],
+          expr: `chain_host_filesystem_available_bytes{directory=~"/.*"} / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < 0.05`,
+          summary: 'A file system of the host is almost full.',
+          description:
+            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, less than 5%: journald truncates the logs, packages cannot be installed, and the agent cannot save its state.',
         },
         {
           comment:

@@ -127,6 +127,33 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           description: (limit) =>
             `The probability that {{ $labels.instance }} had so few blocks of its own in six hours by chance is {{ $value | humanizePercentage }}, less than ${percent(limit)}.`,
         },
+        {
+          comment:
+            'A quiet network has empty blocks of all leaders: not above a tenth. From ten own blocks on; with a tenth of empty ones six of ten are empty by chance in 1 of 6800 windows.',
+          alert: 'ChainOwnBlocksEmpty',
+          severity: 'warning',
+          component: 'duty',
+          limit: 0.5,
+          for: '5m',
+          explainedBy: [NODE_DOWN],
+          advice: [
+            'See whether the transaction pool is empty: `curl -s localhost:9843/metrics | grep ^chain_native_pool_transactions`.',
+            'See its errors: `journalctl -u chain-bft --since -6h -g txpool`.',
+          ],
+          expr: (limit) => `increase(chain_ledger_own_empty_blocks_total[6h])
+  / on (instance, job, cluster)
+increase(chain_ledger_own_blocks_total{event="proposed"}[6h]) > ${limit}
+  and on (instance, job, cluster) (increase(chain_ledger_own_blocks_total{event="proposed"}[6h]) >= 10)
+  unless on (instance, job, cluster)
+    (
+      increase(chain_ledger_empty_blocks_total[6h])
+        / on (instance, job, cluster) increase(chain_ledger_blocks_total{event="proposed"}[6h])
+      > 0.1
+    )`,
+          summary: 'The blocks of this node have no transactions of users.',
+          description: (limit) =>
+            `Of the blocks that {{ $labels.instance }} proposed in six hours {{ $value | humanizePercentage }} have no transaction of a user, more than ${percent(limit)}, while at most a tenth of those of all leaders have none. The validator loses the fees.`,
+        },
       ],
     },
   ],

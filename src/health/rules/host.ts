@@ -1,4 +1,5 @@
 import { TIMESTAMP_TOLERANCE_MS } from '../../core/node-facts.ts'
+import { memory } from './memory.ts'
 import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const BLIND_ADVICE = [
@@ -42,10 +43,12 @@ export const host: RuleFile = {
   unless on (instance, job, cluster, service) chain_service_max_file_descriptors`,
         },
         {
+          comment:
+            'Of a directory of the node: the file systems of the host, whose label is a path, need no permission.',
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'space' },
           expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job, cluster) chain_host_filesystem_available_bytes`,
+  unless on (instance, job, cluster) chain_host_filesystem_available_bytes{directory!~"/.*"}`,
         },
         {
           record: 'instance:chain_host_reading:unknown',
@@ -174,20 +177,7 @@ chain_service_max_file_descriptors > ${limit}`,
           description:
             'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
         },
-        {
-          comment: 'The kernel chooses the largest process, which is usually a part of the node.',
-          alert: 'ChainOomKill',
-          severity: 'warning',
-          component: 'host',
-          advice: [
-            'See which process: `journalctl -k -g "Out of memory" --since -1h`.',
-            'Find out what else uses the memory: `chain-agent status host`.',
-          ],
-          expr: 'increase(chain_host_oom_kills_total[10m]) > 0',
-          summary: 'The kernel killed a process for lack of memory.',
-          description:
-            'The kernel of {{ $labels.instance }} has killed {{ printf "%.0f" $value }} processes within 10 minutes, because the host has no memory left.',
-        },
+        ...memory,
         {
           comment:
             'Blocks and votes arrive over UDP: a dropped packet is a vote or a part of a block. Of the parts of a block 2.5 times as many are sent as are needed (monad-raptorcast/src/config.rs, raptor10_redundancy), so a small share is harmless: one in a hundred, for two minutes, is more than a single burst. Both counters are of all programs of the host.',
@@ -267,6 +257,24 @@ chain_service_max_file_descriptors > ${limit}`,
           summary: 'The forkpoint of the node is no longer written.',
           description: (limit) =>
             `The file {{ $labels.file }} of {{ $labels.instance }} was last written {{ $value | humanizeDuration }} ago, more than ${period(limit)}, while consensus runs: a restart would start from there.`,
+        },
+        {
+          comment:
+            'Consensus reads it at its start. One hour: an operator edits it before a restart. Absent with the drop-in of deploy/, which does not show that file.',
+          alert: 'ChainNodeConfigChanged',
+          severity: 'info',
+          component: 'host',
+          for: '1h',
+          pending: 'nothing',
+          advice: [
+            'Compare the file with your copy before the next restart: a mistake in it ends the start.',
+            'Restart consensus when it is safe: `chain-agent restart-window`.',
+          ],
+          expr: `chain_host_file_modified_timestamp_seconds{file="node"} > on (instance, job, cluster) chain_service_start_timestamp_seconds{service="bft"}
+  and on (instance, job, cluster) (chain_service_active{service="bft"} == 1)`,
+          summary: 'The configuration of consensus was changed after its start.',
+          description:
+            'node.toml of {{ $labels.instance }} has been newer than the running consensus for an hour: the next start uses other settings.',
         },
         {
           comment: 'If the agent works and a reading is missing, none of the rules above can fire.',

@@ -65,6 +65,22 @@ or on (instance, job, cluster)
   and on (instance, job, cluster, service) (chain_service_active == 0)
   unless on (instance, job, cluster, service) (chain_service_state{state="not-found"} == 1)`,
         },
+        {
+          comment:
+            'The state of each node by what its agent reports, for the dashboards, which add the states of `up`: 1 follows the chain, 2 maintenance, 3 statesync, 5 behind, 6 stalled, 7 a service is down. The first condition that holds counts: maintenance comes before its consequences, and causes before theirs. Maintenance outlives the agent, as in ChainMaintenance. The ages are the default limits of ChainBlockStalled and ChainBehind.',
+          record: 'instance:chain_node:state',
+          expr: `2 * (max by (instance, job, cluster) (last_over_time(chain_agent_maintenance[30m])) == 1)
+or on (instance, job, cluster)
+  7 + (min by (instance, job, cluster) (chain_service_active{service=~"bft|execution"}) == 0)
+or on (instance, job, cluster)
+  3 * (instance:chain_statesync:active == 1)
+or on (instance, job, cluster)
+  6 + 0 * (instance:chain_block_age:seconds > 30)
+or on (instance, job, cluster)
+  5 + 0 * (instance:chain_behind:seconds > 5)
+or on (instance, job, cluster)
+  1 + 0 * instance:chain_block_age:seconds`,
+        },
       ],
     },
   ],

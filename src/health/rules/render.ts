@@ -1,5 +1,5 @@
 import { renderTemplate, type TemplateData } from '../promql/template.ts'
-import { type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
+import { type AlertRow, levelsOf, NODE_VARIABLES, type RecordingRow, type RuleFile } from './rule.ts'
 
 export interface RenderOptions {
   /** Where the runbooks are published; `{alert}` stands for the name of the alert, which is appended otherwise. */
@@ -20,7 +20,7 @@ export const RENDER_DEFAULTS: RenderOptions = {
   targetLabels: ['cluster'],
 }
 
-const DASHBOARD = 'd/chain-node?var-job={{ $labels.job }}&var-instance={{ $labels.instance }}'
+const DASHBOARD = `d/chain-node?${NODE_VARIABLES}`
 
 /** Interval at which Prometheus evaluates the rules. */
 const INTERVAL = '15s'

@@ -31,6 +31,10 @@ export interface Cause {
   readonly services?: readonly string[]
 }
 
+/** The node of an alert as variables of a dashboard. Without a cluster, the dashboard selects all. */
+export const NODE_VARIABLES =
+  'var-job={{ $labels.job }}{{ with $labels.cluster }}&var-cluster={{ . }}{{ end }}&var-instance={{ $labels.instance }}'
+
 /** Consensus or execution is down: the node has no new block, serves nothing and does not vote. */
 export const NODE_DOWN: Cause = { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['bft', 'execution'] }
 

@@ -1,16 +1,29 @@
-import { type AlertRow, period, NODE_DOWN, type RuleFile } from './rule.ts'
+import { type AlertRow, type Cause, NODE_DOWN, percent, period, type RuleFile } from './rule.ts'
+
+const RPC_EXPECTED = `unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
+unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
 
 const RPC_DOWN = `chain_rpc_up == 0
-unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
-unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
+${RPC_EXPECTED}`
+
+/** The share of the polls' requests without a valid response. Refused and timed out requests have no duration. */
+const rpcErrors = (range: string): string => `sum by (instance, job, cluster) (rate(chain_rpc_errors_total[${range}]))
+  / on (instance, job, cluster)
+    (
+      sum by (instance, job, cluster) (rate(chain_rpc_request_duration_seconds_count[${range}]))
+        + on (instance, job, cluster)
+      sum by (instance, job, cluster) (rate(chain_rpc_errors_total{reason=~"refused|timeout"}[${range}]))
+    )`
+
+const RPC_EXPLAINED: readonly Cause[] = [
+  NODE_DOWN,
+  { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] },
+  { alerts: ['ChainStatesync', 'ChainStartStalled'] },
+]
 
 const RPC_DOWN_ROW = {
   keepFiringFor: '3m',
-  explainedBy: [
-    NODE_DOWN,
-    { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] },
-    { alerts: ['ChainStatesync', 'ChainStartStalled'] },
-  ],
+  explainedBy: RPC_EXPLAINED,
   advice: ['See the log: `chain-agent logs rpc`.'],
   summary: 'The RPC of the node does not return a valid answer.',
   description:
@@ -214,6 +227,66 @@ unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           expr: `${RPC_DOWN}
 and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           ...RPC_DOWN_ROW,
+        },
+        {
+          ...RPC_DOWN_ROW,
+          comment:
+            'An RPC that answers now and then has chain_rpc_up 1 now and then. Two minutes: the range still has the errors of an outage that has ended.',
+          alert: 'ChainRpcDown',
+          labels: { why: 'most requests fail' },
+          severity: 'critical',
+          page: 'Users of this RPC get no answers.',
+          component: 'sync',
+          for: '2m',
+          expr: `${rpcErrors('2m')} > 0.5
+${RPC_EXPECTED}
+unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
+          description:
+            'The RPC of {{ $labels.instance }} has answered some requests of the agent, and for two minutes {{ $value | humanizePercentage }} have failed, more than half.',
+        },
+        {
+          comment:
+            'Requests of the agent, about two a second: users have the same answers at the same time. An outage that has ended leaves the range before five minutes have passed.',
+          alert: 'ChainRpcErrors',
+          severity: 'warning',
+          component: 'sync',
+          limit: 0.05,
+          for: '5m',
+          explainedBy: [{ alerts: ['ChainRpcDown'] }, ...RPC_EXPLAINED],
+          advice: [
+            'See the reasons: `curl -s localhost:9843/metrics | grep ^chain_rpc_errors_total`.',
+            'See the log: `chain-agent logs rpc`.',
+          ],
+          expr: (limit) => `${rpcErrors('5m')} > ${limit}
+${RPC_EXPECTED}
+and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
+          summary: 'Requests to the RPC of the node fail.',
+          description: (limit) =>
+            `For five minutes {{ $value | humanizePercentage }} of the requests of the agent to the RPC of {{ $labels.instance }} have failed, more than ${percent(limit)}. The node serves users.`,
+        },
+        {
+          comment:
+            'A block without its transactions, over the loopback interface: normally milliseconds. A request that times out has no duration, and counts for ChainRpcErrors.',
+          alert: 'ChainRpcSlow',
+          severity: 'warning',
+          component: 'sync',
+          limit: 0.5,
+          limits: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
+          for: '5m',
+          explainedBy: [{ alerts: ['ChainRpcDown'] }, NODE_DOWN],
+          advice: [
+            'Check the load of the host and of the RPC: `chain-agent status host`, `chain-agent logs rpc`.',
+            'Close the port to clients that send more than the node can answer.',
+          ],
+          expr: (
+            limit,
+          ) => `rate(chain_rpc_request_duration_seconds_bucket{method="eth_getBlockByNumber",le="${limit}"}[5m])
+  / on (instance, job, cluster)
+rate(chain_rpc_request_duration_seconds_count{method="eth_getBlockByNumber"}[5m]) < 0.9
+and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
+          summary: 'The RPC of the node is slow.',
+          description: (limit) =>
+            `For five minutes the RPC of {{ $labels.instance }} has answered only {{ $value | humanizePercentage }} of the requests for a block within ${limit * 1000} ms, less than 90%. Users of the node wait longer than that.`,
         },
       ],
     },

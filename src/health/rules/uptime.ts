@@ -1,4 +1,4 @@
-import { percent, type AlertRow, type Cause, NODE_DOWN, type RuleFile } from './rule.ts'
+import { percent, type AlertRow, type Cause, NODE_DOWN, NODE_VARIABLES, type RuleFile } from './rule.ts'
 
 /** A pair of windows: the short one shows that the downtime continues, and ends the alert. */
 const burns = (long: string, short: string, share: number): string => `(
@@ -20,7 +20,7 @@ const BUDGET = {
     'Find the outages of the last day and their causes: `chain-agent events --since 24h`.',
     'Postpone planned restarts until the week has budget for them again.',
   ],
-  dashboard: 'd/chain-duties?var-job={{ $labels.job }}&var-instance={{ $labels.instance }}',
+  dashboard: `d/chain-duties?${NODE_VARIABLES}`,
 } satisfies Partial<AlertRow>
 
 /** `objective`: the share of a week in which the node should have a fresh block. */

@@ -34,6 +34,12 @@ export const consensusDirectives: readonly Directive[] = [
     set({ leads: 'normally' }),
   ),
   directive(
+    'node empties',
+    'the blocks of this node have no transaction but that of the reward',
+    set({ proposesEmpty: true }),
+  ),
+  directive('node fills', 'the blocks of this node have transactions of users again', set({ proposesEmpty: false })),
+  directive(
     'consensus stops',
     'consensus is stalled: no new block, though every process runs',
     set({ consensusRuns: false }),
@@ -56,14 +62,15 @@ export const consensusDirectives: readonly Directive[] = [
   directive('finality resumes', 'blocks are finalized again', set({ finalityStoppedMs: undefined })),
 ]
 
-/** The round with the leader that the scenario requires for this node; the network itself is not affected. */
+/** The round with the leader and the transactions that the scenario requires for this node; the network itself is not affected. */
 const leaderOf = <Round extends RoundOutcome>(
   round: Round,
   { chain, own }: { readonly chain: Chain; readonly own: Validator },
-  { leads }: Condition,
+  { leads, proposesEmpty }: Condition,
 ): Round => {
   if (round.kind === 'timeout') return leads === 'normally' ? round : { ...round, leader: own }
-  if (leads !== 'never' || round.leader !== own) return round
+  if (round.leader !== own) return round
+  if (leads !== 'never') return proposesEmpty ? { ...round, transactions: 1 } : round
   const other = chain.validators.find((validator) => validator !== own)
   return other ? { ...round, leader: other } : round
 }

@@ -100,6 +100,7 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
       busy: ticks.busy + passed * share,
       idle: ticks.idle + passed * (1 - share),
       overloaded: ticks.overloaded + (host.busyPercent >= OVERLOADED ? passed : 0),
+      starved: ticks.starved + (host.availableMemoryPercent < SCARCE_MEMORY ? passed : 0),
     }
     atMs = nowMs
     return ticks
@@ -224,6 +225,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
     [
       {
         'proc/stat': renderStat(ticks, host),
+        'proc/meminfo': renderMemory(host),
         'proc/net/tcp': renderSockets(host),
         'proc/net/tcp6': renderSockets6(),
         'proc/sys/kernel/osrelease': `${host.kernel}\n`,
@@ -260,9 +262,11 @@ interface Ticks {
   readonly idle: number
   /** With all CPUs busy. */
   readonly overloaded: number
+  /** With hardly any memory available. */
+  readonly starved: number
 }
 
-const NO_TICKS: Ticks = { busy: 0, idle: 0, overloaded: 0 }
+const NO_TICKS: Ticks = { busy: 0, idle: 0, overloaded: 0, starved: 0 }
 
 const CPUS = 8
 
@@ -281,17 +285,27 @@ const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
   ].join('\n')
 }
 
+const MEMORY_KB = 256 * MEGABYTE
+
+/** `/proc/meminfo`: two of its lines. */
+const renderMemory = ({ availableMemoryPercent }: Host): string =>
+  `MemTotal:       ${MEMORY_KB} kB\nMemAvailable:   ${Math.round((MEMORY_KB * availableMemoryPercent) / 100)} kB\n`
+
 /** A CPU at this use or more loses packets. In percent. */
 const OVERLOADED = 90
 
+/** With less than this available programs wait for memory. In percent. */
+const SCARCE_MEMORY = 5
+
 /** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
 const renderContention = (
-  { busy, idle, overloaded }: Ticks,
+  { busy, idle, overloaded, starved }: Ticks,
   { oomKills, drive, udpDrops }: Host,
   nowMs: number,
 ): Entries => {
   const uptimeSeconds = (busy + idle) / CPUS / 100
   const busySeconds = busy / CPUS / 100
+  const starvedSeconds = starved / CPUS / 100
   const pressure = (some: number, full: number): string =>
     [`some ${Math.round(some * 1e6)}`, `full ${Math.round(full * 1e6)}`]
       .map((line) => `${line.replace(' ', ' avg10=0.00 avg60=0.00 avg300=0.00 total=')}\n`)
@@ -301,7 +315,7 @@ const renderContention = (
   return {
     'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
     'proc/pressure/io': pressure(uptimeSeconds * 0.012, uptimeSeconds * 0.009),
-    'proc/pressure/memory': pressure(0, 0),
+    'proc/pressure/memory': pressure(starvedSeconds * 0.3, starvedSeconds * 0.2),
     'proc/net/snmp': [
       'Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors',
       `Udp: ${Math.round(uptimeSeconds * 8000)} 12 ${lost} ${Math.round(uptimeSeconds * 9000)} ${lost} 0 0`,

@@ -31,6 +31,8 @@ export interface Host {
   readonly throttledFromMs: number | undefined
   /** Share of CPU time, in percent. */
   readonly busyPercent: number
+  /** Share of the memory that programs can still get, in percent. */
+  readonly availableMemoryPercent: number
   /** Number of processes that the kernel has killed for lack of memory. */
   readonly oomKills: number
   /** Number of free huge pages of 2 MiB. */
@@ -81,6 +83,7 @@ export const usualHost = (beginMs: number): Host => ({
   governor: 'performance',
   throttledFromMs: undefined,
   busyPercent: 22,
+  availableMemoryPercent: 75,
   oomKills: 0,
   hugePagesFree: 512,
   maxOpenFiles: 524_288,
@@ -200,6 +203,11 @@ export const hostDirectives: readonly Directive[] = [
     'host busy',
     'CPU use',
     taking(percent, (busyPercent) => changeHost({ busyPercent })),
+  ),
+  directive(
+    'host memory',
+    'the share of the memory that programs can still get; below 5 % they wait for it',
+    taking(percent, (availableMemoryPercent) => changeHost({ availableMemoryPercent })),
   ),
   directive(
     'host kills',

@@ -23,6 +23,8 @@ export interface Condition {
   readonly consensusRuns: boolean
   /** `badly`: the node is the leader of every round that times out. `never`: and of no round with a block. */
   readonly leads: 'normally' | 'badly' | 'never'
+  /** Whether the blocks of this node have no transactions of users. */
+  readonly proposesEmpty: boolean
   /** Since when the network has no new block; undefined while it has. */
   readonly networkStoppedMs: number | undefined
   /** Since when no block is finalized, though new ones are proposed; undefined while blocks are. */
@@ -63,6 +65,7 @@ const createCondition = (beginMs: number): Condition => ({
   behind: 0n,
   consensusRuns: true,
   leads: 'normally',
+  proposesEmpty: false,
   networkStoppedMs: undefined,
   finalityStoppedMs: undefined,
   divergedMs: undefined,

@@ -84,7 +84,9 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_ledger_block_timestamp_seconds', time, { event })
   }
   to.total('chain_ledger_timeouts_total', blocks * timeoutShare)
+  to.total('chain_ledger_empty_blocks_total', blocks * 0.02)
   if (profile.isValidator) {
+    to.total('chain_ledger_own_empty_blocks_total', own * 0.02)
     to.total('chain_ledger_own_timeouts_total', own * ownTimeoutShare)
     to.gauge('chain_ledger_own_consecutive_timeouts', ownTimeoutShare > 0.2 ? 3 : 0)
   }

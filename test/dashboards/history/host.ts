@@ -54,8 +54,8 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
   to.total('chain_host_cpu_throttles_total', moment.isSlow ? 0.03 : 0)
   to.gauge('chain_host_cpu_busy_ratio', (moment.isSlow ? 0.7 : 0.25) + 0.05 * moment.noise(40))
   for (const resource of ['cpu', 'io', 'memory'] as const) {
-    to.total('chain_host_pressure_seconds_total', moment.isSlow ? 0.2 : 0.02, { resource, share: 'some' })
-    if (resource !== 'cpu') to.total('chain_host_pressure_seconds_total', 0.01, { resource, share: 'full' })
+    to.total('chain_host_pressure_waiting_seconds_total', moment.isSlow ? 0.2 : 0.02, { resource })
+    if (resource !== 'cpu') to.total('chain_host_pressure_stalled_seconds_total', 0.01, { resource })
   }
   to.total('chain_host_udp_received_total', 8000)
   for (const kind of ['receive_buffer', 'send_buffer'] as const) {

@@ -63,7 +63,7 @@ const withoutVariables = (expr: string): string =>
 /** Queries of all nodes, whichever are selected: a reused key must be found even if one of its nodes is not selected. */
 const OF_ALL_NODES = 'count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1))'
 
-const SCOPE = { job: '$job', instance: '$instance' } as const
+const SCOPE = { job: '$job', cluster: '$cluster', instance: '$instance' } as const
 
 const lintSelectors = (text: string, isScoped: boolean): readonly Fault[] =>
   readPromql(text).selected.flatMap(({ metric, matchers }) => {
@@ -178,10 +178,18 @@ const labelsMade = (text: string): ReadonlySet<string> => {
 
 const lintGroupings = (text: string): readonly Fault[] => {
   const own = labelsMade(text)
-  return readPromql(text)
+  const found: Fault[] = readPromql(text)
     .groupings.filter((label) => !knownLabels.has(label) && !own.has(label))
     .map((label) => ({
       rule: 'metric',
       what: `no metric has the label ${label}, by which it groups`,
     }))
+  parser.parse(text).iterate({
+    enter: ({ name, from, to }) => {
+      const labels = name === 'GroupingLabels' ? text.slice(from, to).match(/\w+/g) : null
+      if (labels?.includes('instance') === true && !labels.includes('cluster'))
+        found.push({ rule: 'scope', what: 'it groups or matches by instance without cluster' })
+    },
+  })
+  return found
 }

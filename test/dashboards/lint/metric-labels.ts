@@ -34,7 +34,7 @@ const components = [...new Set(alerts.flatMap(({ labels }) => labels?.['componen
 
 /** Series of Prometheus itself about targets and alerts. */
 const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
-  up: { labels: { cluster: 'open' }, isCounter: false },
+  up: { labels: {}, isCounter: false },
   scrape_duration_seconds: { labels: {}, isCounter: false },
   scrape_samples_scraped: { labels: {}, isCounter: false },
   scrape_samples_post_metric_relabeling: { labels: {}, isCounter: false },
@@ -82,6 +82,7 @@ const matches = (pattern: string, name: string): boolean => new RegExp(`^(?:${pa
 /** All known labels. */
 export const knownLabels: ReadonlySet<string> = new Set([
   'job',
+  'cluster',
   'instance',
   'le',
   'alertname',
