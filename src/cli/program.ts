@@ -22,7 +22,7 @@ const COMMANDS: readonly Row[] = [
   {
     name: 'check',
     group: 'Diagnose: current status and what to do',
-    summary: 'check the node and the host once: health verdict, evidence, what to do',
+    summary: 'check the node and the host: state, causes, what to do',
     load: async () => (await import('../commands/check/command.ts')).checkCommand,
   },
   {
@@ -264,7 +264,7 @@ other commands exit with 0 on success, 1 on failure, and 2 on a usage error; the
 help of a command lists its exceptions.
 
 Examples:
-  chain-agent check                        # health verdict, evidence, what to do
+  chain-agent check                        # state, causes, what to do
   chain-agent status --watch               # overview of the node, refreshed
   chain-agent monlog --watch               # the last minute of consensus, refreshed
   chain-agent logs bft -f                  # log of consensus, secrets redacted

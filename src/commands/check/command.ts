@@ -3,19 +3,21 @@ import { configOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import type { CheckOptions } from './action.ts'
 
-/** `chain-agent check`: runs every collector once, evaluates the health of the node, and prints what to do. */
+/** `chain-agent check`: the diagnosis of the node, the set-up of the host, and what to do. */
 export const checkCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('check'))
-    .option('--json', 'as JSON: health verdict, findings and facts')
+    .option('--json', 'as JSON: state, recovery, findings, set-up and facts')
     .addHelpText(
       'after',
       `
-Runs every collector of the agent once, and checks that the host has what the
-agent needs. It changes nothing and takes some seconds. Run it as the user of
-the agent: another user may have other permissions.
+Prints the state of the node, the recovery that it needs, and the causes with
+what to do, as the running agent sees them. Then it checks that the host has what
+the agent needs. Without an agent it runs every collector once, which takes some
+seconds: a single look does not know how long a condition has lasted. It changes
+nothing. Run it as the user of the agent: another user may have other permissions.
 
-Exit codes: 0 healthy, 1 something needs attention, 2 the node does not do its
-work, or its state is unknown. During a maintenance window only keys and exposed
+Exit codes: 0 healthy, 1 something needs attention, the set-up of the host
+included, 2 the node does not do its work, or its state is unknown. During a maintenance window only keys and exposed
 ports count.
 
 Examples:
