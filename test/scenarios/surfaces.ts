@@ -1,5 +1,6 @@
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
+import { listScenarios, type Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { startHost } from '../support/host.ts'
 
 /** Seconds after the fault, and after the last line of the scenario. */
@@ -18,7 +19,7 @@ const overview = told.extend({ findings: z.array(z.object({ name: z.string() }))
 const textOf = ({ verdict: { word, sentence }, recovery: { path, summary } }: z.output<typeof told>): string =>
   `${word}: ${sentence} ${path}: ${summary}`.replaceAll(/\d[\d,.]*(?: (?:ms|s|min|h|d)\b(?: \d+)?)*/g, '#')
 
-export interface Moment {
+interface Moment {
   readonly second: number
   /** The surfaces that say something that the page says neither before nor after them; with what they say. */
   readonly different: readonly string[]
@@ -28,14 +29,40 @@ export interface Moment {
   readonly outputs: readonly string[]
 }
 
+/** The scenarios with a fault, of which `part` of `parts` are played by one worker. */
+export const compareSurfaces = async (part: number, parts: number): Promise<void> => {
+  const scenarios = (await listScenarios()).filter(({ steps }) => steps.length > 0)
+  describe.each(scenarios.filter((_, index) => index % parts === part))('$name', (scenario) => {
+    let moments: readonly Moment[] = []
+    beforeAll(async () => {
+      moments = await askSurfaces(scenario)
+    })
+    test('all surfaces say the same at each moment', () => {
+      expect(moments.length).toBeGreaterThan(2)
+      expect(moments.flatMap(({ second, different }) => different.map((one) => `${second} s: ${one}`))).toEqual([])
+    })
+    test('no output says both to restart and not to', () => {
+      for (const { second, outputs } of moments)
+        for (const output of outputs)
+          if (/RECOVERY: (?!none|upgrade|migrate)/.test(output)) expect(output, `${second} s`).not.toMatch(/not now/)
+    })
+    test.each(scenario.causes.length === 0 ? [] : [CAUSE_S])('its cause is first %i s after the fault', (after) => {
+      expect(scenario.causes).toContain(moments.find(({ second }) => second === after)?.cause)
+    })
+  })
+}
+
+/** By then each failure that has a cause is seen. */
+const CAUSE_S = 40
+
 /** Asks page, API, metrics, `status`, `check` and `recover` at each moment of a scenario. */
-export const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
+const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
   const times = scenario.steps.map(({ afterMs }) => afterMs / 1000)
   const fault = Math.min(...times)
   const moments = [...AFTER_FAULT_S.map((after) => fault + after), Math.max(...times) + AFTER_END_S]
     .filter((second) => second <= LONGEST_S)
     .toSorted((a, b) => a - b)
-  const host = await startHost({ scenario: scenario.name, second: 0, settings: {} })
+  const host = await startHost({ scenario: scenario.name, second: 0 })
   const page = async () => overview.parse(JSON.parse(await host.page('/api/v1/overview')))
   const found: Moment[] = []
   try {

@@ -41,8 +41,8 @@ Sections:
   all          every section
   bft, rpc ... one service in detail, also as chain-bft
 
-The first line is the state; a second one has the recovery if the node needs any. Then follow the source of the data and
-its age. Values that could not be read are shown as unknown, with the reason at
+The first line is the state; the second is the recovery, if the node needs any.
+Then follow the source of the data and its age. Values that could not be read are shown as unknown, with the reason at
 the end of the section. If no agent is running, --watch reads from the node at
 most once a minute, because that runs the tools of the node.
 

@@ -1,0 +1,3 @@
+import { compareSurfaces } from './surfaces.ts'
+
+await compareSurfaces(0, 3)
