@@ -46,7 +46,11 @@ const joined = (answered: readonly Answered[]): readonly Answered[] => {
   const found = new Map<string, Answered>()
   for (const { labels, points } of answered) {
     const { __name__: _name, ...own } = labels
-    const key = JSON.stringify(Object.entries(own).toSorted())
+    const key = JSON.stringify(
+      Object.entries(own)
+        .map((pair) => JSON.stringify(pair))
+        .toSorted(),
+    )
     const all = [...(found.get(key)?.points ?? []), ...points]
     found.set(key, { labels: own, points: all.toSorted(([a], [b]) => a - b) })
   }
