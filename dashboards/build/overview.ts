@@ -31,6 +31,7 @@ export const DETAILS = [
   'collector',
   'format',
   'device',
+  'resource',
   'model',
   'reference',
   'directory',

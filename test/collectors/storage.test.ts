@@ -40,6 +40,13 @@ const watch = async (...answers: readonly (string | Error)[]) => {
   return { clock, ...(await runPolls(collector, clock, 'chain_storage_')) }
 }
 
+test('without one of the three lists, no chunks: their share would be that of an empty database', async () => {
+  const { shown } = await watch(report('1498').replace(/^ {5}Fast.*\n/m, ''))
+  const names = Object.keys(shown())
+  expect(names.filter((name) => name.startsWith('chunks{'))).toEqual([])
+  expect(names).toContain('used_ratio{/dev/nvme3n1p2}')
+})
+
 test('exports what the report contains, and nothing else', async () => {
   const { shown } = await watch(report('1498'))
   expect(shown()).toEqual({

@@ -34,11 +34,27 @@ export const recordedHistory = async (
   const text: string[] = []
   for (const { record, expr, labels } of recordings) {
     for (const stretch of looksBack(expr) ? [fine] : [week, fine]) {
-      for (const { labels: own, points } of await api.range(expr, stretch))
+      for (const { labels: own, points } of joined(await api.range(expr, stretch)))
         text.push(...render(record, { ...own, ...labels }, points))
     }
   }
   return [...text, END]
+}
+
+/** Without their names: `a or b` is one series of a rule, whichever of the two it has at a time. */
+const joined = (answered: readonly Answered[]): readonly Answered[] => {
+  const found = new Map<string, Answered>()
+  for (const { labels, points } of answered) {
+    const { __name__: _name, ...own } = labels
+    const key = JSON.stringify(
+      Object.entries(own)
+        .map((pair) => JSON.stringify(pair))
+        .toSorted(),
+    )
+    const all = [...(found.get(key)?.points ?? []), ...points]
+    found.set(key, { labels: own, points: all.toSorted(([a], [b]) => a - b) })
+  }
+  return [...found.values()]
 }
 
 /** The ALERTS series, as Prometheus records them. */
@@ -46,7 +62,7 @@ export const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly
   const text: string[] = []
   for (const { alert, expr, labels, for: pending, keep_firing_for: kept } of alerts) {
     const waits = { pending: seconds(pending), kept: seconds(kept), step: stretch.step }
-    for (const { labels: own, points } of await api.range(expr, stretch)) {
+    for (const { labels: own, points } of joined(await api.range(expr, stretch))) {
       const series = { ...own, ...labels, alertname: alert }
       text.push(...render('ALERTS_FOR_STATE', series, onsetsOf(points, waits)))
       for (const [state, times] of Object.entries(statesOf(points, waits))) {
@@ -129,9 +145,7 @@ export const seconds = (duration = '0s'): number =>
   )
 
 const render = (name: string, labels: Labels, points: Answered['points']): readonly string[] => {
-  const own = Object.entries(labels)
-    .filter(([label]) => label !== '__name__')
-    .map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)
+  const own = Object.entries(labels).map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)
   const prefix = own.length > 0 ? `${name}{${own.join(',')}}` : name
   return points.map(([at, value]) => `${prefix} ${value} ${at}\n`)
 }

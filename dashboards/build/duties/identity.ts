@@ -35,6 +35,10 @@ export const identity: readonly Placed[] = [
         legend: 'blocks without transactions',
       },
       {
+        expr: 'max(increase(chain_ledger_empty_blocks_total[1h]))',
+        legend: 'of all leaders, without transactions',
+      },
+      {
         expr: 'sum(increase(chain_ledger_own_timeouts_total[1h]))',
         legend: 'timed out',
       },

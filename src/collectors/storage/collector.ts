@@ -71,6 +71,9 @@ const withToolMessage = (error: unknown): unknown => {
 const isUnset = ({ latestBlock: { finalized, verified } }: StorageReport): boolean =>
   finalized === null && verified === null
 
+/** Shares of the chunks need all lists: with one that could not be read, an almost full database would look empty. */
+const hasAllLists = ({ lists }: StorageReport): boolean => CHUNK_LISTS.every((list) => lists[list] !== null)
+
 const samples = (report: StorageReport): readonly Sample[] => [
   ...report.devices.flatMap(({ path, capacityBytes, usedBytes, usedRatio }) => {
     const device = redact(path) // the path of a database in a file may contain a home directory
@@ -81,7 +84,7 @@ const samples = (report: StorageReport): readonly Sample[] => [
     ]
   }),
   ...CHUNK_LISTS.flatMap((list) => [
-    ...sampleIfKnown('chain_storage_chunks', report.lists[list]?.chunks, { list }),
+    ...sampleIfKnown('chain_storage_chunks', hasAllLists(report) ? report.lists[list]?.chunks : null, { list }),
     ...sampleIfKnown('chain_storage_chunks_capacity_bytes', report.lists[list]?.capacityBytes, {
       list,
     }),
