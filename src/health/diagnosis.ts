@@ -9,8 +9,8 @@ import type { NodeSnapshot } from './snapshot.ts'
 export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
 
 /**
- * What is known of a node at one moment, and what to do. Everything that tells the state of the node renders this value
- * or a part of it: page, API, `status`, `check`, `recover`, bundle.
+ * What is known of a node at one moment, and what to do. Every output with the state of the node renders this value or a
+ * part of it: page, API, `status`, `check`, `recover`, bundle.
  */
 export interface Diagnosis {
   /** When it was made, in milliseconds since the epoch. */

@@ -170,7 +170,7 @@ const limited = (texts: readonly string[]): readonly string[] =>
 const SEVERITIES: readonly Severity[] = ['critical', 'unknown', 'warning', 'info']
 
 /** 0 is the most severe. */
-export const rank = (severity: Severity): number => SEVERITIES.indexOf(severity)
+const rank = (severity: Severity): number => SEVERITIES.indexOf(severity)
 
 /** A sentence as it continues after a colon, without its full stop; an acronym keeps its capitals. */
 const asPhrase = (sentence: string): string =>

@@ -88,7 +88,5 @@ const PAGE: Style = {
 }
 
 /** The output of `check` as a text. */
-export const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string => {
-  const lines = checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE)
-  return `${lines.join('\n')}\n`
-}
+export const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string =>
+  lines(checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE))

@@ -26,7 +26,8 @@ export const check = async ({ io, exit, options }: ActionContext<CheckOptions>):
   if (!gatheredData) return
   const { snapshot, config, source, setUp, paths } = gatheredData
   const diagnosis = diagnose(snapshot)
-  const exitCode = diagnosis.exitCode === 0 && setUp.some(({ severity }) => severity === 'warning') ? 1 : diagnosis.exitCode
+  const exitCode =
+    diagnosis.exitCode === 0 && setUp.some(({ severity }) => severity === 'warning') ? 1 : diagnosis.exitCode
   const { publicKey } = config.node
   const facts = [
     ...summarize(snapshot),
@@ -35,9 +36,7 @@ export const check = async ({ io, exit, options }: ActionContext<CheckOptions>):
     { label: 'configuration', value: describeSource(source) },
   ]
   const checked = { diagnosis, exitCode, setUp, facts } as const
-  io.stdout.write(
-    options.json ? renderJson(checked) : `${checkLines(checked, createStyle(io)).join('\n')}\n`,
-  )
+  io.stdout.write(options.json ? renderJson(checked) : `${checkLines(checked, createStyle(io)).join('\n')}\n`)
   exit(exitCode)
 }
 

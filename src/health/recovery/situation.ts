@@ -81,7 +81,8 @@ const highest = (
     .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]
 
 /** Everything that a recovery plan is chosen from. */
-export type RecoveryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & { readonly health: Pick<NodeSnapshot['health'], 'findings'> }
+export type RecoveryInput = HealthInput &
+  Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & { readonly health: Pick<NodeSnapshot['health'], 'findings'> }
 
 /** State of the service of consensus, execution or RPC. */
 interface ServiceState {

@@ -96,9 +96,9 @@ export const restart: Section = {
     {
       collector: null,
       source: 'the other sections',
-      facts: ({ restart, at }) => [
-        fact('safe', restart?.isSafe, { unknownReason: NOT_DURING_A_FAULT }),
-        ...(restart?.checks ?? []).map(({ name, state, summary: why }) =>
+      facts: ({ restart: planned, at }) => [
+        fact('safe', planned?.isSafe, { unknownReason: NOT_DURING_A_FAULT }),
+        ...(planned?.checks ?? []).map(({ name, state, summary: why }) =>
           fact(
             ['checks', name],
             { state, summary: why },
@@ -109,9 +109,9 @@ export const restart: Section = {
             },
           ),
         ),
-        ...(restart === null || restart.isSafe
+        ...(planned === null || planned.isSafe
           ? []
-          : [timeFact('nextAt', restart.nextAt, { label: 'next safe', now: at })]),
+          : [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })]),
       ],
     },
   ],
