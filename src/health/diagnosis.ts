@@ -42,7 +42,8 @@ export const diagnose = (snapshot: DiagnosisInput): Diagnosis => {
   const { state, since, unknownBecause, findings: ofRules, failures } = health
   // Without a node, nothing that the rules find means anything.
   const recovery = adviseRecovery(snapshot)
-  const isRecovering = recovery.path !== 'none' && recovery.path !== 'unknown'
+  // Without a runbook, the first step of an unknown recovery is `chain-agent check`.
+  const isRecovering = recovery.path === 'unknown' ? recovery.runbook !== null : recovery.path !== 'none'
   const context = { snapshot, isRecovering }
   const found = unknownBecause === 'no node' ? [noNode(snapshot)] : findingsOf(ofRules, context)
   const all = underCauses([...found, ...unevaluated(failures)])

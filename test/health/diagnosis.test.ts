@@ -165,14 +165,22 @@ describe('maintenance', () => {
   })
 })
 
-test('one fault is one cause: what follows from it is listed there', () => {
+const REFERENCE: readonly Series[] = [
+  ['chain_reference_up', 1, { reference: 'a' }],
+  ['chain_reference_block_number', 1100, { reference: 'a' }],
+]
+
+test.each([
+  ['restart together', REFERENCE],
+  ['unknown', []],
+])('one fault is one cause, and the recovery is its first step: %s', (path, reference) => {
   // 100 blocks at 2 a second are 50 s: 700 of the 800 that peers serve are left, 5 min 50 s.
-  const { sentence, causes, recovery } = diagnose(changed([blockAge(50), ['chain_blocks_behind', 100]]))
+  const { sentence, causes, recovery } = diagnose(changed([blockAge(50), ['chain_blocks_behind', 100], ...reference]))
   expect(sentence).toBe('the newest block of the node is too old.')
   expect(causes.map(({ name, consequences }) => [name, consequences.map((one) => one.name)])).toEqual([
     ['ChainBlockStalled', ['ChainBehind']],
   ])
-  expect(recovery.path).not.toBe('none')
+  expect(recovery.path).toBe(path)
   expect(causes[0]?.advice[0]).toBe('See the steps of the recovery: `chain-agent recover`.')
   expect(causes[0]?.advice.filter((step) => step.includes('recover`'))).toHaveLength(1)
 })
