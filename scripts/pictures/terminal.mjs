@@ -4,7 +4,7 @@ import { checkLines } from '../../.cache/modules/cli/terminal/diagnosis.js'
 import { createStyle } from '../../.cache/modules/cli/terminal/style.js'
 import { indexSamples } from '../../.cache/modules/commands/shared/agent-snapshot.js'
 import { diagnose } from '../../.cache/modules/health/diagnosis.js'
-import { evaluateOnce } from '../../.cache/modules/health/monitor.js'
+import { createHealthMonitor } from '../../.cache/modules/health/monitor.js'
 import { summarize } from '../../.cache/modules/health/summary.js'
 import { parsePrometheusText } from '../../.cache/modules/parsers/prometheus-text.js'
 
@@ -79,6 +79,13 @@ const READINGS = {
   },
 }
 
+/** The rules have been evaluated at the crash and now. */
+const healthOf = (samples) => {
+  const monitor = createHealthMonitor(CRASHED_MS)
+  for (const at of [CRASHED_MS, AT_MS]) monitor.evaluate(at, samples)
+  return monitor.health()
+}
+
 const readReport = () => {
   const { samples } = parsePrometheusText(METRICS)
   const evidence = {
@@ -95,7 +102,7 @@ const readReport = () => {
     })),
     readings: READINGS,
     known: indexSamples(samples),
-    health: evaluateOnce(AT_MS, samples),
+    health: healthOf(samples),
   }
   const diagnosis = diagnose(evidence)
   return {

@@ -85,7 +85,7 @@ export const findingsOf = (findings: readonly RuleFinding[], context: FindingCon
 }
 
 interface FindingContext {
-  readonly snapshot: Pick<NodeSnapshot, 'at' | 'prefix' | 'readings' | 'collectors'>
+  readonly snapshot: Pick<NodeSnapshot, 'at' | 'origin' | 'prefix' | 'readings' | 'collectors'>
   /** Whether the node needs a recovery: its steps are the advice, not those of single log lines. */
   readonly isRecovering: boolean
 }
@@ -95,10 +95,11 @@ type CountedFinding = RuleFinding & { readonly countsAs: FindingSeverity }
 const findingOf = (
   { alert, severity, countsAs, summary, advice, explainedBy, state, for: pendingFor }: CountedFinding,
   all: readonly CountedFinding[],
-  { snapshot: { at, prefix, readings, collectors }, isRecovering }: FindingContext,
+  { snapshot: { at, origin, prefix, readings, collectors }, isRecovering }: FindingContext,
 ): HealthFinding => {
   const subjects = all.map(subjectOf).filter((subject) => subject !== '')
-  const lasted = at - Math.min(...all.map(({ since }) => since))
+  // A single reading does not show how long a condition has lasted.
+  const lasted = origin === 'agent' ? at - Math.min(...all.map(({ since }) => since)) : null
   const isPending = state === 'pending' && pendingFor > 0
   const failed = all.flatMap(({ labels }) => collectors.filter(({ name }) => name === labels['collector']))
   const patterns = LOG_PATTERNS.filter(({ name }) => all.some(({ labels }) => labels['pattern'] === name))
@@ -133,16 +134,17 @@ const timingOf = ({
   pendingFor,
 }: {
   readonly severity: FindingSeverity
-  /** Milliseconds. */
-  readonly lasted: number
+  /** In milliseconds; null if it is unknown. */
+  readonly lasted: number | null
   /** How long the condition must hold before the alert fires, in milliseconds; null if it fires. */
   readonly pendingFor: number | null
 }): string | null => {
-  const duration = lasted < SHORTEST ? 'Now' : `For ${shortDuration(lasted)}`
+  const duration = lasted === null ? SINGLE_READING : lasted < SHORTEST ? 'Now' : `For ${shortDuration(lasted)}`
   if (pendingFor !== null) return `${duration}; ${VERBS[severity]} after ${shortDuration(pendingFor)}.`
-  return lasted < SHORTEST ? null : `${duration}.`
+  return lasted === null || lasted < SHORTEST ? null : `${duration}.`
 }
 
+const SINGLE_READING = 'In a single reading'
 const SHORTEST = second
 
 /** The labels that name what it is about: service, device, fork … A state is not a subject. */

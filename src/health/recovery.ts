@@ -27,7 +27,7 @@ export interface RecoveryAdvice extends RecoveryPlan {
   readonly sources: readonly { readonly id: string; readonly title: string; readonly url: string }[]
   /** 0: nothing to do but wait at most; 1: otherwise. */
   readonly exitCode: 0 | 1
-  /** How long a start of the services is still enough, in words without a full stop; null if no time is running out. */
+  /** How long a start or restart of the services is enough, without a full stop; null if no time is running out. */
   readonly left: string | null
 }
 
@@ -97,12 +97,17 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
     why: [...plan.why, ...(hasEvidence ? evidenceOf(situation) : [])],
     sources: citedIn([...plan.why, ...plan.steps, ...plan.notNow]).map(({ id, title, url }) => ({ id, title, url })),
     exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
-    left: START_IS_ENOUGH.includes(plan.path) ? timeLeft(situation) : null,
+    left: leftFor(plan.path, situation),
   }
 }
 
 const NO_ACTION: readonly Path[] = ['none', 'wait']
 const START_IS_ENOUGH: readonly Path[] = ['wait', 'start', 'restart together']
+
+const leftFor = (path: Path, situation: Situation): string | null => {
+  const time = START_IS_ENOUGH.includes(path) ? timeLeft(situation) : null
+  return time === null ? null : `Time left for a restart: ${time}`
+}
 
 const choosePlan = (situation: Situation): RecoveryPlan => {
   for (const rule of RULES) {

@@ -101,7 +101,9 @@ const overviewResponse = z
       .object({
         path: text.describe('The recovery procedure that the node needs now; `none` if it needs none.'),
         summary: text.describe('The procedure in one sentence without its full stop, as in `chain-agent recover`.'),
-        left: textOrNull.describe('How long a start of the services is still enough; null if no time is running out.'),
+        left: textOrNull.describe(
+          'How long a start or restart of the services is enough; null if no time is running out.',
+        ),
       })
       .describe('What to do with the node.'),
     findings: z

@@ -65,7 +65,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'storage-filling',
     second: 340,
     agent: true,
-    summary: 'CRITICAL: the database has few free chunks left.',
+    summary: 'CRITICAL: the database has too few free chunks.',
     exitCode: 2,
   },
   {

@@ -146,7 +146,7 @@ test.each(ROWS)('$name', async ({ summary, exitCode, agent = false, ...world }) 
   const host = await openHost({ ...world, agent })
   const { code, out, err } = await host.run(['recover'])
   const line = out.split('\n').find((one) => one.startsWith('RECOVERY: '))
-  expect({ line: line?.replace(/ [^.]* are left in which a start is enough\.$/, ''), code, err }).toEqual({
+  expect({ line: line?.replace(/ Time left for a restart: [^.]*\.$/, ''), code, err }).toEqual({
     line: `RECOVERY: ${summary}`,
     code: exitCode,
     err: '',

@@ -61,7 +61,9 @@ test('a finding has the text of its rule, with values', () => {
     word: 'CRITICAL',
     sentence: 'the newest block of the node is too old.',
     exitCode: 2,
-    causes: [{ name: 'ChainBlockStalled', timing: 'Now; pages after 30 s.', evidence: [], consequences: [] }],
+    causes: [
+      { name: 'ChainBlockStalled', timing: 'In a single reading; pages after 30 s.', evidence: [], consequences: [] },
+    ],
   })
 })
 
@@ -106,8 +108,8 @@ test('subjects of one alert are one finding', () => {
   const { causes, sentence } = diagnose(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
   expect(sentence).toBe('a required service is not running: bft and execution.')
   expect(causes.map(({ severity, timing }) => [severity, timing])).toEqual([
-    ['critical', 'Now; pages after 1 min.'],
-    ['warning', 'Now; warns after 5 min.'],
+    ['critical', 'In a single reading; pages after 1 min.'],
+    ['warning', 'In a single reading; warns after 5 min.'],
   ])
 })
 

@@ -8,6 +8,7 @@ import type { Io, ActionContext } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { sanitize } from '../../core/redact.ts'
 import { RESTART_MS, restartWindow } from '../../health/restart-window.ts'
+import { diagnose, isPlannable, recoveryLine } from '../../health/diagnosis.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { staleAfter } from '../../core/collector.ts'
 import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
@@ -36,13 +37,21 @@ export const startMaintenance = async (
   io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
   const { problem, snapshot } = await outcomeOf(io, config, maintenance)
   if (snapshot) {
-    const { summary } = restartWindow({ ...snapshot, span: Math.min(span, RESTART_MS) })
-    io.stdout.write(`A restart: ${sanitize(summary)}.\n`)
+    const line = restartLine(snapshot, Math.min(span, RESTART_MS))
+    if (line !== null) io.stdout.write(`${sanitize(line)}\n`)
   }
   if (problem !== null) {
     io.stderr.write(`The window is written to ${config.state.directory}, but is not in force: ${problem}\n`)
   }
   exit(problem === null ? 0 : 1)
+}
+
+/** Whether a planned restart is safe; during a fault the recovery, if there is one. */
+const restartLine = (snapshot: NodeSnapshot, span: number): string | null => {
+  const diagnosis = diagnose(snapshot)
+  if (isPlannable(diagnosis)) return `A planned restart: ${restartWindow({ ...snapshot, span }).summary}.`
+  const { recovery } = diagnosis
+  return recovery.path === 'none' ? null : recoveryLine(recovery)
 }
 
 export const endMaintenance = async ({ io, exit, options }: ActionContext<ConfigOptions>): Promise<void> => {

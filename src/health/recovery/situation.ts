@@ -330,10 +330,10 @@ const millisecondsOf = (blocks: number, known: SampleIndex): number =>
 /** A difference in blocks that is more than what passes between two requests. */
 export const BEHIND_BLOCKS = 15
 
-/** While the node falls behind, and can still catch up. */
+/** Until the blocksync window closes, while the node falls behind and can still catch up. */
 export const timeLeft = ({ gap, window, known, isSyncing: syncs, isAdvancing: advances }: Situation): string | null => {
   if (!gap || syncs || advances || gap.blocks <= BEHIND_BLOCKS || gap.blocks >= window) return null
-  return `${duration(millisecondsOf(window - gap.blocks, known))} are left in which a start is enough`
+  return duration(millisecondsOf(window - gap.blocks, known))
 }
 
 const database = ({ known }: Situation): string => {

@@ -75,7 +75,7 @@ chain_storage_chunks{list="free"}
           },
           advice: ['See what uses the space: `chain-agent status storage`.'],
           expr: (limit) => `instance:chain_storage_free_chunks:ratio < ${limit}`,
-          summary: 'The database has few free chunks left.',
+          summary: 'The database has too few free chunks.',
           description: (limit) =>
             `Of the chunks of the database of {{ $labels.instance }} {{ $value | humanizePercentage }} are free, less than ${percent(limit)}. Without a free one execution cannot write a block.`,
         },

@@ -87,7 +87,7 @@ export const maintenance: Section = {
   },
 }
 
-const NOT_DURING_A_FAULT = 'no restart is planned during a fault: see the recovery'
+const NOT_DURING_A_FAULT = 'not evaluated during a fault: see the recovery'
 
 /** Whether consensus and execution can be restarted together now, as planned. */
 export const restart: Section = {

@@ -2,6 +2,7 @@ import { second } from '../../core/units.ts'
 import { isStarting } from '../../core/agreement.ts'
 import { blockAge, isNodeDown } from '../facts.ts'
 import { duration, figure } from '../../core/format.ts'
+import { limitOf } from '../rules/index.ts'
 import { fact, share, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
@@ -85,17 +86,21 @@ export const consensus: Section = {
     if (isNodeDown(view.known, 'bft')) return summary(stopped(view), 'bad')
     const reading = view.readings.status?.consensus
     const isBad = committing === false && isActive(view) !== true && !isStarting(view.known)
+    // The last minute may have blocks, and none of the last seconds.
+    const age = blockAge(view)
+    const isLate = committing === true && age !== undefined && age > limitOf('ChainBlockStalled', 'warning')
+    const committed = isLate ? `last block ${duration(age * second)} ago` : 'blocks committed in 60 s'
     const isStrange =
       (reading?.status ?? HEALTHY.status) !== HEALTHY.status || (reading?.mode ?? HEALTHY.mode) !== HEALTHY.mode
     return summary(
       joined([
-        committing === null ? null : committing ? 'blocks committed in 60 s' : 'no block committed in 60 s',
+        committing === null ? null : committing ? committed : 'no block committed in 60 s',
         epoch === null ? null : `epoch ${figure(epoch)}`,
         round === null ? null : `round ${figure(round)}`,
         reading?.status,
         reading?.mode,
       ]),
-      isBad ? 'bad' : isStrange ? 'notice' : undefined,
+      isBad ? 'bad' : isStrange || isLate ? 'notice' : undefined,
     )
   },
 }

@@ -49,7 +49,7 @@ describe('what the operator says', () => {
     expect(started).toMatchObject({ code: 0, err: '' })
     const [first, restart] = started.out.split('\n')
     expect(first).toBe('Maintenance: upgrade until 2026-03-01T12:30:00.000Z (30m in all): to 0.17')
-    expect(restart).toMatch(/^A restart: not now: services unknown: /)
+    expect(restart).toMatch(/^RECOVERY: unknown: /)
     expect(JSON.parse((await say(['show', '--json'])).out)).toEqual({
       reason: 'upgrade',
       note: 'to 0.17',

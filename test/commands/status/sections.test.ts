@@ -46,10 +46,13 @@ describe('consensus in the overview', () => {
       /^ {2}consensus +x stopped; last block 40 s ago, in epoch 7, round 1000$/m,
     )
   })
-  test('of one that runs', () => {
-    expect(shownIn(statusPage([], { samples: down.slice(2), readings }))).toMatch(
-      /^ {2}consensus +blocks committed in 60 s, epoch 7, round 1,000, in-sync, live$/m,
-    )
+  test.each([
+    [0, 'blocks committed in 60 s'],
+    [40, '! last block 40 s ago'],
+  ])('of one that runs, its newest block %i s old', (age, expected) => {
+    const block = sample('chain_rpc_block_timestamp_seconds', NOON / 1000 - age, { tag: 'latest' })
+    const lines = shownIn(statusPage([], { samples: [...down.slice(2, 3), block], readings }))
+    expect(lines).toMatch(new RegExp(`^ {2}consensus +${expected}, epoch 7, round 1,000, in-sync, live$`, 'm'))
   })
 })
 
