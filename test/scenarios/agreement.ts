@@ -32,7 +32,10 @@ const TWIN = { ...NODE, cluster: 'south' }
  * looks of a `twin`, Prometheus has both nodes at once, and the agent each alone: an alert of one must not need, hide
  * or concern the other. Returns its report of differences; empty if there is none.
  */
-export const differencesFromPrometheus = async (looks: readonly Look[], twin: readonly Look[] = []): Promise<string> => {
+export const differencesFromPrometheus = async (
+  looks: readonly Look[],
+  twin: readonly Look[] = [],
+): Promise<string> => {
   const scrapes = looks.filter(({ second }) => second % STEP_S === 0)
   const nodes = [evaluate(scrapes, NODE)]
   if (twin.length > 0) {
