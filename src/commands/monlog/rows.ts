@@ -1,7 +1,7 @@
 import type { KeyNames } from '../../config/key-names.ts'
 import { redactLog } from '../../core/redact-log.ts'
 import type { MonlogReport } from './report.ts'
-import { duration, figure, joinList } from '../../core/format.ts'
+import { count, duration, figure, joinList } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 
 type Row = readonly [label: string, value: string]
@@ -103,13 +103,14 @@ const counted = (parts: readonly (readonly [count: number | null, what: string])
 /** The number of leaders that are listed. */
 const MAX_LEADERS = 6
 
-const timedOutOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
-  const { local_timeout: count } = messages
-  if (count === null) return UNKNOWN
+const timedOutOf = ({ timedOutRounds, gaveUpOn, messages }: MonlogReport, nameOf: NameOf): string => {
+  const times = messages.local_timeout
+  if (timedOutRounds === null || times === null) return UNKNOWN
   const named = gaveUpOn.slice(0, MAX_LEADERS).map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
   const others = gaveUpOn.length - named.length
   const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
-  return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}`
+  const repeated = times > timedOutRounds ? `, ${figure(times)} timeouts in all` : ''
+  return `${count(timedOutRounds, 'round')} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}${repeated}`
 }
 
 const networkOf = ({ networkErrors: { count, peers, within } }: MonlogReport): string => {
