@@ -98,8 +98,12 @@ test('a height that does not increase is no progress', () => {
 })
 
 test('local timeouts without a block are a deadlock', () => {
-  const { read, findings } = start()
+  const { read, reading, findings } = start()
   read(...Array.from({ length: 70 }, (_, at) => entry(T0 + at * 1000, timedOut(9))))
+  // One round that timed out again and again: proposals are not late, there are none.
+  expect(findings()).toEqual(['not_committing', 'timeout_deadlock'])
+  expect(reading()).toMatchObject({ messages: { local_timeout: 60 }, localTimeoutRounds: 1 })
+  read(...[10, 11].map((round, at) => entry(T0 + 70_000 + at, timedOut(round))))
   expect(findings()).toEqual(['not_committing', 'timeout_deadlock', 'local_timeouts'])
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createConsensusWindow, kindsOf } from '../../src/collectors/consensus/window.ts'
-import { createRecentPeers } from '../../src/collectors/consensus/sliding-window.ts'
+import { createRecentlySeen } from '../../src/collectors/consensus/sliding-window.ts'
 import { CONSENSUS_KINDS } from '../../src/collectors/consensus/definition.ts'
 import { type ConsensusEvent, parseConsensusLine } from '../../src/parsers/consensus-log.ts'
 import { closed, committed, line, newQc, T0, timedOut, undecryptable, vote } from './consensus-log.ts'
@@ -32,7 +32,7 @@ const record = (): readonly TimedEvent[] => {
       closed(1000 + index),
       closed(1000 + index, 'Tc'),
       newQc(1000 + index),
-      timedOut(1000 + index),
+      timedOut(1000 + Math.floor(index / 40)),
       vote(1000 + index),
       undecryptable(`192.0.2.${peer}`),
       line('blocksync: self request', { target: 'a_blocksync' }),
@@ -74,6 +74,7 @@ const bruteForce = (log: readonly TimedEvent[], end: number) => {
     messages: Object.fromEntries(
       CONSENSUS_KINDS.map((kind) => [kind, minute.filter((event) => kindsOf(event).includes(kind)).length]),
     ),
+    localTimeoutRounds: new Set(minute.flatMap((event) => (event.event === 'local_timeout' ? [event.round] : []))).size,
     networkErrors: network.length,
     networkErrorPeers: new Set(network.map(({ peer }) => peer)).size,
   }
@@ -99,7 +100,7 @@ test('a hundred random minutes match a count by brute force', () => {
 })
 
 test('the number of peers is limited: the one not seen for longest is removed', () => {
-  const peers = createRecentPeers(3)
+  const peers = createRecentlySeen<string>(3)
   for (const [at, peer] of ['a', 'b', 'a', 'c', 'd'].entries()) peers.add(peer, at)
   expect(peers.countSince(0)).toBe(3) // b was removed
   expect(peers.countSince(3)).toBe(2) // a was last seen at 2

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { outcome } from '../../src/commands/duties/action.ts'
 import { cli } from '../support/cli.ts'
 import { openHost } from '../support/host.ts'
 
@@ -37,16 +38,26 @@ test('a recording as text', async () => {
   const { code, out, err } = await duties([])
   expect({ code, err }).toEqual({ code: 0, err: '' })
   const lines = out.split('\n')
-  expect(lines[0]).toBe('1 of 2 own rounds led, 1 missed')
+  expect(lines[0]).toBe('1 of at least 2 own rounds led, 1 missed, those in gaps of the stream: unknown')
   // From round 100 to 110, without the 6 s between rounds 104 and 110.
   expect(lines[1]).toMatch(
-    /^Covered: 4 s of .*, 2026-03-01T12:01:40Z to 2026-03-01T12:01:50Z; without 1 gap of 6 s in all, with 5 rounds, own ones among them unknown$/,
+    /^Covered: 4 s of .*, 2026-03-01T12:01:40Z to 2026-03-01T12:01:50Z; without 1 gap of 6 s in all, with 5 rounds$/,
   )
   expect(out).toContain('\n  epoch 7  2 own rounds: 1 led, 1 missed; 6 rounds in all\n')
   expect(out).toContain(
     '\n  2026-03-01T12:01:44Z  epoch 7, round 103: timed out; leader before 03bb..bbbb; 1 of the 50 rounds before without a block; recorded then: unknown\n',
   )
+  expect(out).toContain('\nGaps of the stream:\n  2026-03-01T12:01:44Z  6 s; recorded then: unknown\n')
   expect(out).toContain('What else happened is unknown: a recording does not contain them.')
+})
+
+test('own rounds in gaps are neither led nor missed', () => {
+  const known = { led: 28, missed: 0, expected: 28 }
+  expect(outcome({ ...known, unseen: 0 })).toBe('28 of 28 own rounds led, 0 missed')
+  expect(outcome({ ...known, unseen: 3 })).toBe('28 of 31 own rounds led, 0 missed, 3 in gaps of the stream: unknown')
+  expect(outcome({ led: 28, missed: 1, expected: null, unseen: 3 })).toBe(
+    '28 of an unknown number of own rounds led, at least 1 missed, 3 in gaps of the stream: unknown',
+  )
 })
 
 test('as JSON', async () => {

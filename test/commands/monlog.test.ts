@@ -131,7 +131,7 @@ describe('findings', () => {
     })
     const { out } = await host.run(['monlog'])
     expect(out).toContain('\nx No block was committed in the last 60 seconds.\n    > Check whether')
-    expect(out).toMatch(/x \d\d local timeouts, and no block committed\./)
+    expect(out).toMatch(/x \d\d local timeouts of 1 round, and no block committed\./)
     const { out: raw } = await host.run(['monlog', '-r'])
     const [, ...shown] = raw.slice(raw.indexOf('The newest')).trimEnd().split('\n')
     expect(shown).toHaveLength(10)

@@ -22,52 +22,37 @@ const STEP_S = 15
  * reason none is at 0.
  */
 const SCRAPE_MS = 14_999
-const TARGET = { instance: 'a', job: 'chain-agent' }
+const NODE = { instance: 'a', job: 'chain-agent', cluster: 'north' }
+/** Of the same name, in another cluster of the same Prometheus. */
+const TWIN = { ...NODE, cluster: 'south' }
 
 /**
  * Compares the evaluation of all rules in the agent with that of each supported Prometheus: promtool evaluates the
- * generated files on the samples of a scenario and expects the alerts that the agent found, after each scrape. Returns
- * its report of differences; empty if there is none.
+ * generated files on the samples of a scenario and expects the alerts that the agent found, after each scrape. With the
+ * looks of a `twin`, Prometheus has both nodes at once, and the agent each alone: an alert of one must not need, hide
+ * or concern the other. Returns its report of differences; empty if there is none.
  */
-export const differencesFromPrometheus = async (looks: readonly Look[]): Promise<string> => {
+export const differencesFromPrometheus = async (
+  looks: readonly Look[],
+  twin: readonly Look[] = [],
+): Promise<string> => {
   const scrapes = looks.filter(({ second }) => second % STEP_S === 0)
-  const startedAt = startOf(scrapes)
-  const series = new Map<string, (number | null)[]>()
-  const evaluator = createRuleEvaluator(ruleSet())
+  const nodes = [evaluate(scrapes, NODE)]
+  if (twin.length > 0) {
+    const others = twin.filter(({ second }) => second % STEP_S === 0)
+    if (others.length < scrapes.length) throw new Error(`${others.length} scrapes of the twin for ${scrapes.length}`)
+    nodes.push(evaluate(others.slice(0, scrapes.length), TWIN))
+  }
   const names = [...new Set(ruleSet().alerts.map(({ alert }) => alert))]
-  const expected: string[] = []
-  evaluator.evaluate(0, [])
-  scrapes.forEach(({ metrics }, before) => {
-    const index = before + 1
-    const samples = fromEpoch(parsePrometheusText(metrics).samples, startedAt)
-    const all = [
-      ...samples.map(({ name, labels, value }) => ({ name, labels: { ...labels, ...TARGET }, value })),
-      { name: 'up', labels: TARGET, value: 1 },
-    ]
-    evaluator.observe(index * SCRAPE_MS, all)
-    evaluator.evaluate(index * STEP_S * 1000, [], { isPart: true })
-    for (const { name, labels, value } of all) {
-      const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`)
-      const key = `${name}{${pairs.join(',')}}`
-      const values = series.get(key) ?? Array.from({ length: index }, () => null)
-      series.set(key, values)
-      values.push(value)
-    }
-    for (const values of series.values()) if (values.length === index) values.push(null)
-    for (const alert of names) {
-      const firing = evaluator.active().filter(({ rule, state }) => rule.alert === alert && state === 'firing')
-      expected.push(
-        JSON.stringify({
-          eval_time: `${index * STEP_S}s`,
-          alertname: alert,
-          exp_alerts: firing.map(({ rule, labels: { alertname: _name, ...labels }, value }) => ({
-            exp_labels: labels,
-            exp_annotations: annotationsOf(rule.row, { labels, value }),
-          })),
-        }),
-      )
-    }
-  })
+  const expected = scrapes.flatMap((_, before) =>
+    names.map((alert) => ({
+      eval_time: `${(before + 1) * STEP_S}s`,
+      alertname: alert,
+      exp_alerts: withoutRepeats(
+        nodes.flatMap(({ firing }) => (firing[before] ?? []).filter(({ name }) => name === alert)),
+      ).map(({ labels, annotations }) => ({ exp_labels: labels, exp_annotations: annotations })),
+    })),
+  )
   const files = readdirSync(ALERTS).filter((file) => file.endsWith('.rules.yaml'))
   const test = {
     rule_files: files.map((file) => join(ALERTS, file)),
@@ -76,8 +61,10 @@ export const differencesFromPrometheus = async (looks: readonly Look[]): Promise
     tests: [
       {
         interval: `${SCRAPE_MS}ms`,
-        input_series: [...series].map(([key, values]) => ({ series: key, values: notation(values) })),
-        alert_rule_test: expected.map((line): unknown => JSON.parse(line)),
+        input_series: nodes.flatMap(({ series }) =>
+          [...series].map(([key, values]) => ({ series: key, values: notation(values) })),
+        ),
+        alert_rule_test: expected,
       },
     ],
   }
@@ -96,6 +83,56 @@ export const differencesFromPrometheus = async (looks: readonly Look[]): Promise
     await rm(folder, { recursive: true })
   }
 }
+
+interface Firing {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** The series that Prometheus has of one node, and the alerts of the agent after each scrape. */
+const evaluate = (scrapes: readonly Look[], target: typeof NODE) => {
+  const startedAt = startOf(scrapes)
+  const series = new Map<string, (number | null)[]>()
+  const evaluator = createRuleEvaluator(ruleSet())
+  evaluator.evaluate(0, [])
+  const firing = scrapes.map(({ metrics }, before): readonly Firing[] => {
+    const index = before + 1
+    const samples = fromEpoch(parsePrometheusText(metrics).samples, startedAt)
+    const all = [
+      ...samples.map(({ name, labels, value }) => ({ name, labels: { ...ownOf(labels, target), ...target }, value })),
+      { name: 'up', labels: target, value: 1 },
+    ]
+    evaluator.observe(index * SCRAPE_MS, all)
+    evaluator.evaluate(index * STEP_S * 1000, [], { isPart: true })
+    for (const { name, labels, value } of all) {
+      const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`)
+      const key = `${name}{${pairs.join(',')}}`
+      const values = series.get(key) ?? Array.from({ length: index }, () => null)
+      series.set(key, values)
+      values.push(value)
+    }
+    for (const values of series.values()) if (values.length === index) values.push(null)
+    return evaluator
+      .active()
+      .filter(({ state }) => state === 'firing')
+      .map(({ rule, labels: { alertname: _name, ...labels }, value }) => ({
+        name: rule.alert,
+        labels,
+        annotations: annotationsOf(rule.row, { labels, value }),
+      }))
+  })
+  return { series, firing }
+}
+
+/** Each simulated node has the same key; two nodes with one key are a fault wherever they are. */
+const ownOf = ({ identity, ...labels }: Readonly<Record<string, string>>, { cluster }: typeof NODE) =>
+  identity === undefined ? labels : { ...labels, identity: `${identity}-${cluster}` }
+
+/** Alerts without a node, such as ChainWatchdog, are one however many nodes there are. */
+const withoutRepeats = (alerts: readonly Firing[]): readonly Firing[] => [
+  ...new Map(alerts.map((alert) => [JSON.stringify(alert.labels), alert])).values(),
+]
 
 /** `_` is a missing sample; the first one after a sample ends the series. */
 const notation = (values: readonly (number | null)[]): string =>

@@ -277,7 +277,7 @@ export const collectors: Row = {
     graph({
       title: 'Memory of the agents',
       about: 'Resident memory of the agents that use most. Growth over days is a fault of the agent: report it.',
-      alerts: ['ChainAgentDown'],
+      alerts: ['ChainAgentFailing', 'ChainAgentDown'],
       unit: 'bytes',
       width: 8,
       min: 0,
@@ -286,7 +286,7 @@ export const collectors: Row = {
     graph({
       title: 'Delay of the event loop, 99th percentile',
       about: 'Of the slowest agents. Above some tens of milliseconds, scrapes and polls are late.',
-      alerts: ['ChainCollectorStale'],
+      alerts: ['ChainAgentFailing', 'ChainCollectorStale'],
       unit: 's',
       width: 8,
       min: 0,

@@ -57,7 +57,7 @@ export const budget: Row = {
     table({
       title: 'Budget of the week',
       about: `Share of time with a newest block of at most ${FRESH_WITHIN}, in several windows, and the downtime that ${inWords(OBJECTIVE, 'percentunit')} of a week leaves. Time without data counts neither way: see how much of the week is known. A window of which less than half is known is absent, and so is the last hour while the agent cannot be scraped.`,
-      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
+      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow', 'ChainUptimeBudgetSpent'],
       width: 24,
       height: 7,
       keys: { instance: 'Node' },
@@ -93,7 +93,7 @@ export const budget: Row = {
       title: 'Uptime of the week, as the agent measures it',
       about:
         'The agent of each node measures the same itself, and keeps it while Prometheus is down: the time with a fresh block, and the own rounds that had a block. The budget is the downtime that its configured objective (`health.objective`) leaves; statesync and maintenance use it, unknown time does not. If it differs from the table above, Prometheus missed a part of the week, or the objectives differ.',
-      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
+      alerts: ['ChainUptimeBudgetSpent', 'ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
       width: 24,
       height: 7,
       keys: { instance: 'Node' },

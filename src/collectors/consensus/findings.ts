@@ -1,3 +1,4 @@
+import { count } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import type { Indicator, WindowReading } from './window.ts'
 
@@ -72,7 +73,8 @@ export const FINDINGS: readonly Finding[] = [
     alert: 'ChainConsensusFinding',
     when: ({ committing, messages: { local_timeout: timeouts } }) =>
       committing === null || timeouts === null ? null : !committing && timeouts > 0,
-    text: ({ messages }) => `${messages.local_timeout} local timeouts, and no block committed.`,
+    text: ({ messages, localTimeoutRounds }) =>
+      `${count(messages.local_timeout ?? 0, 'local timeout')} of ${count(localTimeoutRounds ?? 0, 'round')}, and no block committed.`,
     suggestion:
       'The node runs, but receives too few messages to close a round. Check that its ports are reachable and that it has upstream validators; then restart consensus and execution together.',
   },
@@ -93,10 +95,11 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'local_timeouts',
     severity: 'warning',
     alert: 'ChainConsensusFinding',
-    when: ({ isWhole, messages: { local_timeout: local, round_timed_out: network } }) =>
+    // In rounds: while no round ends, the node logs one timeout after the other for the same round.
+    when: ({ isWhole, localTimeoutRounds: local, messages: { round_timed_out: network } }) =>
       isWhole && local !== null && network !== null ? local >= network + 3 : null,
-    text: ({ messages }) =>
-      `${messages.local_timeout} rounds timed out on this node, ${messages.round_timed_out} in the network.`,
+    text: ({ messages, localTimeoutRounds }) =>
+      `${localTimeoutRounds} rounds timed out on this node, ${messages.round_timed_out} in the network.`,
     suggestion:
       'Proposals reach this node late: check the connection (packet loss, bandwidth), CPU load and the clock.',
   },

@@ -71,27 +71,27 @@ export const createNewest = <T>(): Newest<T> => {
 
 export const wholeSecond = (at: number): number => Math.floor(at / second)
 
-/** The peers that were seen last: at most `limit`, beyond which the one not seen for longest is removed. */
-export interface RecentPeers {
-  add(peer: string, at: number): void
-  /** The number of peers seen at `from` or later. */
+/** The peers, or rounds, that were seen last: at most `limit`, beyond which the one not seen for longest is removed. */
+export interface RecentlySeen<T> {
+  add(one: T, at: number): void
+  /** The number of those seen at `from` or later. */
   countSince(from: number): number
 }
 
-export const createRecentPeers = (limit: number): RecentPeers => {
+export const createRecentlySeen = <T>(limit: number): RecentlySeen<T> => {
   /** Ordered by the time at which they were last seen. */
-  const seenAt = new Map<string, number>()
+  const seenAt = new Map<T, number>()
   const removeOldest = (isExpired: (at: number) => boolean): void => {
-    for (const [peer, at] of seenAt) {
+    for (const [one, at] of seenAt) {
       if (!isExpired(at)) return
-      seenAt.delete(peer)
+      seenAt.delete(one)
     }
   }
   return {
-    add: (peer, at) => {
-      const latest = Math.max(at, seenAt.get(peer) ?? 0)
-      seenAt.delete(peer)
-      seenAt.set(peer, latest)
+    add: (one, at) => {
+      const latest = Math.max(at, seenAt.get(one) ?? 0)
+      seenAt.delete(one)
+      seenAt.set(one, latest)
       removeOldest(() => seenAt.size > limit)
     },
     countSince: (from) => {

@@ -1,7 +1,7 @@
 import { CONSENSUS_KINDS } from './definition.ts'
 import { type ConsensusEvent } from '../../parsers/consensus-log.ts'
 import { minute, second } from '../../core/units.ts'
-import { createNewest, createRecentPeers, createSlidingCounts, wholeSecond } from './sliding-window.ts'
+import { createNewest, createRecentlySeen, createSlidingCounts, wholeSecond } from './sliding-window.ts'
 
 export type ConsensusKind = (typeof CONSENSUS_KINDS)[number]
 
@@ -98,6 +98,8 @@ export interface WindowReading {
   readonly blocksyncActive: boolean | null
   /** Messages by kind; null if the log does not contain this kind, or does not cover the window. */
   readonly messages: Readonly<Record<ConsensusKind, number | null>>
+  /** Rounds among the `local_timeout` messages, in which a round that does not end has many; null where they are. */
+  readonly localTimeoutRounds: number | null
   /** Number of lines by indicator; 0 if none was read, for whatever reason. */
   readonly seen: Readonly<Record<Indicator, number>>
   readonly networkErrors: number
@@ -114,6 +116,8 @@ export interface WindowReading {
 const SECONDS = 60
 const NETWORK_SECONDS = (5 * minute) / second
 const MAX_PEERS = 1024
+/** More than a node times out in a minute. */
+const MAX_ROUNDS = 1024
 
 interface ConsensusWindow {
   add(event: ConsensusEvent, at: number): void
@@ -157,7 +161,8 @@ const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
 export const createConsensusWindow = (): ConsensusWindow => {
   const counts = createSlidingCounts<CountedKey>(SECONDS)
   const network = createSlidingCounts<'error'>(NETWORK_SECONDS)
-  const peers = createRecentPeers(MAX_PEERS)
+  const peers = createRecentlySeen<string>(MAX_PEERS)
+  const timedOut = createRecentlySeen<bigint>(MAX_ROUNDS)
   const round = createNewest<bigint>()
   const epoch = createNewest<bigint>()
   const block = createNewest<bigint>()
@@ -187,7 +192,10 @@ export const createConsensusWindow = (): ConsensusWindow => {
       round.add(event.round, at)
       if (event.epoch !== null) epoch.add(event.epoch, at)
     }
-    if (event.event === 'local_timeout') round.add(event.round, at)
+    if (event.event === 'local_timeout') {
+      round.add(event.round, at)
+      timedOut.add(event.round, at)
+    }
     if (event.event === 'vote_created') voted.add(true, at)
     if (event.event === 'statesync' && event.step !== 'serving') needed.add(true, at)
     if (event.event === 'start' && event.step === 'live') live.add(true, at)
@@ -216,6 +224,9 @@ export const createConsensusWindow = (): ConsensusWindow => {
     const isStarting = begun.at !== null && begun.at > (startEnded.at ?? 0)
     const networkPeers = peers.countSince(networkFrom)
     const isNetworkCovered = isDebug && coveredFrom !== null && coveredFrom <= networkFrom
+    const messages = recordOf(CONSENSUS_KINDS, (kind) =>
+      isCovered && (isDebug || !DEBUG_KINDS.has(kind) || counts.total(kind) > 0) ? counts.total(kind) : null,
+    )
     return {
       round: round.since(from),
       epoch: epoch.since(from),
@@ -224,9 +235,8 @@ export const createConsensusWindow = (): ConsensusWindow => {
       startActive: certain(isStarting, startEnded.at !== null),
       statesyncActive: certain(isSyncing, isLive || isWhole),
       blocksyncActive: certain(counts.total('blocksync') > 0, isWhole && isDebug),
-      messages: recordOf(CONSENSUS_KINDS, (kind) =>
-        isCovered && (isDebug || !DEBUG_KINDS.has(kind) || counts.total(kind) > 0) ? counts.total(kind) : null,
-      ),
+      messages,
+      localTimeoutRounds: messages.local_timeout === null ? null : timedOut.countSince(from),
       seen: recordOf(INDICATORS, (indicator) => counts.total(indicator)),
       networkErrors: network.total('error'),
       networkErrorPeers: networkPeers > 0 || isNetworkCovered ? networkPeers : null,

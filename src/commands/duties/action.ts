@@ -66,8 +66,8 @@ const dutiesAsJson = ({ from, to, rewards, scheduleProblem, eventsProblem, ...du
 
 const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: Style): readonly string[] => {
   const plain = (text: string): string => style.plain(sanitize(text))
-  const { epochs, missed } = duties
-  const isBad = missed.length > 0
+  const { epochs, missed, gaps } = duties
+  const isBad = missed.length > 0 || gaps.length > 0
   return [
     ...wrap(plain(headline(duties)), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
     ...wrap(plain(coverage(duties)), style),
@@ -76,12 +76,18 @@ const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: S
       epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, plain(epochText(epoch, duties))]),
       style,
     ),
-    ...(isBad ? ['', 'Missed rounds:'] : []),
+    ...(missed.length > 0 ? ['', 'Missed rounds:'] : []),
     ...pairs(
       missed.map((round) => [utc(round.at), plain(missedText(round, names))]),
       style,
     ),
     ...(duties.omitted === 0 ? [] : [`${count(duties.omitted, 'earlier missed round')} not listed.`]),
+    ...(gaps.length > 0 ? ['', 'Gaps of the stream:'] : []),
+    ...pairs(
+      gaps.slice(-MAX_GAPS).map((gap) => [utc(gap.fromAt), plain(gapText(gap))]),
+      style,
+    ),
+    ...(gaps.length > MAX_GAPS ? [`${count(gaps.length - MAX_GAPS, 'earlier gap')} not listed.`] : []),
     '',
     ...notes(duties).flatMap((note) => wrap(plain(note), style).map((line) => style.paint('quiet', line))),
   ]
@@ -91,20 +97,31 @@ const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: S
 const sumOf = (all: readonly (number | null)[]): number | null =>
   all.reduce<number | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0)
 
-/** Own rounds of all epochs. */
+/** Own rounds of all epochs. `unseen` are those in gaps of the stream, in addition to the expected ones. */
 export const totalsOf = ({ epochs, covered }: Pick<Duties, 'epochs' | 'covered'>) => ({
   led: covered && sumOf(epochs.map(({ led }) => led)),
   missed: covered && sumOf(epochs.map(({ missed }) => missed)),
   expected: covered && sumOf(epochs.map(({ expected }) => expected)),
+  unseen: covered && sumOf(epochs.map((epoch) => (epoch.unseen === 0 ? 0 : epoch.unseenOwn))),
 })
 
+/** `28 of 31 own rounds led, 0 missed, 3 in gaps of the stream: unknown`; null if no round is known. */
+export const outcome = ({ led, missed, expected, unseen }: ReturnType<typeof totalsOf>): string | null => {
+  if (led === null || missed === null) return null
+  const own =
+    expected === null
+      ? 'an unknown number of own rounds'
+      : unseen === null
+        ? `at least ${count(expected, 'own round')}`
+        : count(expected + unseen, 'own round')
+  const lost = unseen === 0 ? '' : `, ${unseen === null ? 'those' : figure(unseen)} in gaps of the stream: unknown`
+  return `${figure(led)} of ${own} led, ${expected === null ? 'at least ' : ''}${figure(missed)} missed${lost}`
+}
+
 const headline = (duties: Duties): string => {
-  const { led, missed, expected } = totalsOf(duties)
   if (duties.covered === null)
     return `No rounds since ${utc(duties.from)}: the ledger stream in the journal has no blocks`
-  if (led === null || missed === null) return 'Own rounds unknown: set node.publicKey, or start the agent'
-  const own = expected === null ? 'an unknown number of own rounds' : count(expected, 'own round')
-  return `${figure(led)} of ${own} led, ${expected === null ? 'at least ' : ''}${figure(missed)} missed`
+  return outcome(totalsOf(duties)) ?? 'Own rounds unknown: set node.publicKey, or start the agent'
 }
 
 /** Which part of the time the stream covers. */
@@ -113,13 +130,10 @@ export const coverage = ({ covered, from, to, gaps, epochs }: Duties): string =>
   const lost = gaps.reduce((sum, gap) => sum + gap.toAt - gap.fromAt, 0)
   const length = covered.toAt - covered.fromAt - lost
   const unseen = epochs.reduce((sum, epoch) => sum + epoch.unseen, 0)
-  const unseenOwn = sumOf(epochs.map((epoch) => (epoch.unseen === 0 ? 0 : epoch.unseenOwn)))
   const missing =
     gaps.length === 0
       ? ''
-      : `; without ${count(gaps.length, 'gap')} of ${duration(lost)} in all, with ${count(unseen, 'round')}, ${
-          unseenOwn === null ? 'own ones among them unknown' : `${figure(unseenOwn)} of them own`
-        }`
+      : `; without ${count(gaps.length, 'gap')} of ${duration(lost)} in all, with ${count(unseen, 'round')}`
   return `Covered: ${duration(length)} of ${duration(to - from)}, ${utc(covered.fromAt)} to ${utc(covered.toAt)}${missing}`
 }
 
@@ -152,9 +166,17 @@ const missedText = (
   names: ReadonlyMap<string, string>,
 ): string => {
   const before = previousLeader === null ? 'unknown' : (names.get(previousLeader) ?? shortKey(previousLeader))
-  const then = recorded === null ? 'unknown' : recorded.length === 0 ? 'nothing' : recorded.join(', ')
-  return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; recorded then: ${then}`
+  return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; ${recordedText(recorded)}`
 }
+
+const MAX_GAPS = 20
+
+/** What the agent recorded tells a node that was down from a stream that was not read. */
+const gapText = ({ fromAt, toAt, recorded }: Duties['gaps'][number]): string =>
+  `${duration(toAt - fromAt)}; ${recordedText(recorded)}`
+
+const recordedText = (recorded: readonly string[] | null): string =>
+  `recorded then: ${recorded === null ? 'unknown' : recorded.length === 0 ? 'nothing' : recorded.join(', ')}`
 
 const shortKey = (key: string): string => `${key.slice(0, 4)}..${key.slice(-4)}`
 

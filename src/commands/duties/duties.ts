@@ -18,7 +18,7 @@ import { type Events, readEvents } from '../events/events.ts'
 import { readLedger } from '../ledger/ledger.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 import { findOwnKey } from '../shared/own-key.ts'
-import { createRoundHistory, type MissedRound, type RoundHistory } from './rounds.ts'
+import { createRoundHistory, type MissedRound, type RoundGap, type RoundHistory } from './rounds.ts'
 
 export interface DutiesOptions extends SourceOverrides {
   readonly config: Config
@@ -42,15 +42,19 @@ interface Unknown {
   readonly unknownBecause: string
 }
 
-export interface Duties extends Omit<RoundHistory, 'missed'> {
+/** What the agent recorded around that time; null if it has no record of it. */
+interface Recorded {
+  readonly recorded: readonly string[] | null
+}
+
+export interface Duties extends Omit<RoundHistory, 'missed' | 'gaps'> {
   readonly from: number
   readonly to: number
   /** The own key; null if it is not known. */
   readonly key: string | null
-  readonly missed: readonly (MissedRound & {
-    /** What the agent recorded around that time; null if it has no record of it. */
-    readonly recorded: readonly string[] | null
-  })[]
+  readonly missed: readonly (MissedRound & Recorded)[]
+  /** Times of which the stream has no rounds. */
+  readonly gaps: readonly (RoundGap & Recorded)[]
   /** Lines of the stream that could not be parsed. */
   readonly unparsed: number
   readonly rewards: Known<Staking['rewards']>
@@ -76,15 +80,17 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
     unparsed = summary.unparsed
     onProgress(summary.blocks)
   }
-  const { missed, ...rounds } = history.read()
+  const { missed, gaps, ...rounds } = history.read()
   const isRecording = recording !== undefined
   const events = isRecording ? OF_RECORDING : await attempt(() => readEvents(withoutSince(options)))
+  const recordedAt = (at: number) => ({ recorded: events.value && recordedAround(events.value, at) })
   return {
     ...rounds,
     from: since,
     to,
     key,
-    missed: missed.map((round) => ({ ...round, recorded: events.value && recordedAround(events.value, round.at) })),
+    missed: missed.map((round) => ({ ...round, ...recordedAt(round.at) })),
+    gaps: gaps.map((gap) => ({ ...gap, ...recordedAt(gap.fromAt) })),
     unparsed,
     rewards: isRecording ? OF_RECORDING : await attempt(() => readRewards(options)),
     scheduleProblem: sets.unknownBecause,

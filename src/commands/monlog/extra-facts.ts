@@ -6,7 +6,9 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 
 /** Facts from the log that the agent's own window does not have: leaders of timed-out rounds, the group, the newest block. */
 export interface ExtraFacts {
-  /** Rounds that this node timed out, by the leader's key, those with the most rounds first. */
+  /** Rounds that this node timed out: it logs a timeout again and again for a round that does not end. */
+  readonly timedOutRounds: number
+  /** Those whose leader is in the log, by the leader's key, those with the most rounds first. */
   readonly gaveUpOn: readonly { readonly leader: string; readonly rounds: number }[]
   /** The newest group that a full node has joined; null if the log has none. */
   readonly group: Group | null
@@ -27,11 +29,11 @@ export const GROUP_MESSAGE = 'RaptorCastSecondary Client confirmed group'
 
 const GROUP =
   /"message":"RaptorCastSecondary Client confirmed group for rounds \[(\d+), ?(\d+)\) from validator (?:0x)?([0-9a-fA-F]{66})\b/
-/** Entries kept of each kind; a node times out at most two rounds per second. */
+/** Entries kept of each kind; a node logs at most two timeouts per second. */
 const MAX_KEPT = 10_000
 
 export const createExtraFacts = () => {
-  const gaveUp: { readonly at: number; readonly leader: string }[] = []
+  const gaveUp: { readonly at: number; readonly round: bigint; readonly leader: string | null }[] = []
   let group: (Group & { readonly at: number }) | undefined
   /** Seconds in which a block was committed, ascending. */
   const committed: number[] = []
@@ -44,8 +46,8 @@ export const createExtraFacts = () => {
         if (committed.at(-1) !== wholeSecond(at)) committed.push(wholeSecond(at))
         if (committed.length > MAX_KEPT) committed.shift()
       } else if (head.includes('"local timeout"')) {
-        const leader = leaderOf(message)
-        if (leader !== undefined) gaveUp.push({ at: wholeSecond(at), leader })
+        const event = timeoutOf(message)
+        if (event) gaveUp.push({ at: wholeSecond(at), round: event.round, leader: event.leader })
         if (gaveUp.length > MAX_KEPT) gaveUp.shift()
       } else if (head.includes(GROUP_MESSAGE)) {
         group = groupOf(message, wholeSecond(at)) ?? group
@@ -54,12 +56,14 @@ export const createExtraFacts = () => {
     /** The facts of the last `seconds` before `to`, both in seconds. */
     read: (to: number, seconds: number): ExtraFacts => {
       const isWithin = ({ at }: { readonly at: number }): boolean => at >= to - seconds && at < to
+      const leaders = new Map(gaveUp.filter(isWithin).map(({ round, leader }) => [round, leader]))
       const rounds = new Map<string, number>()
       const newestCommit = committed.findLast((at) => isWithin({ at }))
-      for (const { leader } of gaveUp.filter(isWithin)) {
-        rounds.set(leader, (rounds.get(leader) ?? 0) + 1)
+      for (const leader of leaders.values()) {
+        if (leader !== null) rounds.set(leader, (rounds.get(leader) ?? 0) + 1)
       }
       return {
+        timedOutRounds: leaders.size,
         gaveUpOn: [...rounds]
           .map(([leader, count]) => ({ leader, rounds: count }))
           .toSorted((a, b) => b.rounds - a.rounds || (a.leader < b.leader ? -1 : 1)),
@@ -70,10 +74,10 @@ export const createExtraFacts = () => {
   }
 }
 
-const leaderOf = (message: string): string | undefined => {
+const timeoutOf = (message: string) => {
   try {
     const event = parseConsensusLine(message)
-    return event?.event === 'local_timeout' ? (event.leader ?? undefined) : undefined
+    return event?.event === 'local_timeout' ? event : undefined
   } catch (error) {
     // The consensus count already counts it as unparsed.
     if (error instanceof ParseError) return undefined

@@ -49,6 +49,8 @@ export interface MonlogReport {
     readonly count: number
     readonly peers: number | null
   }
+  /** Null where the number of their messages is. */
+  readonly timedOutRounds: number | null
   readonly gaveUpOn: ExtraFacts['gaveUpOn']
   readonly group: ExtraFacts['group']
   /** The first line that looks like a consensus line and could not be parsed. */
@@ -77,6 +79,7 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     const values = minutes.map((_, at) => valueOf(at))
     return values.length < range.minutes ? null : total(values)
   }
+  const messages = recordOf(CONSENSUS_KINDS, (kind) => sum((at) => minutes[at]?.found.messages[kind] ?? null))
   const report = {
     ...facts,
     window: {
@@ -96,12 +99,13 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     block: found?.block ?? null,
     // A service that logs nothing may still commit.
     committing: hasSpoken ? (found?.committing ?? null) : null,
-    messages: recordOf(CONSENSUS_KINDS, (kind) => sum((at) => minutes[at]?.found.messages[kind] ?? null)),
+    messages,
     networkErrors: {
       within: networkSpan(range.to, readFrom),
       count: found?.networkErrors ?? 0,
       peers: found?.networkErrorPeers ?? null,
     },
+    timedOutRounds: messages.local_timeout === null ? null : extraFacts.timedOutRounds,
     gaveUpOn: extraFacts.gaveUpOn,
     group: extraFacts.group,
     committedBefore: extraFacts.committedBefore,

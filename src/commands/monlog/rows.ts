@@ -1,7 +1,7 @@
 import type { KeyNames } from '../../config/key-names.ts'
 import { redactLog } from '../../core/redact-log.ts'
 import type { MonlogReport } from './report.ts'
-import { duration, figure, joinList } from '../../core/format.ts'
+import { count, duration, figure, joinList } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 
 type Row = readonly [label: string, value: string]
@@ -70,17 +70,17 @@ const linesOf = ({ window: { lines, dropped, unreadable } }: MonlogReport): stri
     ...(unreadable === 0 ? [] : [`${figure(unreadable)} could not be read`]),
   ].join(', ')
 
-const statesyncOf = ({ statesync, messages: { statesync: count } }: MonlogReport): string => {
+const statesyncOf = ({ statesync, messages: { statesync: lines } }: MonlogReport): string => {
   if (statesync === null) return UNKNOWN
-  const detail = count === null || count === 0 ? '' : `: ${figure(count)} messages`
+  const detail = lines === null || lines === 0 ? '' : `: ${count(lines, 'message')}`
   if (statesync) return `under way${detail}`
   return detail === '' ? 'No statesync messages.' : `complete${detail}`
 }
 
-const blocksyncOf = ({ blocksync, messages: { blocksync: count } }: MonlogReport): string => {
+const blocksyncOf = ({ blocksync, messages: { blocksync: lines } }: MonlogReport): string => {
   if (blocksync === null) return UNKNOWN
-  if (!blocksync && count === 0) return 'No blocksync messages.'
-  return `${blocksync ? 'under way' : 'complete'}${count === null ? '' : `: ${figure(count)} messages`}`
+  if (!blocksync && lines === 0) return 'No blocksync messages.'
+  return `${blocksync ? 'under way' : 'complete'}${lines === null ? '' : `: ${count(lines, 'message')}`}`
 }
 
 const committedOf = (report: MonlogReport): string => {
@@ -95,26 +95,27 @@ const committedOf = (report: MonlogReport): string => {
   return `${committing ? 'yes' : 'no'}: ${figure(blocks)} blocks in ${spanOf(report)}${newest}`
 }
 
-const counted = (parts: readonly (readonly [count: number | null, what: string])[]): string =>
-  parts.every(([count]) => count === null)
+const counted = (parts: readonly (readonly [amount: number | null, what: string])[]): string =>
+  parts.every(([amount]) => amount === null)
     ? UNKNOWN
-    : parts.map(([count, what]) => `${count === null ? UNKNOWN : figure(count)} ${what}`).join(', ')
+    : parts.map(([amount, what]) => `${amount === null ? UNKNOWN : figure(amount)} ${what}`).join(', ')
 
 /** The number of leaders that are listed. */
 const MAX_LEADERS = 6
 
-const timedOutOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
-  const { local_timeout: count } = messages
-  if (count === null) return UNKNOWN
+const timedOutOf = ({ timedOutRounds, gaveUpOn, messages }: MonlogReport, nameOf: NameOf): string => {
+  const times = messages.local_timeout
+  if (timedOutRounds === null || times === null) return UNKNOWN
   const named = gaveUpOn.slice(0, MAX_LEADERS).map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
   const others = gaveUpOn.length - named.length
   const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
-  return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}`
+  const repeated = times > timedOutRounds ? `, ${figure(times)} timeouts in all` : ''
+  return `${count(timedOutRounds, 'round')} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}${repeated}`
 }
 
-const networkOf = ({ networkErrors: { count, peers, within } }: MonlogReport): string => {
-  if (count === 0) return `no errors seen in ${within}`
-  return `${figure(count)} errors in ${within}${peers === null ? '' : `, from ${figure(peers)} peers`}`
+const networkOf = ({ networkErrors: { count: errors, peers, within } }: MonlogReport): string => {
+  if (errors === 0) return `no errors seen in ${within}`
+  return `${count(errors, 'error')} in ${within}${peers === null ? '' : `, from ${count(peers, 'peer')}`}`
 }
 
 const groupOf = ({ group }: MonlogReport, nameOf: NameOf): string =>

@@ -8,7 +8,7 @@ import { toApiJson } from '../../core/json.ts'
 import { sanitize } from '../../core/redact.ts'
 import { day, second } from '../../core/units.ts'
 import { share } from '../../health/sections/fact.ts'
-import { coverage, rewardText, totalsOf } from '../duties/action.ts'
+import { coverage, outcome, rewardText, totalsOf } from '../duties/action.ts'
 import type { Known } from '../duties/duties.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { type Availability, readReport, type Report, type Restarts } from './report.ts'
@@ -89,7 +89,7 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
   const plain = (text: string): string => style.plain(sanitize(text))
   const rows: readonly (readonly [string, string])[] = [
     ['availability', known(availability, (value) => availabilityText(to, value))],
-    ['own rounds', known(duties, (value) => `${ownText(totalsOf(value))}. ${coverage(value)}`)],
+    ['own rounds', known(duties, (value) => `${outcome(totalsOf(value)) ?? NO_ROUNDS}. ${coverage(value)}`)],
     ['restarts', known(restarts, restartText)],
     ['incidents', known(incidents, incidentText)],
     ['disk', diskText(disk)],
@@ -136,11 +136,7 @@ const availabilityText = (to: number, value: Availability): string => {
   return `${share(value.fresh / value.known)} of the known ${duration(value.known)} since ${utc(value.fromAt)} with a fresh block, ${duration(down)} without; budget of ${share(1 - objective)} downtime: ${budget}`
 }
 
-const ownText = ({ led, missed, expected }: ReturnType<typeof totalsOf>): string => {
-  if (led === null || missed === null) return 'unknown: no rounds in the journal, or the key of the node is unknown'
-  if (expected === null) return `${figure(led)} led, at least ${figure(missed)} missed`
-  return `${figure(led)} of ${figure(expected)} led, ${figure(missed)} missed`
-}
+const NO_ROUNDS = 'unknown: no rounds in the journal, or the key of the node is unknown'
 
 const restartText = ({ fromAt, runs }: Restarts): string => {
   const services = [...new Set(runs.map(({ service }) => service))].toSorted()

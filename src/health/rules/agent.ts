@@ -147,6 +147,47 @@ and on (instance, job, cluster, collector)
             'The agent on {{ $labels.instance }} has not been able to save its journal cursors and counts for five minutes. After a restart its counters start again, and lines that were written in between are missed.',
         },
         {
+          ...FAILING,
+          comment:
+            'Three quarters of the MemoryMax of the unit, at which the kernel kills the agent. It uses about 140 MB (docs/reference/benchmarks.md).',
+          labels: { problem: 'memory' },
+          limit: 402653184,
+          for: '15m',
+          expr: (limit) => `process_resident_memory_bytes{job="chain-agent"} > ${limit}`,
+          advice: [
+            'See what it reads: `chain-agent status agent`.',
+            'Save what shows the cause, and report it: `sudo chain-agent bundle`. A restart frees the memory: `sudo systemctl restart chain-agent`.',
+          ],
+          description: (limit) =>
+            `The agent on {{ $labels.instance }} has used {{ $value | humanize1024 }}B of memory for 15 minutes, more than ${limit / 1024 ** 2} MiB. The kernel kills it at 512 MiB.`,
+        },
+        {
+          ...FAILING,
+          comment:
+            'The agent polls each second, and a delay of a second makes its readings late. The value is of the time since the last scrape or evaluation, 15 s or less.',
+          labels: { problem: 'event loop' },
+          limit: 1,
+          for: '10m',
+          expr: (limit) => `nodejs_eventloop_lag_p99_seconds{job="chain-agent"} > ${limit}`,
+          advice: [
+            'See whether the host is overloaded: `chain-agent status host`.',
+            'See which log it has to read: `chain-agent status agent`.',
+          ],
+          description: (limit) =>
+            `In one of a hundred moments of the last ten minutes the agent on {{ $labels.instance }} was {{ $value | humanizeDuration }} late, more than ${limit} s. Its readings and alerts are as late; at 30 seconds systemd restarts it.`,
+        },
+        {
+          ...FAILING,
+          comment:
+            'Killed at MemoryMax or by the watchdog, or ended with an error, it is started again within five seconds, before a scrape fails. Three starts: an update and a correction of it are two.',
+          labels: { problem: 'restarts' },
+          limit: 2,
+          expr: (limit) => `changes(process_start_time_seconds{job="chain-agent"}[1h]) > ${limit}`,
+          advice: ['See why it ended: `journalctl -u chain-agent --since -1h | grep -v info`.'],
+          description: (limit) =>
+            `The agent on {{ $labels.instance }} has been started again {{ $value }} times within an hour, more than ${limit}. What happens between an end and a start is not seen.`,
+        },
+        {
           comment: 'One is due every minute. changes(), because it also covers a heartbeat that was never accepted.',
           alert: 'ChainHeartbeatFailing',
           severity: 'warning',

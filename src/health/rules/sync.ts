@@ -231,7 +231,7 @@ and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
         {
           ...RPC_DOWN_ROW,
           comment:
-            'An RPC that answers now and then has chain_rpc_up 1 now and then. Two minutes: the range still has the errors of an outage that has ended.',
+            'An RPC that answers now and then has chain_rpc_up 1 now and then; one that never does is the row above. Two minutes: the range still has the errors of an outage that has ended.',
           alert: 'ChainRpcDown',
           labels: { why: 'most requests fail' },
           severity: 'critical',
@@ -239,6 +239,7 @@ and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           component: 'sync',
           for: '2m',
           expr: `${rpcErrors('2m')} > 0.5
+and on (instance, job, cluster) (max_over_time(chain_rpc_up[2m]) == 1)
 ${RPC_EXPECTED}
 unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           description:

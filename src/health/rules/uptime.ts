@@ -76,6 +76,18 @@ ${burns('3d', '6h', objective)}`,
             description: (limit) =>
               `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last day (minimum ${percent(limit)}) or three days (${percent(objective)}), and the downtime continues. At this rate the node is down for more than ${budget} of the week.`,
           },
+          {
+            ...BUDGET,
+            alert: 'ChainUptimeBudgetSpent',
+            comment:
+              'By the counts of the agent, which it keeps on its disk: Prometheus need not have the week. Information, because it lasts for days and what is lost cannot be regained. Not of own rounds: few of them are many percent each.',
+            severity: 'info',
+            for: '15m',
+            expr: `chain_slo_budget_remaining_ratio{criterion="fresh_block"} < 0
+and on (instance, job, cluster) (chain_slo_known_ratio > 0.5)`,
+            summary: 'The uptime objective of the last seven days is missed.',
+            description: `{{ $labels.instance }} was down for longer than the ${budget} of the last seven days that its objective allows.`,
+          },
         ],
       },
     ],

@@ -195,6 +195,7 @@ describe('a minute of the journal', () => {
       ...healthy(40, 90),
       gaveUp(89_000, one),
       gaveUp(89_100, two),
+      { ...gaveUp(89_100, two), at: 89_150 }, // the same round again
       { at: 89_200, text: group },
     ]
     const report = await ofJournal(said, { until: 90 })
@@ -202,6 +203,7 @@ describe('a minute of the journal', () => {
       { leader: two, rounds: 2 },
       { leader: one, rounds: 1 },
     ])
+    expect(report).toMatchObject({ timedOutRounds: 3, messages: { local_timeout: 4 } })
     expect(report.group).toEqual({ fromRound: 1000n, toRound: 1200n, validator: one })
   })
 })
