@@ -14,6 +14,7 @@ import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createHistory } from '../exporter/page/figures.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
+import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
@@ -111,7 +112,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     host: options.host,
     checkpoints,
     ownsProcess,
-    health: () => monitor.health(),
+    health: () => ({ state: monitor.health().state, causes: countedCauses(diagnose(snapshot())) }),
     complain: (message) => {
       log.error(message)
     },

@@ -23,9 +23,8 @@ import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { Health } from '../core/health.ts'
+import type { HealthSummary } from '../core/health.ts'
 import type { Recorder } from '../core/metric.ts'
-import { notEvaluated } from '../health/monitor.ts'
 import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
@@ -131,8 +130,8 @@ interface RuntimeOptions {
   readonly ownsProcess: boolean
   /** Follows the journal; a command that reads once passes one that ends. */
   readonly journal?: Journal<JournalEntry>
-  /** The health of the node by the rules, for the heartbeat, which a command that reads once does not send. */
-  readonly health?: () => Health
+  /** The health of the node by its diagnosis, for the heartbeat, which a command that reads once does not send. */
+  readonly health?: () => HealthSummary
   /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
   readonly notice?: (change: Change) => void
@@ -152,10 +151,12 @@ interface CollectorRuntime {
   prefix(): string | null
 }
 
+const NOT_SENT: HealthSummary = { state: 'unknown', causes: [] }
+
 /** Connects sources, parsers and collectors, for the agent and for a command that reads the node once. */
 export const createRuntime = async (options: RuntimeOptions): Promise<CollectorRuntime> => {
   const { clock, path, exec, ask, checkpoints } = options
-  const { journal = createJournal({ exec, parse: parseJournalEntry }), health = () => notEvaluated(0) } = options
+  const { journal = createJournal({ exec, parse: parseJournalEntry }), health = () => NOT_SENT } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, options)
   let prefix: Prefix | undefined

@@ -11,7 +11,7 @@ import type { Clock } from '../core/clock.ts'
 import type { EpochLengths } from '../core/epoch.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { Health } from '../core/health.ts'
+import type { HealthSummary } from '../core/health.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
@@ -56,8 +56,8 @@ export interface Sources {
   tokenFeed(token: WatchedToken): TokenFeed
   /** The samples of all collectors, for derived ones. */
   readonly published: () => Iterable<Sample>
-  /** The health of the node by the rules. */
-  readonly health: () => Health
+  /** The health of the node by its diagnosis. */
+  readonly health: () => HealthSummary
   /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
 }

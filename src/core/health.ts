@@ -41,6 +41,13 @@ export interface Health {
   readonly failures: readonly string[]
 }
 
+/** The health of the node for the receiver of the heartbeat. */
+export interface HealthSummary {
+  readonly state: HealthState
+  /** The causes of the diagnosis that are warnings or worse, each a sentence without its full stop, the first one first. */
+  readonly causes: readonly string[]
+}
+
 /** The severity or emphasis of a text. */
 export const TONES = ['good', 'notice', 'bad', 'unknown', 'quiet', 'strong'] as const
 export type Tone = (typeof TONES)[number]

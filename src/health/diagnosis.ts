@@ -92,6 +92,10 @@ const sentenceOf = ({ word, deciding, maintenance, snapshot: { known, health } }
   return worst?.summary ?? 'see the findings'
 }
 
+/** The sentences of the causes that are warnings or worse, by themselves or by what follows from them. */
+export const countedCauses = ({ causes }: Diagnosis): readonly string[] =>
+  causes.filter((cause) => weightOf(cause) !== 'info').map(({ summary }) => summary)
+
 /** Recoveries whose time the operator chooses. */
 const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
 

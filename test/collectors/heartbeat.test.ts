@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { heartbeat } from '../../src/collectors/heartbeat/collector.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import type { Health } from '../../src/core/health.ts'
+import type { HealthSummary } from '../../src/core/health.ts'
 import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import { createHeartbeat } from '../../src/sources/endpoints.ts'
@@ -50,7 +50,7 @@ const listen = async () => {
   }
 }
 
-const beat = (published: () => readonly Sample[], health: () => Health = () => HEALTHY) => {
+const beat = (published: () => readonly Sample[], health: () => HealthSummary = () => HEALTHY) => {
   const outcomes: Outcome<unknown>[] = []
   const record = recording()
   const stop = new AbortController()
@@ -86,32 +86,8 @@ const beat = (published: () => readonly Sample[], health: () => Health = () => H
   }
 }
 
-const HEALTHY: Health = { state: 'healthy', since: 0, unknownBecause: null, findings: [], failures: [] }
-
-const FINDING = {
-  alert: 'ChainServiceDown',
-  severity: 'critical',
-  component: 'services',
-  state: 'firing',
-  since: 0,
-  for: 0,
-  description: '',
-  advice: [],
-  explainedBy: [],
-  labels: {},
-} as const
-
-/** A service that is down, and its consequence, which counts for nothing yet. */
-const DOWN: Health = {
-  state: 'critical',
-  since: 0,
-  unknownBecause: null,
-  failures: [],
-  findings: [
-    { ...FINDING, summary: 'A required service is not running.', countsAs: 'critical' },
-    { ...FINDING, summary: 'The newest block is too old.', countsAs: null },
-  ],
-}
+const HEALTHY: HealthSummary = { state: 'healthy', causes: [] }
+const DOWN: HealthSummary = { state: 'critical', causes: ['a required service is not running: bft'] }
 
 const contains = (words: string) => (text: string) => text.includes(words)
 
@@ -139,7 +115,7 @@ test('sends height and health, and exports the time of the last success', async 
   const document: unknown = JSON.parse((server.bodies[0] ?? '').replace(/^POST \S+ /, ''))
   expect(document).toMatchObject({
     health: 'healthy',
-    reasons: [],
+    causes: [],
     height: 4711,
     blocksBehind: 2,
     maintenance: null,
@@ -148,7 +124,7 @@ test('sends height and health, and exports the time of the last success', async 
   health = DOWN
   published = () => [...healthy(), sample('chain_agent_maintenance', 1, { reason: 'upgrade' })]
   await eventually(() => server.bodies.at(-1) ?? '', contains('"health":"critical"'))
-  expect(server.bodies.at(-1)).toContain('"reasons":["A required service is not running."]')
+  expect(server.bodies.at(-1)).toContain('"causes":["a required service is not running: bft"]')
   expect(server.bodies.at(-1)).toContain('"maintenance":"upgrade"')
 
   server.answer(503)

@@ -1,7 +1,7 @@
 import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { asError, SourceError, summaryOf } from '../../core/errors.ts'
-import type { Health, HealthState } from '../../core/health.ts'
+import type { HealthState, HealthSummary } from '../../core/health.ts'
 import { newestBlock } from '../../core/agreement.ts'
 import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { second } from '../../core/units.ts'
@@ -16,8 +16,8 @@ interface HeartbeatCollectorOptions {
   readonly send: SendHeartbeat
   /** Returns the samples of the other collectors. */
   readonly published: () => Iterable<Sample>
-  /** Returns the health of the node. */
-  readonly health: () => Health
+  /** Returns the health of the node by its diagnosis. */
+  readonly health: () => HealthSummary
   readonly recorder: Recorder
   readonly clock: Clock
   readonly timing: Timing
@@ -48,14 +48,14 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
   const sendOne = async ({ signal }: Context): Promise<Reading> => {
     const samples = [...published()]
     const known = createSampleIndex(samples)
-    const { state: healthState, findings } = health()
+    const { state: healthState, causes } = health()
     const height = ownHeight(known) ?? null
     const maintenance =
       MAINTENANCE_REASONS.find((reason) => known.value('chain_agent_maintenance', { reason }) === 1) ?? null
     const document = {
       at: new Date(clock.now()).toISOString(),
       health: healthState,
-      reasons: [...new Set(findings.flatMap(({ countsAs, summary }) => (REASONS.includes(countsAs) ? [summary] : [])))],
+      causes,
       maintenance,
       height,
       blockTime: isoTime(newestBlock(known)?.time),
@@ -85,9 +85,6 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
     states: ({ health: current, state }) => ({ heartbeat: state, health: current }),
   }
 }
-
-/** Severities of findings that are sent as reasons. */
-const REASONS: readonly (string | null)[] = ['critical', 'warning']
 
 /** A failure is a reading, not an error: the time of the last success must still be exported. */
 const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> => {
