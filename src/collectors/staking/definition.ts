@@ -157,11 +157,9 @@ export const definition = {
     chain_staking_commission_ratio: gauge('Commission of the validator, by view; absent where it is no member.', {
       view: SET_VIEWS,
     }),
-    chain_staking_expected_commission_ratio: gauge(
-      'Commission that the validator should have: `staking.expected.commission`.',
-    ),
+    chain_staking_expected_commission_ratio: gauge('Commission that the configuration expects of the validator.'),
     chain_staking_beneficiary_matches: gauge(
-      'Whether the beneficiary of the newest finalized block that this node led is `staking.expected.beneficiary`.',
+      'Whether the newest finalized block that this node led has the beneficiary that the configuration expects.',
     ),
     chain_staking_self_stake_tokens: gauge('Stake of the authority, with delegations that do not count yet.'),
     chain_staking_self_stake_minimum_tokens: gauge('Stake that the authority of a member needs at least.'),
