@@ -6,6 +6,7 @@ import { createLifecycleCounters, type LifecycleCounters } from '../collectors/l
 import {
   createChainSets,
   createMainPids,
+  createOwnBlock,
   createOwnKey,
   createUnitNames,
   type OwnKey,
@@ -76,6 +77,7 @@ const createCollectors = (
   const roundCounter = createRoundCounter()
   const roundFeed = createRoundFeed()
   const chainSets = createChainSets()
+  const ownBlock = createOwnBlock()
   const duties = createDuties()
 
   return (dependencies) => {
@@ -91,6 +93,7 @@ const createCollectors = (
       roundCounter,
       roundFeed,
       chainSets,
+      ownBlock,
       duties,
       journalFor: (name) => ({
         journal,

@@ -4,7 +4,7 @@ import type { Collector, Timing } from '../core/collector.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { ChainSets, MainPids, OwnKey, UnitNames } from './shared/node-state.ts'
+import type { ChainSets, MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
 import type { RoundFeed } from './schedule/predictions.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
@@ -71,6 +71,7 @@ export interface Shared {
   readonly roundCounter: RoundCounter
   readonly roundFeed: RoundFeed
   readonly chainSets: ChainSets
+  readonly ownBlock: OwnBlock
   readonly duties: Duties
 }
 

@@ -14,27 +14,29 @@ export const renderSettings = (settings: readonly Setting[]): string => {
     text: inline(maskAddresses(value)),
     origin,
   }))
-  const width = Math.min(60, Math.max(...rows.map(({ path, text }) => lineOf(path, text).length)))
-  let section = ''
-  return rows
-    .flatMap(({ path, text, origin }) => {
-      const line = `${lineOf(path, text).padEnd(width)}  # ${origin}`
-      const head = path.includes('.') ? (path.split('.')[0] ?? '') : ''
-      const heading = head !== '' && head !== section ? [`${head}:`] : []
-      section = head
-      return [...heading, line]
-    })
-    .join('\n')
+  const placed = rows.map(({ path, text, origin }, index) => {
+    const { headings, indent, name } = placeOf(path, rows[index - 1]?.path)
+    return { headings, line: `${indent}${name}: ${text}`, origin }
+  })
+  const width = Math.min(60, Math.max(...placed.map(({ line }) => line.length)))
+  return placed.flatMap(({ headings, line, origin }) => [...headings, `${line.padEnd(width)}  # ${origin}`]).join('\n')
 }
 
 /** The same as JSON: key → value and origin. */
 export const settingsAsJson = (settings: readonly Setting[]) =>
   Object.fromEntries(settings.map(({ path, value, origin }) => [path, { value: maskAddresses(value), origin }]))
 
-const lineOf = (path: string, text: string): string => {
-  const [head = '', tail] = path.split('.')
-  return tail === undefined ? `${head}: ${text}` : `  ${tail}: ${text}`
+/** The place of a key in YAML: the headings of its sections that the key before it is not in, and its indented name. */
+const placeOf = (path: string, before = '') => {
+  const open = before.split('.').slice(0, -1)
+  const sections = path.split('.')
+  const name = sections.pop() ?? ''
+  const from = sections.findIndex((section, depth) => section !== open[depth])
+  const headings = sections.map((section, depth) => `${INDENT.repeat(depth)}${section}:`)
+  return { headings: from === -1 ? [] : headings.slice(from), indent: INDENT.repeat(sections.length), name }
 }
+
+const INDENT = '  '
 
 /** One value on one line of YAML. */
 const inline = (value: unknown): string =>
@@ -48,14 +50,12 @@ export const renderExampleConfig = (): string => {
     '# wins: file, then environment, then flag. Durations: 500ms, 2s, 5m, 1h.',
     '# Generated from src/config/schema.ts by `npm run generate`.',
   ]
-  let section = ''
-  for (const { path, variable, description, byDefault } of keys) {
-    const [head = '', tail] = path.split('.')
-    if (tail === undefined || head !== section) lines.push('')
-    if (tail !== undefined && head !== section) lines.push(`#${head}:`)
-    section = tail === undefined ? '' : head
-    const indent = tail === undefined ? '' : '  '
-    lines.push(`${indent}# ${description} (${variable})`, `#${indent}${tail ?? head}: ${inline(byDefault)}`)
+  for (const [index, { path, variable, description, byDefault }] of keys.entries()) {
+    const { headings, indent, name } = placeOf(path, keys[index - 1]?.path)
+    const isNested = headings[0]?.startsWith(INDENT) ?? indent !== ''
+    if (!isNested) lines.push('')
+    lines.push(...headings.map((heading) => `#${heading}`))
+    lines.push(`${indent}# ${description} (${variable})`, `#${indent}${name}: ${inline(byDefault)}`)
   }
   return `${lines.join('\n')}\n`
 }

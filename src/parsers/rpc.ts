@@ -105,6 +105,20 @@ export const parseRpcBlockHash = (text: string): string | null => {
   return data?.hash ?? null
 }
 
+const proposed = z.object({
+  miner: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/)
+    .transform((text) => text.toLowerCase()),
+})
+
+/** The beneficiary of a block in lower case; null if the node does not have the block. Throws a ParseError. */
+export const parseRpcBeneficiary = (text: string): string | null => {
+  const { data } = proposed.nullable().safeParse(parseRpcResult(text))
+  if (data === undefined) throw new ParseError(WHAT, 'a block with a miner', text)
+  return data?.miner ?? null
+}
+
 const errorResponse = z.object({
   error: z.object({
     // A number that JavaScript cannot represent exactly is left out instead of rounded.

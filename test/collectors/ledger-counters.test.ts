@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLedgerCounters } from '../../src/collectors/ledger/collector.ts'
-import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { createOwnBlock, createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'
 import { recording } from './recording.ts'
@@ -64,12 +64,13 @@ const timeout = (round: number, author = OTHER): LedgerEvent => ({
 
 const start = (ownKey: string | null = OWN) => {
   const record = recording()
-  const ledger = createLedgerCounters(record.recorder, createOwnKey(ownKey))
+  const ownBlock = createOwnBlock()
+  const ledger = createLedgerCounters(record.recorder, createOwnKey(ownKey), ownBlock)
   ledger.initialize()
   const read = (...events: readonly LedgerEvent[]): void => {
     for (const event of events) ledger.add({ event, isOld: false, process: '1' })
   }
-  return { ...record, ledger, read }
+  return { ...record, ledger, ownBlock, read }
 }
 
 const BLOCKS = 'chain_ledger_blocks_total'
@@ -101,6 +102,16 @@ describe('counting', () => {
     )
     expect(total('chain_ledger_own_empty_blocks_total')).toBe(2)
     expect(total('chain_ledger_empty_blocks_total')).toBe(3)
+  })
+
+  test('the newest own block is the last one that this node led and that is finalized', () => {
+    const { ownBlock, read } = start()
+    read(proposed({ round: 1, seq: 1, author: OWN }), finalized({ round: 2, seq: 2 }))
+    expect(ownBlock.height).toBeNull()
+    read(finalized({ round: 3, seq: 3, author: OWN }), proposed({ round: 5, seq: 5, author: OWN }))
+    expect(ownBlock.height).toBe(3n)
+    read(finalized({ round: 5, seq: 5, author: OWN }), finalized({ round: 6, seq: 6 }), timeout(7, OWN))
+    expect(ownBlock.height).toBe(5n)
   })
 
   test('without a key the series of own are absent', () => {
@@ -135,7 +146,7 @@ describe('counting', () => {
 test('if the key becomes known later, own starts with 0', () => {
   const record = recording()
   const key = createOwnKey(null)
-  const ledger = createLedgerCounters(record.recorder, key)
+  const ledger = createLedgerCounters(record.recorder, key, createOwnBlock())
   ledger.initialize()
   const add = (event: LedgerEvent): boolean => ledger.add({ event, isOld: false, process: '1' })
   add(proposed({ round: 1, seq: 1, author: OWN }))

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 import { createStakingPoll, type StakingPollOptions } from '../../src/collectors/staking/poll.ts'
 import { samplesOf, type StakingReading } from '../../src/collectors/staking/reading.ts'
-import { createChainSets } from '../../src/collectors/shared/node-state.ts'
+import { createChainSets, createOwnBlock } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { addressOfKey } from '../../src/parsers/staking.ts'
@@ -26,6 +26,8 @@ export const chainState = () => ({
   height: 60_000n,
   /** In seconds since the epoch; a block takes 0.4 s. */
   timeOf: (block: bigint): bigint => 1_700_000_000n + (block * 2n) / 5n,
+  /** Of every block, as the node writes it. */
+  beneficiary: `0x${'2B'.repeat(20)}`,
   epoch: 2n,
   isInDelay: false,
   id: 7n,
@@ -92,7 +94,11 @@ const answer = (state: ChainState, method: string, params: readonly unknown[]): 
   if (method === 'eth_chainId') return `0x${state.chainId.toString(16)}`
   if (method === 'eth_getBlockByNumber') {
     const number = params[0] === 'finalized' ? state.height : BigInt(String(params[0]))
-    return { number: `0x${number.toString(16)}`, timestamp: `0x${state.timeOf(number).toString(16)}` }
+    return {
+      number: `0x${number.toString(16)}`,
+      timestamp: `0x${state.timeOf(number).toString(16)}`,
+      miner: state.beneficiary,
+    }
   }
   if (params.at(-1) !== `0x${state.height.toString(16)}`) throw new Error('not at the finalized block')
   if (method === 'eth_getStorageAt') {
@@ -139,6 +145,7 @@ export const stakingOptions = (url: string, clock: Clock): StakingPollOptions =>
   recorder: recording().recorder,
   clock,
   ownKey: { get: () => KEY, set: () => undefined },
+  ownBlock: createOwnBlock(),
   checkpoint: memoryCheckpoint(),
   networks: readStakingNetworks(),
   chainSets: createChainSets(),
@@ -147,6 +154,7 @@ export const stakingOptions = (url: string, clock: Clock): StakingPollOptions =>
   withdrawals: [],
   epochBlocks: null,
   delayRounds: null,
+  expected: { commission: null, beneficiary: null },
 })
 
 /** A poll of that node over HTTP. */

@@ -189,9 +189,12 @@ describe('what is shown', () => {
     expect(text).toContain('r.example')
   })
   test('the effective configuration can be used again', () => {
-    const { settings: some } = load('listen: 127.0.0.1:1\nservices:\n  required: [bft]\n')
+    const expected = `commission: 0.1\n    beneficiary: '0x${'Ab'.repeat(20)}'`
+    const text = `listen: 127.0.0.1:1\nservices:\n  required: [bft]\nstaking:\n  expected:\n    ${expected}\n`
+    const { settings: some } = load(text)
     const again = load(renderSettings(some))
-    expect(again.config).toEqual(load('listen: 127.0.0.1:1\nservices:\n  required: [bft]\n').config)
+    expect(again.config).toEqual(load(text).config)
+    expect(again.config.staking.expected).toEqual({ commission: 0.1, beneficiary: `0x${'ab'.repeat(20)}` })
   })
 })
 

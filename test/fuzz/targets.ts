@@ -16,7 +16,14 @@ import * as kernel from '../../src/parsers/kernel-files.ts'
 import { readKeyMaterial, readPassword } from '../../src/parsers/keystore.ts'
 import { parseLogLine } from '../../src/parsers/log-line.ts'
 import { readStorageFailure } from '../../src/parsers/mpt.ts'
-import { parseHeight, parseRpcBlock, parseRpcBytes, parseRpcQuantity, parseRpcText } from '../../src/parsers/rpc.ts'
+import {
+  parseHeight,
+  parseRpcBeneficiary,
+  parseRpcBlock,
+  parseRpcBytes,
+  parseRpcQuantity,
+  parseRpcText,
+} from '../../src/parsers/rpc.ts'
 import { parseSystemdTime, parseUnitFiles, settingsOf } from '../../src/parsers/systemctl.ts'
 import { parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../src/parsers/time-sync.ts'
 import { parseEpochStarts } from '../../src/parsers/validators.ts'
@@ -196,7 +203,7 @@ const otherTargets = (): readonly Target[] => {
     parser(
       'rpc-values',
       FORMAT_SEEDS['rpc']?.() ?? [],
-      each(parseRpcQuantity, parseRpcBlock, parseRpcText, parseRpcBytes),
+      each(parseRpcQuantity, parseRpcBlock, parseRpcBeneficiary, parseRpcText, parseRpcBytes),
     ),
     parser('forkpoint', filesOf('validators'), parseEpochStarts),
     parser('height', ['{"height":41000110}', '{"height":null}'], parseHeight),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import {
   parseHeight,
+  parseRpcBeneficiary,
   parseRpcBlock,
   parseRpcQuantity,
   parseRpcResponse,
@@ -74,6 +75,13 @@ test('a block needs number and time; null is a block that the node does not have
   expect(parseRpcBlock(answer(null))).toBeNull()
   expect(() => parseRpcBlock(answer({ number: '0x10' }))).toThrow(ParseError)
   expect(() => parseRpcBlock(answer('0x10'))).toThrow(ParseError)
+})
+
+test('the beneficiary of a block, in lower case', () => {
+  expect(parseRpcBeneficiary(answer({ number: '0x10', miner: `0x${'aB'.repeat(20)}` }))).toBe(`0x${'ab'.repeat(20)}`)
+  expect(parseRpcBeneficiary(answer(null))).toBeNull()
+  for (const miner of [undefined, null, '0x', 'ab'.repeat(20), `0x${'ab'.repeat(21)}`])
+    expect(() => parseRpcBeneficiary(answer({ number: '0x10', miner }))).toThrow(ParseError)
 })
 
 test('a text', () => {

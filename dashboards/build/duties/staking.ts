@@ -37,6 +37,7 @@ const FLAGS: ValueLabels = {
 const READY: ValueLabels = { 0: ['not yet', 'good'], 1: ['ready', 'info'] }
 const ANSWERS: ValueLabels = { 0: ['no answer', 'warning'], 1: ['answers', 'good'] }
 const REGISTERED: ValueLabels = { 0: ['no', 'good'], 1: ['validator', 'good'] }
+const BENEFICIARY: ValueLabels = { 0: ['UNEXPECTED', 'warning'], 1: ['expected', 'good'] }
 const FIXED: ValueLabels = { 0: ['not fixed', 'good'], 1: ['fixed', 'info'] }
 
 const MARGIN = limitsBy({ alert: 'ChainStakeMarginLow', metric: 'chain_staking_margin_ratio' })
@@ -89,8 +90,8 @@ const validators = table({
 const amounts = table({
   title: 'Commission and amounts',
   about:
-    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key.',
-  alerts: ['ChainCommissionChanged', 'ChainSelfStakeLow'],
+    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected commission and beneficiary: `staking.expected` in the configuration; the beneficiary is that of the newest own block.',
+  alerts: ['ChainCommissionChanged', 'ChainStakingMismatch', 'ChainSelfStakeLow'],
   empty: 'no validators',
   width: 24,
   height: 6,
@@ -98,6 +99,14 @@ const amounts = table({
   columns: [
     ratio('Commission', 'chain_staking_commission_ratio{view="execution"}', 1),
     { ...ratio('Consensus view', 'chain_staking_commission_ratio{view="consensus"}', 1), empty: 'no member' },
+    { ...ratio('Expected', 'chain_staking_expected_commission_ratio', 1), empty: 'not set' },
+    {
+      title: 'Beneficiary',
+      expr: byNode('chain_staking_beneficiary_matches'),
+      unit: 'none',
+      words: BENEFICIARY,
+      empty: 'unknown',
+    },
     tokens('Self-stake', 'chain_staking_self_stake_tokens'),
     tokens('Minimum', 'chain_staking_self_stake_minimum_tokens'),
     tokens('Pending, all', 'chain_staking_pending_tokens'),

@@ -9,7 +9,7 @@ import {
   type ProposedBlock,
   type Timeout,
 } from '../../parsers/ledger-tail.ts'
-import type { OwnKey, UnitNames } from '../shared/node-state.ts'
+import type { OwnBlock, OwnKey, UnitNames } from '../shared/node-state.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
@@ -95,7 +95,7 @@ const REPLAY_MS = second / 4
 const SYSTEM_TRANSACTIONS = 1n
 
 /** Counters, histograms and newest blocks of the ledger stream. */
-export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): LedgerCounters => {
+export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBlock: OwnBlock): LedgerCounters => {
   const known = createRecentSet(MAX_LINES)
   const newest: Record<Event, NewestBlock | null> = { proposed: null, finalized: null }
   /** Each round up to this one had a block or has been counted as skipped. */
@@ -189,7 +189,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
           if (isOwn) recorder.count('chain_ledger_own_empty_blocks_total', by)
         }
         if (isOwn) ownConsecutiveTimeouts = 0
-      }
+      } else if (isOwn) ownBlock.height = event.seqNum
       addBlock(event.event, event, !replay)
       return true
     },
@@ -218,6 +218,7 @@ interface LedgerCollectorOptions {
   /** The systemd unit, with `{prefix}` for the name prefix. */
   readonly unit: string
   readonly ownKey: OwnKey
+  readonly ownBlock: OwnBlock
   readonly roundCounter: RoundCounter
   readonly roundFeed: RoundFeed
   readonly timing: Timing
@@ -234,12 +235,13 @@ export const ledger = ({
   unitNames,
   unit,
   ownKey,
+  ownBlock,
   roundCounter,
   roundFeed,
   timing,
 }: LedgerCollectorOptions): Collector<Reading> => {
   const { recorder } = journalDependencies.counts
-  const counters = createLedgerCounters(recorder, ownKey)
+  const counters = createLedgerCounters(recorder, ownKey, ownBlock)
   const reader = createLineReader(recorder, 'ledger-tail', parseLedgerLine)
 
   const onEntry = ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
@@ -320,6 +322,7 @@ export const offer: OfferCollector<typeof definition> = ({
   config,
   unitNames,
   ownKey,
+  ownBlock,
   roundCounter,
   roundFeed,
   journalFor,
@@ -331,6 +334,7 @@ export const offer: OfferCollector<typeof definition> = ({
       unitNames,
       unit: config.ledger.unit,
       ownKey,
+      ownBlock,
       roundCounter,
       roundFeed,
       timing,

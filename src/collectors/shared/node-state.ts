@@ -58,6 +58,14 @@ export const createChainSets = (): ChainSets => {
   }
 }
 
+/** The newest finalized block that this node led, from the ledger stream. */
+export interface OwnBlock {
+  /** Null until one is finalized. */
+  height: bigint | null
+}
+
+export const createOwnBlock = (): OwnBlock => ({ height: null })
+
 /** Replaces `{prefix}` in the names of systemd units with the name prefix of the node. */
 export interface UnitNames {
   one(template: string, signal: AbortSignal): Promise<string>

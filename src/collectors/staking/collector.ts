@@ -45,7 +45,7 @@ const unknownFlags = (flags = 0n): readonly UnknownValue[] =>
     ? []
     : [{ list: 'flags of the validator', value: `0x${flags.toString(16)}`, expected: ['0', ...FLAGS] }]
 
-const states = ({ hasKey, up, failure, epoch, isRegistered, validator, sets }: StakingReading) => ({
+const states = ({ hasKey, up, failure, epoch, isRegistered, validator, sets, beneficiary }: StakingReading) => ({
   'staking precompile': !hasKey ? 'not read: the public key is unknown' : up ? 'answering' : (failure ?? 'no answer'),
   ...(epoch && {
     'staking epoch': `${epoch.epoch}, ${epoch.isInDelay ? 'in the delay after its boundary block' : 'before its boundary block'}`,
@@ -62,6 +62,9 @@ const states = ({ hasKey, up, failure, epoch, isRegistered, validator, sets }: S
         ...(unknownFlags(validator.flags).length === 0 ? [] : ['unknown']),
       ].join(', ') || 'none',
   }),
+  ...(beneficiary && {
+    beneficiary: beneficiary.isExpected ? 'as expected' : `${beneficiary.address}, not the expected one`,
+  }),
   ...(epoch && { 'validator sets': sets ? 'known' : 'unknown' }),
 })
 
@@ -76,6 +79,7 @@ export const offer: OfferCollector<typeof definition> = ({
   recorder,
   clock,
   ownKey,
+  ownBlock,
   checkpoints,
   stakingNetworks,
   chainSets,
@@ -90,6 +94,7 @@ export const offer: OfferCollector<typeof definition> = ({
       recorder,
       clock,
       ownKey,
+      ownBlock,
       checkpoint: checkpoints.open(definition.name),
       networks: stakingNetworks,
       chainSets,

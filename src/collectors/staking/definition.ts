@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../config/values.ts'
+import { address, POLL, timing } from '../../config/values.ts'
 import { counter, gauge, open } from '../../core/metric.ts'
 import { SET_VIEWS } from '../../parsers/staking.ts'
 import {
@@ -19,12 +19,13 @@ export const FLAGS = ['stake_low', 'withdrawn', 'double_sign'] as const
 
 const perView = objectOf({ execution: amountOrNull, consensus: amountOrNull, snapshot: amountOrNull })
 const count = z.int().positive()
+const RATIO = 'expected a ratio from 0 to 1'
 
 export const definition = {
   name: 'staking',
   help: 'stake, commission, rewards and epoch of the validator, from the staking precompile of the node',
   introduction:
-    'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`, or `staking.epochBlocks` and `staking.delayRounds`) and are absent if the epoch of the node contradicts it.',
+    'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`, or `staking.epochBlocks` and `staking.delayRounds`) and are absent if the epoch of the node contradicts it. With `staking.expected.beneficiary` one more request per own block: the RPC returns the beneficiary as `miner`.',
   settings: z
     .strictObject({
       ...timing('60s', '30s', POLL),
@@ -51,6 +52,21 @@ export const definition = {
         .nullable()
         .default(null)
         .describe('rounds from the boundary block to the next epoch, likewise'),
+      expected: z
+        .strictObject({
+          commission: z
+            .number(RATIO)
+            .min(0, RATIO)
+            .max(1, RATIO)
+            .nullable()
+            .default(null)
+            .describe('the commission that the validator should have, as a ratio'),
+          beneficiary: address
+            .nullable()
+            .default(null)
+            .describe('the address, in quotes, that own blocks should have as beneficiary'),
+        })
+        .prefault({}),
     })
     .prefault({}),
   reading: objectOf({
@@ -141,6 +157,10 @@ export const definition = {
     chain_staking_commission_ratio: gauge('Commission of the validator, by view; absent where it is no member.', {
       view: SET_VIEWS,
     }),
+    chain_staking_expected_commission_ratio: gauge('Commission that the configuration expects of the validator.'),
+    chain_staking_beneficiary_matches: gauge(
+      'Whether the newest finalized block that this node led has the beneficiary that the configuration expects.',
+    ),
     chain_staking_self_stake_tokens: gauge('Stake of the authority, with delegations that do not count yet.'),
     chain_staking_self_stake_minimum_tokens: gauge('Stake that the authority of a member needs at least.'),
     chain_staking_threshold_tokens: gauge(

@@ -6,7 +6,7 @@ import type { StakingValidator } from '../../parsers/staking.ts'
 import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { ChainSets, OwnKey } from '../shared/node-state.ts'
+import type { ChainSets, OwnBlock, OwnKey } from '../shared/node-state.ts'
 import { createMemberReader } from './members.ts'
 import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
@@ -19,6 +19,7 @@ export interface StakingPollOptions {
   readonly recorder: Recorder
   readonly clock: Clock
   readonly ownKey: OwnKey
+  readonly ownBlock: OwnBlock
   readonly checkpoint: Checkpoint
   readonly networks: StakingNetworks
   /** Receives the sets of validators if `schedule` is set. */
@@ -28,6 +29,7 @@ export interface StakingPollOptions {
   readonly withdrawals: readonly number[]
   readonly epochBlocks: number | null
   readonly delayRounds: number | null
+  readonly expected: { readonly commission: number | null; readonly beneficiary: string | null }
 }
 
 const integer = z
@@ -81,6 +83,23 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
   let saved: Saved | null | undefined
   let constants: StakingConstants | undefined
   let last: { readonly key: string; readonly at: number; readonly reading: StakingReading } | undefined
+
+  let ownBlock: { readonly height: bigint; readonly beneficiary: StakingReading['beneficiary'] } | undefined
+
+  /** Asks once for each own block: after a failed request the beneficiary is unknown until the next one. */
+  const readBeneficiary = async (node: StakingNode, finalized: bigint): Promise<StakingReading['beneficiary']> => {
+    const { expected } = options
+    const { height } = options.ownBlock
+    // The ledger stream may be ahead of execution.
+    const isNew = height !== null && height <= finalized && height !== ownBlock?.height
+    if (expected.beneficiary !== null && isNew) {
+      ownBlock = { height, beneficiary: null }
+      const address = await node.beneficiary(height)
+      if (address !== null)
+        ownBlock = { height, beneficiary: { address, isExpected: address === expected.beneficiary } }
+    }
+    return ownBlock?.beneficiary ?? null
+  }
 
   const restore = async (key: string): Promise<Saved | null> => {
     if (saved === undefined) {
@@ -144,7 +163,15 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     const progress = progressOf(epoch, block, { ...constants, blockTime: pace.blockTime() })
     await restore(key)
     const found = await identify(state, key)
-    const reading = { ...NOTHING_READ, hasKey: true, up: true, block, epoch: { ...epoch, progress } }
+    const reading = {
+      ...NOTHING_READ,
+      hasKey: true,
+      up: true,
+      block,
+      epoch: { ...epoch, progress },
+      expectedCommission: options.expected.commission,
+      beneficiary: await readBeneficiary(node, block.number),
+    }
     if (!found) return { ...reading, isRegistered: false }
     const { id, validator } = found
     const own = await state.delegator(id, validator.authAddress)

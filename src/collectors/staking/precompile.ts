@@ -1,6 +1,12 @@
 import { stableReason } from '../../core/error-body.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
-import { parseRpcBlock, parseRpcBytes, parseRpcQuantity, RpcErrorResponse } from '../../parsers/rpc.ts'
+import {
+  parseRpcBeneficiary,
+  parseRpcBlock,
+  parseRpcBytes,
+  parseRpcQuantity,
+  RpcErrorResponse,
+} from '../../parsers/rpc.ts'
 import {
   parseIdSlot,
   parseSetPage,
@@ -68,6 +74,8 @@ export interface StakingNode {
   chainId(): Promise<bigint>
   /** The newest finalized block, or the one of that number; null if the node does not have it. */
   block(number: bigint | 'finalized'): Promise<FinalizedBlock | null>
+  /** The beneficiary of the block of that number, in lower case; null if the node does not have it. */
+  beneficiary(number: bigint): Promise<string | null>
   /** The state at that block, so that all values of a poll are of one state. */
   at(block: bigint): StakingState
 }
@@ -102,6 +110,7 @@ export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): Stakin
       )
       return block && { number: block.number, at: Number(block.timestamp) * second }
     },
+    beneficiary: (number) => ask('eth_getBlockByNumber', [hex(number), false], parseRpcBeneficiary),
     at: (number) => {
       const call = async <T>(data: string, parse: (bytes: string) => T): Promise<T> => {
         const bytes = await ask('eth_call', [{ to: STAKING_ADDRESS, data, gas: GAS }, hex(number)], parseRpcBytes)

@@ -65,6 +65,9 @@ export interface StakingReading {
   /** Of the last epochs, oldest first. */
   readonly rewards: readonly EpochRewards[]
   readonly sets: (PerView<number> & { readonly limit: number }) | null
+  readonly expectedCommission: number | null
+  /** That of the newest own block; null without an expected one, and until an own block is finalized. */
+  readonly beneficiary: { readonly address: string; readonly isExpected: boolean } | null
 }
 
 export const NOTHING_READ: StakingReading = {
@@ -79,6 +82,8 @@ export const NOTHING_READ: StakingReading = {
   withdrawals: [],
   rewards: [],
   sets: null,
+  expectedCommission: null,
+  beneficiary: null,
 }
 
 interface ValidatorParts {
@@ -151,6 +156,8 @@ export const samplesOf = (reading: StakingReading): readonly Sample[] => {
     ...SET_VIEWS.flatMap((view) => sampleIfKnown('chain_staking_set_members', sets?.[view], { view })),
     ...sampleIfKnown('chain_staking_set_limit_members', sets?.limit),
     ...(validator ? validatorSamples(validator) : []),
+    ...sampleIfKnown('chain_staking_expected_commission_ratio', reading.expectedCommission),
+    ...sampleIfKnown('chain_staking_beneficiary_matches', reading.beneficiary?.isExpected),
     ...reading.withdrawals.flatMap(({ request, amount, isReady }) => [
       ...sampleIfKnown('chain_staking_withdrawal_tokens', tokens(amount), { request: `${request}` }),
       ...sampleIfKnown('chain_staking_withdrawal_ready', isReady, { request: `${request}` }),

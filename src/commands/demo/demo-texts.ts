@@ -3,7 +3,8 @@ import { stringify } from 'yaml'
 import { z } from 'zod'
 import { shellQuote } from '../../core/format.ts'
 import { EPOCH } from '../../simulator/chain.ts'
-import { TOKENS } from '../../simulator/rpc/blocks.ts'
+import { beneficiaryOf, TOKENS } from '../../simulator/rpc/blocks.ts'
+import { usualStaking } from '../../simulator/rpc/staking.ts'
 
 /** The line that `simulate --json` prints: URLs and paths of the simulated node. */
 export const nodeInfoSchema = z.object({
@@ -99,6 +100,7 @@ export const renderConfig = (
       withdrawals: [0],
       epochBlocks: Number(EPOCH.blocks),
       delayRounds: Number(EPOCH.delayRounds),
+      expected: { commission: usualStaking.commission / 100, beneficiary: beneficiaryOf(ownPublicKey) },
     },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
     host: { ...at['host'], ...files.host },

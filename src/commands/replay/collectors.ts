@@ -8,7 +8,7 @@ import { lifecycle } from '../../collectors/lifecycle/collector.ts'
 import { logs } from '../../collectors/logs/collector.ts'
 import { createDuties, createRoundCounter } from '../../collectors/derived/duties.ts'
 import { createLifecycleCounters } from '../../collectors/lifecycle/restarts.ts'
-import { createOwnKey, createUnitNames } from '../../collectors/shared/node-state.ts'
+import { createOwnBlock, createOwnKey, createUnitNames } from '../../collectors/shared/node-state.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Collector } from '../../core/collector.ts'
@@ -72,7 +72,15 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
       timing: config.lifecycle,
     }),
     ...(services.has('ledger-tail')
-      ? [ledger({ ...unitOf('ledger'), ownKey, roundCounter, roundFeed: createRoundFeed() })]
+      ? [
+          ledger({
+            ...unitOf('ledger'),
+            ownKey,
+            ownBlock: createOwnBlock(),
+            roundCounter,
+            roundFeed: createRoundFeed(),
+          }),
+        ]
       : []),
     ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
     ...(services.has('execution') ? [execution(unitOf('execution'))] : []),

@@ -89,6 +89,40 @@ export const staking: RuleFile = {
             'The commission of the validator of {{ $labels.instance }} has changed {{ $value }} times within a day. It counts from the next boundary block on.',
         },
         {
+          comment: 'Only with the setting. The day of a change has an alert of its own.',
+          alert: 'ChainStakingMismatch',
+          labels: { kind: 'commission' },
+          severity: 'warning',
+          component: 'security',
+          for: '2m',
+          explainedBy: [{ alerts: ['ChainCommissionChanged'] }],
+          advice: [
+            'Ask the holders of the authority key whether they changed the commission.',
+            'If the value is right, correct `staking.expected.commission` in the configuration of the agent.',
+          ],
+          expr: `chain_staking_commission_ratio{view="execution"}
+  != on (instance, job, cluster) chain_staking_expected_commission_ratio`,
+          summary: 'The commission of the validator is not the expected one.',
+          description:
+            'The commission of the validator of {{ $labels.instance }} is {{ $value | humanizePercentage }}, and `staking.expected.commission` is another value.',
+        },
+        {
+          comment: 'Only with the setting, and once this node has led a block that is finalized.',
+          alert: 'ChainStakingMismatch',
+          labels: { kind: 'beneficiary' },
+          severity: 'warning',
+          component: 'security',
+          for: '2m',
+          advice: [
+            'See the address: `chain-agent events --collector staking`.',
+            'Correct `beneficiary` in node.toml, and restart consensus at a safe time: `chain-agent restart-window`.',
+          ],
+          expr: 'chain_staking_beneficiary_matches == 0',
+          summary: 'The beneficiary of own blocks is not the expected one.',
+          description:
+            'The newest finalized block that {{ $labels.instance }} led has another beneficiary than `staking.expected.beneficiary`.',
+        },
+        {
           alert: 'ChainValidatorFlagged',
           severity: 'critical',
           page: 'Until the cause is removed the validator is in no further set; `double_sign` means that a second host signs with its key.',

@@ -88,7 +88,7 @@ const bytes32 = (values: readonly bigint[]): string =>
  * A block as `eth_getBlockByNumber` returns it, with the hashes of its transactions. From `divergedFrom` on the state,
  * and with it the hash of each block, is another one.
  */
-export const renderBlock = ({ seed, validators }: Chain, block: Block, divergedFrom?: bigint) => ({
+export const renderBlock = ({ seed }: Chain, block: Block, divergedFrom?: bigint) => ({
   number: hex(block.seqNum),
   hash: hashOf(stateSeed(seed, block.seqNum, divergedFrom), block.seqNum),
   parentHash:
@@ -96,7 +96,7 @@ export const renderBlock = ({ seed, validators }: Chain, block: Block, divergedF
       ? `0x${'0'.repeat(64)}`
       : hashOf(stateSeed(seed, block.seqNum - 1n, divergedFrom), block.seqNum - 1n),
   timestamp: hex(Math.floor(block.timeMs / 1000)),
-  miner: `0x${digest(seed, 'beneficiary', validators.indexOf(block.leader)).slice(0, 40)}`,
+  miner: beneficiaryOf(block.leader.publicKey),
   stateRoot: `0x${digest(stateSeed(seed, block.seqNum, divergedFrom), 'state', block.seqNum)}`,
   transactionsRoot: `0x${digest(seed, 'transactions', block.seqNum)}`,
   receiptsRoot: `0x${digest(seed, 'receipts', block.seqNum)}`,
@@ -115,6 +115,9 @@ export const renderBlock = ({ seed, validators }: Chain, block: Block, divergedF
   transactions: Array.from({ length: block.transactions }, (_, index) => transactionHashOf(seed, block.seqNum, index)),
   uncles: [],
 })
+
+/** The `beneficiary` in node.toml of the validator with that public key. */
+export const beneficiaryOf = (publicKey: string): string => `0x${publicKey.slice(-40)}`
 
 const stateSeed = (seed: number, block: bigint, divergedFrom: bigint | undefined): number | string =>
   divergedFrom !== undefined && block >= divergedFrom ? `${seed} diverged` : seed
