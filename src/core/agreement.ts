@@ -92,6 +92,39 @@ export const isStarting = (known: SampleIndex): boolean =>
 export const isSyncing = (known: SampleIndex): boolean =>
   known.value('chain_native_statesync_active') === 1 || known.value('chain_consensus_statesync_active') === 1
 
+export interface StatesyncProgress {
+  /** Values of different sources are not compared. */
+  readonly source: 'native' | 'status'
+  readonly block: number
+  readonly target: number
+}
+
+/**
+ * How far statesync is: from the metrics of the node, read every few seconds, else from its status report, read every few
+ * minutes. Undefined if it is not running.
+ */
+export const statesyncProgress = (known: SampleIndex): StatesyncProgress | undefined => {
+  // The metrics of consensus show its end at once; a status report may be minutes old.
+  if (known.value('chain_native_statesync_active') === 0) return undefined
+  const sources = [
+    {
+      source: 'native',
+      block: known.value('chain_native_statesync_progress_block'),
+      target: known.value('chain_native_statesync_target_block'),
+    },
+    {
+      source: 'status',
+      block: known.value('chain_status_statesync_progress_block'),
+      target: known.value('chain_status_statesync_target_block'),
+    },
+  ] as const
+  for (const { source, block, target } of sources) {
+    if (block === undefined || target === undefined) continue
+    return block < target ? { source, block, target } : undefined
+  }
+  return undefined
+}
+
 /**
  * The used share of the database: from execution, which logs the share of used chunks with every block to 0.01 %, or
  * else the same share from the storage tool's report. Without its chunks, the share of bytes of the fullest device,

@@ -1,8 +1,8 @@
-import { newestBlock } from '../core/agreement.ts'
+import { newestBlock, type StatesyncProgress } from '../core/agreement.ts'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import type { HealthInput } from './snapshot.ts'
-import { shortDuration } from '../core/format.ts'
+import { figure, shortDuration } from '../core/format.ts'
 
 /** Age of the newest block, in seconds. */
 export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): number | undefined => {
@@ -50,6 +50,10 @@ export const freeChunks = (known: SampleIndex): number | undefined => {
   }
   return undefined
 }
+
+/** `block 97,600,123 of 97,647,242` */
+export const progressText = ({ block, target }: StatesyncProgress): string =>
+  `block ${figure(block)} of ${figure(target)}`
 
 export interface MaintenanceWindow {
   readonly reason: string

@@ -7,12 +7,14 @@ import {
 } from '../core/health.ts'
 import type { Change } from '../core/board.ts'
 import { sample, type Sample } from '../core/metric.ts'
-import { minute } from '../core/units.ts'
+import { duration } from '../core/format.ts'
+import { minute, second } from '../core/units.ts'
 import { type ActiveAlert, type AlertRule, createRuleEvaluator, type RuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
 import { ruleSet } from './rules/index.ts'
 import { DEFAULT_TUNING } from './rules/tuning.ts'
-import { annotationsOf } from './rules/render.ts'
+import { renderTemplate } from './promql/template.ts'
+import { descriptionOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
 
 export interface HealthMonitor {
@@ -157,6 +159,9 @@ const assess = (
   return { state, unknownBecause, findings, failures }
 }
 
+/** Seconds as in every other output of the agent. */
+const span = (seconds: number): string => `${seconds < 0 ? '-' : ''}${duration(Math.abs(seconds) * second)}`
+
 type RowRule = AlertRule & { readonly row: AlertRow }
 type Alert = ActiveAlert<RowRule>
 
@@ -186,7 +191,7 @@ const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly R
           since: activeAt,
           for: rule.for,
           summary: row.summary,
-          description: annotationsOf(row, { labels: alert.labels, value })['description'] ?? '',
+          description: renderTemplate(descriptionOf(row), { labels: alert.labels, value }, span),
           advice: row.advice ?? [],
           explainedBy: causesOf(row, active),
           labels,

@@ -81,7 +81,7 @@ test('reports when an alert begins to fire, changes its severity and no longer f
 test('a finding has the time at which its condition became true, and its value in words', () => {
   const [finding] = evaluated(stalled, 105).health().findings
   expect(finding).toMatchObject({ alert: 'ChainBlockStalled', since: (START_S + 75) * 1000, labels: {} })
-  expect(finding?.description).toContain('is 1m 15s old')
+  expect(finding?.description).toContain('is 1 min 15 s old')
 })
 
 /** A clock that is not synchronised, which fires after ten minutes. */

@@ -1,4 +1,11 @@
-import { databaseUsedRatio, isStarting, isSyncing, networkHead, newestBlock } from '../../core/agreement.ts'
+import {
+  databaseUsedRatio,
+  isStarting,
+  isSyncing,
+  networkHead,
+  newestBlock,
+  statesyncProgress,
+} from '../../core/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { blocksyncWindowOf, statesyncThreshold } from '../../core/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
@@ -12,7 +19,6 @@ import {
   createStatesyncEstimator,
   createStorageGrowth,
   type StatesyncEstimate,
-  statesyncProgress,
 } from './estimates.ts'
 import type { OwnKey } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'

@@ -1,36 +1,6 @@
-import type { SampleIndex } from '../../core/metric.ts'
+import type { StatesyncProgress } from '../../core/agreement.ts'
 import { minute, second } from '../../core/units.ts'
 import { z } from 'zod'
-
-interface StatesyncProgress {
-  /** Values of different sources are not compared. */
-  readonly source: 'native' | 'status'
-  readonly block: number
-  readonly target: number
-}
-
-/** From the metrics of the node, read every few seconds, else from its status report, read every few minutes. */
-export const statesyncProgress = (known: SampleIndex): StatesyncProgress | undefined => {
-  // The metrics of consensus show its end at once; a status report may be minutes old.
-  if (known.value('chain_native_statesync_active') === 0) return undefined
-  const sources = [
-    {
-      source: 'native',
-      block: known.value('chain_native_statesync_progress_block'),
-      target: known.value('chain_native_statesync_target_block'),
-    },
-    {
-      source: 'status',
-      block: known.value('chain_status_statesync_progress_block'),
-      target: known.value('chain_status_statesync_target_block'),
-    },
-  ] as const
-  for (const { source, block, target } of sources) {
-    if (block === undefined || target === undefined) continue
-    return block < target ? { source, block, target } : undefined
-  }
-  return undefined
-}
 
 interface ProgressPoint {
   /** By the monotonic clock, in milliseconds. */

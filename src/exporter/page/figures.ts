@@ -86,7 +86,7 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     name: 'rate',
-    label: 'Blocks per second',
+    label: 'Blocks per second of the network',
     measure: ({ known }) => known.value('chain_blocks_per_second'),
     text: (value) => value.toFixed(2),
     from: ['derived'],
@@ -97,7 +97,10 @@ const DEFINITIONS: readonly Definition[] = [
     name: 'window',
     label: 'Blocksync window left',
     measure: ({ known }) => known.value('chain_blocksync_window_remaining_blocks'),
-    text: (value) => count(value, 'block'),
+    text: (value, { known }) => {
+      const left = known.value('chain_blocksync_window_remaining_seconds')
+      return count(value, 'block') + (left === undefined ? '' : `, ${seconds(left)}`)
+    },
     alert: ['ChainBlocksyncWindow', 'below'],
     limitText: (limit) => count(limit, 'block'),
     from: ['reference', 'derived'],

@@ -5,8 +5,11 @@ export interface TemplateData {
   readonly value: number
 }
 
-/** An annotation of a rule: the part of Prometheus' templates that the rules use. */
-export const renderTemplate = (template: string, data: TemplateData): string =>
+/**
+ * An annotation of a rule: the part of Prometheus' templates that the rules use. `humanizeDuration` is that of Prometheus,
+ * or another format of seconds.
+ */
+export const renderTemplate = (template: string, data: TemplateData, ofSeconds = humanizeDuration): string =>
   template
     .replaceAll(/\{\{ with \$labels\.(\w+) \}\}(.*?)\{\{ end \}\}/gs, (_whole, label: string, text: string) => {
       const value = data.labels[label] ?? ''
@@ -19,7 +22,8 @@ export const renderTemplate = (template: string, data: TemplateData): string =>
       if (expression === '$value') return String(data.value)
       const digits = /^(?:\$value\s*\|\s*printf "%\.(\d)f"|printf "%\.(\d)f" \$value)$/.exec(expression)
       if (digits) return fixed(data.value, Number(digits[1] ?? digits[2]))
-      const format = FORMATS[/^\$value\s*\|\s*(\w+)$/.exec(expression)?.[1] ?? '']
+      const name = /^\$value\s*\|\s*(\w+)$/.exec(expression)?.[1] ?? ''
+      const format = name === 'humanizeDuration' ? ofSeconds : FORMATS[name]
       return format ? format(data.value) : whole
     })
 
@@ -73,6 +77,5 @@ const humanizeDuration = (value: number): string => {
 const FORMATS: Readonly<Record<string, (value: number) => string>> = {
   humanize,
   humanize1024: scaled(1024, ['ki', 'Mi', 'Gi', 'Ti', 'Pi'], []),
-  humanizeDuration,
   humanizePercentage: (value) => `${significant(value * 100)}%`,
 }

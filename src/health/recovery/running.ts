@@ -1,7 +1,8 @@
-import { isStarting } from '../../core/agreement.ts'
+import { isStarting, statesyncProgress } from '../../core/agreement.ts'
+import { progressText } from '../facts.ts'
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
-import { figure, shortDuration } from '../../core/format.ts'
+import { shortDuration } from '../../core/format.ts'
 import { cite } from '../../core/node-documentation.ts'
 import { hardReset, hardResetCautions, storageTool } from './database.ts'
 import {
@@ -260,11 +261,6 @@ export const statesync: RecoveryRule = (situation) => {
 }
 
 const progress = ({ known }: Situation): readonly string[] => {
-  const block =
-    known.value('chain_native_statesync_progress_block') ?? known.value('chain_status_statesync_progress_block')
-  const target =
-    known.value('chain_native_statesync_target_block') ?? known.value('chain_status_statesync_target_block')
-  return block === undefined || target === undefined
-    ? ['Its progress is not known.']
-    : [`It has reached block ${figure(block)} of ${figure(target)}.`]
+  const found = statesyncProgress(known)
+  return [found ? `It has reached ${progressText(found)}.` : 'Its progress is not known.']
 }

@@ -1,6 +1,6 @@
 import { second } from '../../core/units.ts'
-import { isStarting } from '../../core/agreement.ts'
-import { blockAge, isNodeDown } from '../facts.ts'
+import { isStarting, statesyncProgress } from '../../core/agreement.ts'
+import { blockAge, isNodeDown, progressText } from '../facts.ts'
 import { duration, figure } from '../../core/format.ts'
 import { limitOf } from '../rules/index.ts'
 import { fact, share, timeFact } from './fact.ts'
@@ -92,13 +92,16 @@ export const consensus: Section = {
     const committed = isLate ? `last block ${duration(age * second)} ago` : 'blocks committed in 60 s'
     const isStrange =
       (reading?.status ?? HEALTHY.status) !== HEALTHY.status || (reading?.mode ?? HEALTHY.mode) !== HEALTHY.mode
+    // The report may be minutes old: from before a stall, or from a statesync that has ended.
+    const isOld = isBad || isLate || (isStrange && committing === true)
+    const readAt = view.collector('status')?.lastSuccessAt ?? null
+    const reported = joined([reading?.status, reading?.mode])
     return summary(
       joined([
         committing === null ? null : committing ? committed : 'no block committed in 60 s',
         epoch === null ? null : `epoch ${figure(epoch)}`,
         round === null ? null : `round ${figure(round)}`,
-        reading?.status,
-        reading?.mode,
+        isOld && reported !== null && readAt !== null ? `${duration(view.at - readAt)} ago ${reported}` : reported,
       ]),
       isBad ? 'bad' : isStrange || isLate ? 'notice' : undefined,
     )
@@ -180,13 +183,11 @@ export const statesync: Section = {
     if (active === undefined) return null
     if (!active)
       return isStarting(view.known) ? summary('not active: consensus starts', 'notice') : summary('not active')
-    const { progressRatio: reported = null, targetBlock } = view.readings.status?.statesync ?? {}
-    // The status report may be minutes old: a target of 0 is from before this statesync.
-    const progressRatio = targetBlock === 0n ? null : reported
+    const progress = statesyncProgress(view.known)
     const { etaSeconds } = derivedFrom(view)
     return summary(
       'active' +
-        (progressRatio === null ? '' : `, ${share(progressRatio)} done`) +
+        (progress ? `, at ${progressText(progress)}` : '') +
         (etaSeconds === undefined ? '' : `, ${duration(etaSeconds * 1000)} remaining`),
       'notice',
     )
