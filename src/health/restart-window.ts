@@ -160,13 +160,18 @@ export const epochEnd = ({
   const measured = known.value('chain_blocks_per_second')
   const rate = measured === undefined || measured === 0 ? USUAL_RATE : measured
   const timeOf = (blocks: number): number => (blocks / rate) * second
+  // On a node that is stalled or behind: the network has gone on since its newest block.
+  const age = blockAge({ known, at }) ?? 0
+  const passed = age > FRESH_S ? age * second : 0
   const basis = measured === undefined ? `, at an assumed ${USUAL_RATE} blocks a second` : ''
   if (position.phase === 'delay') {
-    const to = at + timeOf(position.blocksLeft)
+    const to = at + timeOf(position.blocksLeft) - passed
+    if (to < at) return listed(`${name} has ended; how far the next one is, is not known`)
     const summary = `${name} has ended and the next one has not started: it starts within ${duration(to - at)}${basis}`
     return { ...no(summary), busy: [{ from: at, to }] }
   }
-  const from = at + timeOf(position.blocksLeft)
+  const from = at + timeOf(position.blocksLeft) - passed
+  if (from < at) return listed(`${name} has ended, by the time since the newest block`)
   const busy = [{ from, to: from + timeOf(length.delayRounds) }]
   const summary = `${name} ends in about ${duration(from - at)}${basis}`
   return { ...(from < at + span ? no(summary) : ok(summary)), busy }

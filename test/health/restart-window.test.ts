@@ -248,6 +248,13 @@ describe('the epoch, at two blocks a second', () => {
     })
   })
 
+  test('comes nearer while the node is stalled, and is over then', () => {
+    expect(ask({ ...near, age: 60 }).summary).toBe(
+      'not now: the newest block is 1 min old; epoch 678 ends in about 2 min 20 s',
+    )
+    expect(ask({ ...near, age: 201 }).summary).toBe('not now: the newest block is 3 min old')
+  })
+
   test('without a measured rate it is three blocks a second, and said so', () => {
     expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'], span: 140_000 }).summary).toBe(
       'not now: epoch 678 ends in about 2 min 13 s, at an assumed 3 blocks a second; next safe at about 2026-05-02T03:30:00Z, in 30 min',

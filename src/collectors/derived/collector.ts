@@ -15,11 +15,7 @@ import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
 import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
 import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
-import {
-  createStatesyncEstimator,
-  createStorageGrowth,
-  type StatesyncEstimate,
-} from './estimates.ts'
+import { createStatesyncEstimator, createStorageGrowth, type StatesyncEstimate } from './estimates.ts'
 import type { OwnKey } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'

@@ -1,7 +1,7 @@
 import { second } from '../../core/units.ts'
 import { isStarting, statesyncProgress } from '../../core/agreement.ts'
 import { blockAge, isNodeDown, progressText } from '../facts.ts'
-import { duration, figure } from '../../core/format.ts'
+import { count, duration, figure } from '../../core/format.ts'
 import { limitOf } from '../rules/index.ts'
 import { fact, share, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
@@ -205,7 +205,7 @@ export const duties: Section = {
   groups: [
     {
       collector: 'derived',
-      source: 'the last six hours',
+      source: 'the rounds of the last six hours that the agent has read',
       facts: (view) => {
         const { duties: all, identity } = view.readings.derived ?? {}
         const own = ownDuties(view)
@@ -229,7 +229,7 @@ export const duties: Section = {
             text: (slots) => slots.toFixed(1),
           }),
           fact('shortfallProbability', own?.shortfallProbability, {
-            label: 'probability by chance',
+            label: 'probability of so few by chance',
             unknownReason: whyOwn ?? 'requires the expected turns',
             text: share,
           }),
@@ -304,9 +304,11 @@ export const duties: Section = {
   summary: (view) => {
     const own = ownDuties(view)
     const stake = view.known.value('chain_native_stake_ratio')
+    const rounds = own?.rounds
     return summary(
       joined([
-        typeof own?.ownBlocks !== 'number' ? null : `${figure(own.ownBlocks)} own blocks`,
+        typeof rounds !== 'number' ? null : `of the last ${count(rounds, 'round')}`,
+        typeof own?.ownBlocks !== 'number' ? null : count(own.ownBlocks, 'own block'),
         typeof own?.ownTimeouts !== 'number' ? null : `${figure(own.ownTimeouts)} missed`,
         typeof own?.expected !== 'number' ? null : `${own.expected.toFixed(1)} expected`,
         stake === undefined ? null : `${share(stake)} of the stake`,

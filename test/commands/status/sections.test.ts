@@ -85,7 +85,7 @@ describe('duties', () => {
     expect(lines).toMatch(/^ {2}own blocks +265$/m)
     expect(lines).toMatch(/^ {2}own timeouts +! 3$/m)
     expect(lines).toMatch(/^ {2}own turns expected +270.0$/m)
-    expect(lines).toMatch(/^ {2}probability by chance +44.21%$/m)
+    expect(lines).toMatch(/^ {2}probability of so few by chance +44.21%$/m)
     expect(lines).toMatch(/^ {2}share of the stake +0.50%$/m)
     expect(statusDocument(page).sections['duties']).toMatchObject({
       rounds: 54_000,
