@@ -57,7 +57,7 @@ test('the last hour is kept, and no more; unknown values interrupt the line', ()
   expect(history.of('rate').length).toBe(240)
   expect(history.of('rate').slice(-5)).toEqual([3, null, 1, 2, 3])
   const html = partOf(overviewInput({}, { history }), 'figures')
-  expect(html).toContain('aria-label="Blocks per second in the last hour: 1 to 3"')
+  expect(html).toContain('aria-label="Blocks per second of the network in the last hour: 1 to 3"')
   // 236 values of 3 at the top, a gap, then from the bottom to the top.
   expect(html).toContain('L235 1M237 31h1L238 16L239 1"')
 })
