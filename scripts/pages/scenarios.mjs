@@ -35,6 +35,7 @@ const NOTATION = `
 # Failure: F1
 # Signal: time() - chain_ledger_block_timestamp_seconds{event="proposed"} > 5
 # Restart: sync, findings
+# Cause: ChainBlockStalled
 
 20s  consensus  stops
 60s  consensus  resumes

@@ -70,11 +70,14 @@ export const underCauses = (findings: readonly HealthFinding[]): readonly Health
 export const findingsOf = (findings: readonly RuleFinding[], context: FindingContext): readonly HealthFinding[] => {
   const worst = new Map<string, CountedFinding>()
   for (const finding of findings) {
-    const { alert, labels, countsAs } = finding
+    const { alert, labels, countsAs, since } = finding
+    if (countsAs === null) continue
     const key = `${alert} ${JSON.stringify(labels)}`
     const known = worst.get(key)
-    if (countsAs !== null && !(known && rank(known.countsAs) <= rank(countsAs)))
-      worst.set(key, { ...finding, countsAs })
+    // The condition of a lower severity began earlier.
+    const began = Math.min(since, known?.began ?? since)
+    const counted = known && rank(known.countsAs) <= rank(countsAs) ? known : { ...finding, countsAs }
+    worst.set(key, { ...counted, began })
   }
   const byAlert = new Map<string, CountedFinding[]>()
   for (const finding of worst.values()) {
@@ -90,16 +93,20 @@ interface FindingContext {
   readonly isRecovering: boolean
 }
 
-type CountedFinding = RuleFinding & { readonly countsAs: FindingSeverity }
+type CountedFinding = RuleFinding & {
+  readonly countsAs: FindingSeverity
+  /** When the first of its severities began, in milliseconds since the epoch. */
+  readonly began: number
+}
 
 const findingOf = (
-  { alert, severity, countsAs, summary, advice, explainedBy, state, for: pendingFor }: CountedFinding,
+  { alert, severity, countsAs, summary, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
   all: readonly CountedFinding[],
   { snapshot: { at, origin, prefix, readings, collectors }, isRecovering }: FindingContext,
 ): HealthFinding => {
   const subjects = all.map(subjectOf).filter((subject) => subject !== '')
   // A single reading does not show how long a condition has lasted.
-  const lasted = origin === 'agent' ? at - Math.min(...all.map(({ since }) => since)) : null
+  const lasted = origin === 'agent' ? at - Math.min(...all.map(({ began }) => began)) : null
   const isPending = state === 'pending' && pendingFor > 0
   const failed = all.flatMap(({ labels }) => collectors.filter(({ name }) => name === labels['collector']))
   const patterns = LOG_PATTERNS.filter(({ name }) => all.some(({ labels }) => labels['pattern'] === name))
@@ -108,7 +115,7 @@ const findingOf = (
     name: alert,
     severity: countsAs,
     summary: [asPhrase(summary), ...(subjects.length === 0 ? [] : [joinList(limited(subjects))])].join(': '),
-    timing: timingOf({ severity, lasted, pendingFor: isPending ? pendingFor : null }),
+    timing: timingOf({ severity, lasted, firesIn: isPending ? Math.max(second, since + pendingFor - at) : null }),
     evidence: [
       // It is in the tense of an alert that fires: "has not been active for one minute".
       ...(isPending ? [] : limited(all.map(({ description }) => capital(description)))),
@@ -131,16 +138,18 @@ const VERBS: Readonly<Record<FindingSeverity, string>> = { critical: 'pages', wa
 const timingOf = ({
   severity,
   lasted,
-  pendingFor,
+  firesIn,
 }: {
   readonly severity: FindingSeverity
   /** In milliseconds; null if it is unknown. */
   readonly lasted: number | null
-  /** How long the condition must hold before the alert fires, in milliseconds; null if it fires. */
-  readonly pendingFor: number | null
+  /** When the alert fires if the condition still holds, in milliseconds from now; null if it fires. */
+  readonly firesIn: number | null
 }): string | null => {
   const duration = lasted === null ? SINGLE_READING : lasted < SHORTEST ? 'Now' : `For ${shortDuration(lasted)}`
-  if (pendingFor !== null) return `${duration}; ${VERBS[severity]} after ${shortDuration(pendingFor)}.`
+  if (firesIn !== null) {
+    return `${duration}; ${VERBS[severity]} ${lasted === null ? 'after' : 'in'} ${shortDuration(firesIn)}.`
+  }
   return lasted === null || lasted < SHORTEST ? null : `${duration}.`
 }
 

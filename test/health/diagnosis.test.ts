@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
-import { evaluateOnce } from '../../src/health/monitor.ts'
+import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
 import { summarize } from '../../src/health/summary.ts'
 import { diagnose } from '../../src/health/diagnosis.ts'
 
@@ -102,6 +102,22 @@ test('log lines of the last minutes are new, although their counter has one valu
       'block_failed: Execution rejected a block that consensus accepted, and ended with exit code 1.',
     ],
   })
+})
+
+test('a finding began with the first of its severities', () => {
+  const monitor = createHealthMonitor(NOW)
+  const [name, value, labels = {}] = blockAge(45)
+  const samples = [
+    { name, value, labels },
+    { name: 'chain_rpc_up', value: 1, labels: {} },
+    { name: 'chain_agent_build_info', value: 1, labels: { version: '1' } },
+  ]
+  // The block is 15 s old, then 45 s.
+  for (const at of [NOW - 30_000, NOW]) monitor.evaluate(at, samples)
+  const node = { ...changed([blockAge(45)]), origin: 'agent', health: monitor.health() } as const
+  expect(diagnose(node).causes).toMatchObject([
+    { name: 'ChainBlockStalled', severity: 'critical', timing: 'For 30 s; pages in 30 s.' },
+  ])
 })
 
 test('subjects of one alert are one finding', () => {

@@ -155,7 +155,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           page: 'The node is out of service, and it does not become live by itself.',
           component: 'sync',
           for: '3m',
-          pending: 'nothing',
+          pending: 'warning',
           explainedBy: [NODE_DOWN],
           advice: [
             'See sessions and peers: `chain-agent status peers`. Fix the network first.',
@@ -163,7 +163,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           ],
           expr: `instance:chain_start:active == 1
 unless on (instance, job, cluster) (instance_service:chain_service:down{service="bft"} == 1)`,
-          summary: 'Consensus was started and does not become live.',
+          summary: 'Consensus was started and is not live.',
           description:
             'For three minutes consensus on {{ $labels.instance }} has run without becoming live and without a statesync: it waits for the blocks of its forkpoint, and no peer serves them. It does not recover by itself if peers no longer have them.',
         },

@@ -65,7 +65,7 @@ export interface Scenario {
   readonly signal: string | undefined
   /** The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: sync, epoch unknown`. */
   readonly restart: readonly string[]
-  /** The alerts of which one is the first cause of the diagnosis, once a quarter of a minute has passed: `# Cause: …`. */
+  /** The alerts of which one is the first cause of the diagnosis once the failure is detected: `# Cause: …`. */
   readonly causes: readonly string[]
   readonly steps: readonly Step[]
 }
