@@ -51,6 +51,10 @@ export const freeChunks = (known: SampleIndex): number | undefined => {
   return undefined
 }
 
+/** Why no proposal may reach a full node. */
+export const isolationOf = (known: SampleIndex): readonly string[] =>
+  known.value('chain_native_upstream_validators') === 0 ? ['No validator feeds this node.'] : []
+
 /** `block 97,600,123 of 97,647,242` */
 export const progressText = ({ block, target }: StatesyncProgress): string =>
   `block ${figure(block)} of ${figure(target)}`

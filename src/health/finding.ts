@@ -156,8 +156,9 @@ const timingOf = ({
 const SINGLE_READING = 'In a single reading'
 const SHORTEST = second
 
-/** The labels that name what it is about: service, device, fork … A state is not a subject. */
-const subjectOf = ({ labels: { state: _state, ...labels } }: RuleFinding): string => Object.values(labels).join(' ')
+/** The labels that name what it is about: service, device, fork … A state and an event are no subjects. */
+const subjectOf = ({ labels: { state: _state, event: _event, ...labels } }: RuleFinding): string =>
+  Object.values(labels).join(' ')
 
 /** Placeholders such as SERVICE, with the label of that name if all findings have the same. */
 const withLabels = (step: string, all: readonly RuleFinding[]): string =>

@@ -94,7 +94,7 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
   const hasEvidence = !(plan.path === 'unknown' && situation.age === undefined)
   return {
     ...plan,
-    why: [...plan.why, ...(hasEvidence ? evidenceOf(situation) : [])],
+    why: [...plan.why, ...(hasEvidence ? evidenceOf(situation, plan.path) : [])],
     sources: citedIn([...plan.why, ...plan.steps, ...plan.notNow]).map(({ id, title, url }) => ({ id, title, url })),
     exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
     left: leftFor(plan.path, situation),

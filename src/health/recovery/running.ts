@@ -1,5 +1,5 @@
 import { isStarting, statesyncProgress } from '../../core/agreement.ts'
-import { progressText } from '../facts.ts'
+import { isolationOf, progressText } from '../facts.ts'
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { shortDuration } from '../../core/format.ts'
@@ -43,7 +43,7 @@ export const stalled: RecoveryRule = (situation) => {
   }
   const why = [
     `No block for ${stalledFor}${situation.hasServices ? ', and consensus and execution run' : ''}.`,
-    ...(known.value('chain_native_upstream_validators') === 0 ? ['No validator feeds this node.'] : []),
+    ...isolationOf(known),
     ...(known.value('chain_consensus_finding', { finding: 'timeout_deadlock' }) === 1
       ? ['Consensus times out its rounds and commits nothing.']
       : []),
@@ -51,21 +51,20 @@ export const stalled: RecoveryRule = (situation) => {
   if (gap === undefined || gap.by === 'age') return unknownNetwork(situation, { stalledFor, why })
   if (gap.blocks <= BEHIND_BLOCKS) return networkStalled({ stalledFor, why })
   if (gap.blocks > SNAPSHOT_FROM) return fromSnapshot(situation, why)
-  const steps = [
-    'Check that the ports of the node are reachable from outside and that its clock was not set back: otherwise a restart does not help.',
+  const before = [
+    'See within 30 s whether peers reach the node and its clock is right; without them a restart does not help: `chain-agent status peers host`',
     setMaintenance('30m', 'other'),
-    `Restart the services together: \`${restartAll(situation)}\``,
-    'Check within two minutes that blocks arrive: `chain-agent recover`',
   ]
+  const start = `Restart the services together: \`${restartAll(situation)}\``
   const notNow = [NEVER_ALONE, 'Do not wait for it to recover: it does not.', NO_REBOOT]
   if (startOutlook(situation)?.local.result !== 'catches up') {
-    return softReset(situation, { why, steps: steps.slice(0, -1), notNow })
+    return softReset(situation, { why, before, start, notNow })
   }
   return {
     path: 'restart together',
     summary: `restart the services together, now: no block for ${stalledFor}, and the network still produces blocks`,
     why,
-    steps,
+    steps: [...before, start, 'Check within two minutes that blocks arrive: `chain-agent recover`'],
     notNow,
     runbook: 'ChainConsensusDeadlock',
   }

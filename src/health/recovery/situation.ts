@@ -263,9 +263,10 @@ export const setMaintenance = (span: string, reason: string): string =>
 export const SNAPSHOT_FROM = NODE_FACTS.snapshotAdvised.value
 
 /** The evidence that is listed for every node, one fact each, including what is not known. */
-export const evidenceOf = (situation: Situation): readonly string[] => [
+export const evidenceOf = (situation: Situation, path: Path): readonly string[] => [
   ...distance(situation),
-  ...(situation.isSyncing ? [] : windowLeft(situation)),
+  // A start with the files of the node is then not enough, however near the network is.
+  ...(situation.isSyncing || RESETS.includes(path) ? [] : windowLeft(situation)),
   database(situation),
   `Epoch: ${situation.epoch}.`,
   ...[...situation.trouble].flatMap(([name, text]) => (text === '' ? [] : [`The log has ${name}: ${text}`])),
@@ -274,6 +275,8 @@ export const evidenceOf = (situation: Situation): readonly string[] => [
     : []),
   ...(situation.isLogKnown ? [] : ['The logs could not be searched.']),
 ]
+
+const RESETS: readonly Path[] = ['soft reset', 'hard reset']
 
 /** Difference and age are of one block: the ledger stream may have a newer one than the state. */
 const distance = ({ gap, age }: Situation): readonly string[] => {

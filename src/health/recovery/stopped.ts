@@ -123,10 +123,11 @@ export const down: RecoveryRule = (situation) => {
   const both = bft.isDown && execution.isDown
   const command = both ? startAll(situation) : restartAll(situation)
   const verb = both ? 'start' : 'restart'
-  const steps = [
+  const before = [
     `Read the last log lines, for at most 30 s: \`journalctl ${stopped.map(({ unit }) => `-u ${unit}`).join(' ')} -n 20 --no-pager\``,
-    `${verb === 'start' ? 'Start' : 'Restart'} the services together: \`${command}\``,
   ]
+  const start = `${verb === 'start' ? 'Start' : 'Restart'} the services together: \`${command}\``
+  const steps = [...before, start]
   const notNow = [NEVER_ALONE, NO_REBOOT, 'If it ends again at once, do not repeat the start: keep the log.']
   if (gap === undefined) {
     return {
@@ -159,7 +160,7 @@ export const down: RecoveryRule = (situation) => {
       runbook: 'ChainServiceDown',
     }
   }
-  return softReset(situation, { why, steps, notNow })
+  return softReset(situation, { why, before, start, notNow })
 }
 
 /** Only the RPC is down. */
@@ -215,9 +216,16 @@ export const fromSnapshot = (situation: Situation, why: readonly string[]): Reco
   runbook: 'ChainBlocksyncWindow',
 })
 
+interface SoftReset extends Pick<RecoveryPlan, 'why' | 'notNow'> {
+  /** What must be seen or done while the services are as they are. */
+  readonly before: readonly string[]
+  /** The step that starts the services. */
+  readonly start: string
+}
+
 export const softReset = (
   situation: Situation,
-  { why, steps, notNow }: Pick<RecoveryPlan, 'why' | 'steps' | 'notNow'>,
+  { why, before, start, notNow }: SoftReset,
 ): RecoveryPlan => ({
   path: 'soft reset',
   summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync',
@@ -226,8 +234,9 @@ export const softReset = (
     `With its local forkpoint consensus does not begin a statesync: it starts from its old root and cannot catch up${cite('start-forkpoint')}.`,
   ],
   steps: [
+    ...before,
     ...fetchFiles(situation),
-    ...steps,
+    start,
     `Check which files consensus uses: "using remote", or "using local" after a download by hand: \`journalctl -u ${situation.bft.unit} --since -5m --no-pager -g 'using (remote|local)'\``,
     'Let statesync run, and check that it progresses: `chain-agent status statesync --watch`',
   ],
