@@ -21,7 +21,8 @@ test.each(['healthy', 'stalled', 'panic', 'statesync', 'storage-full', 'isolated
         .replaceAll(/, led by .*/g, ', led by #')
         .replaceAll(/, the newest .* before its end/g, '')
         .replaceAll(/ The block that is compared is .* old\./g, '')
-        .replaceAll(/ are left, .* at the current rate/g, ' are left')
+        .replaceAll(/ are left, .* at the rate of the network/g, ' are left')
+        .replaceAll(/Time left for a restart: [^.]*/g, 'Time left for a restart: #')
         .replaceAll(/\d[\d,.]*( (?:h|min) \d+)*/g, '#')
       outputs.push(`$ chain-agent ${command}`, text, `exit code ${code}`, '')
     }
