@@ -20,6 +20,7 @@ import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
+import { second } from '../core/units.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { makeDirectory } from '../sources/durable.ts'
@@ -146,11 +147,16 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const limitOf = limitsOf(config.health)
   const settings = settingsOf(config)
   const logged = new Set<string>()
-  const evaluateHealth = async (): Promise<void> => {
+  /** On the clock that only increases. */
+  let evaluatedAt = Number.NEGATIVE_INFINITY
+  const evaluateHealth = async (isExtra = false): Promise<void> => {
     try {
       const exposed = await exposition.values(samples())
       const steady = startedAt + Math.round(clock.elapsed() - startedElapsed)
-      for (const { severity, ...change } of monitor.evaluate(clock.now(), exposed, steady)) record(change, severity)
+      if (steady <= evaluatedAt) return
+      evaluatedAt = steady
+      const found = monitor.evaluate(clock.now(), exposed, { steady, isExtra })
+      for (const { severity, ...change } of found) record(change, severity)
     } catch (error) {
       log.error(error)
       monitor.fail(clock.now())
@@ -159,6 +165,10 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       if (!logged.has(failure)) log.error(failure)
       logged.add(failure)
     }
+  }
+  /** So that causes, figures and recovery of an output are of one moment. Requests within a second share one. */
+  const evaluateForRequest = async (): Promise<void> => {
+    if (startedAt + clock.elapsed() - startedElapsed - evaluatedAt >= second) await evaluateHealth(true)
   }
   const snapshot = (): NodeSnapshot => {
     const statuses = [...board.statuses()]
@@ -184,7 +194,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       log.error(error)
     },
     read: async () => {
-      if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
+      await evaluateForRequest()
       return { snapshot: snapshot(), events: await events.all(), history, limitOf }
     },
   })
@@ -200,8 +210,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     metrics: () => exposition.render([...samples(), ...monitor.samples()]),
     status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
     health: async () => {
-      // Soon after the start.
-      if (monitor.health().unknownBecause === 'no evaluation') await evaluateHealth()
+      await evaluateForRequest()
       return renderHealth(monitor.health())
     },
     events: events.all,

@@ -12,7 +12,7 @@ export interface RuleFinding {
   readonly component: string
   /** `pending` until the condition has held for the duration of the rule. */
   readonly state: 'pending' | 'firing'
-  /** What it counts for in the state of the node; null: nothing while it is pending, because it may end by itself. */
+  /** What it counts for in the state of the node; null: nothing, because it is pending and may end by itself, or because its condition has ended. */
   readonly countsAs: FindingSeverity | null
   /** When the condition became true, in milliseconds since the epoch. */
   readonly since: number

@@ -1,5 +1,6 @@
 import type { Readings } from '../collectors/index.ts'
 import { joinList, shortDuration, withPrefix } from '../core/format.ts'
+import { isolationOf } from './facts.ts'
 import { second } from '../core/units.ts'
 import type { FindingSeverity, RuleFinding } from '../core/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
@@ -88,7 +89,7 @@ export const findingsOf = (findings: readonly RuleFinding[], context: FindingCon
 }
 
 interface FindingContext {
-  readonly snapshot: Pick<NodeSnapshot, 'at' | 'origin' | 'prefix' | 'readings' | 'collectors'>
+  readonly snapshot: Pick<NodeSnapshot, 'at' | 'known' | 'origin' | 'prefix' | 'readings' | 'collectors'>
   /** Whether the node needs a recovery: its steps are the advice, not those of single log lines. */
   readonly isRecovering: boolean
 }
@@ -101,9 +102,10 @@ type CountedFinding = RuleFinding & {
 
 const findingOf = (
   { alert, severity, countsAs, summary, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
-  all: readonly CountedFinding[],
-  { snapshot: { at, origin, prefix, readings, collectors }, isRecovering }: FindingContext,
+  found: readonly CountedFinding[],
+  { snapshot: { at, known, origin, prefix, readings, collectors }, isRecovering }: FindingContext,
 ): HealthFinding => {
+  const all = found.filter((one) => !isRepeated(one, found, readings))
   const subjects = all.map(subjectOf).filter((subject) => subject !== '')
   // A single reading does not show how long a condition has lasted.
   const lasted = origin === 'agent' ? at - Math.min(...all.map(({ began }) => began)) : null
@@ -120,6 +122,7 @@ const findingOf = (
       // It is in the tense of an alert that fires: "has not been active for one minute".
       ...(isPending ? [] : limited(all.map(({ description }) => capital(description)))),
       ...limited([...new Set(errors.map(({ name, message }) => `${name}: ${message.split('\n')[0]}`))]),
+      ...(WITHOUT_BLOCKS.includes(alert) ? isolationOf(known) : []),
       ...limited(all.flatMap((one) => logLine(one, readings))),
       ...limited(patterns.map(({ name, meaning }) => `${name}: ${meaning}`)),
     ],
@@ -160,16 +163,26 @@ const SHORTEST = second
 const subjectOf = ({ labels: { state: _state, event: _event, ...labels } }: RuleFinding): string =>
   Object.values(labels).join(' ')
 
-/** Placeholders such as SERVICE, with the label of that name if all findings have the same. */
-const withLabels = (step: string, all: readonly RuleFinding[]): string =>
-  step.replaceAll(/\b[A-Z]{3,}\b/g, (word) => {
-    const [value = word, ...others] = new Set(all.map(({ labels }) => labels[word.toLowerCase()]))
-    return others.length === 0 ? value : word
-  })
+/** Placeholders such as SERVICE, with the label of that name: of several findings that of the first. */
+const withLabels = (step: string, [first]: readonly RuleFinding[]): string =>
+  step.replaceAll(/\b[A-Z]{3,}\b/g, (word) => first?.labels[word.toLowerCase()] ?? word)
 
 /** The log line that matched the pattern of the finding, if it is critical. */
 const logLine = ({ labels: { service = '', pattern } }: RuleFinding, { logs }: Readings): readonly string[] =>
   pattern === undefined ? [] : (logs?.trouble?.[service] ?? []).filter((line) => line.startsWith(`${pattern}: `))
+
+/** Each panic matches this pattern, also one that has a pattern of its own, which says more. */
+const EVERY_PANIC = 'panic'
+
+const isRepeated = (one: RuleFinding, all: readonly RuleFinding[], readings: Readings): boolean => {
+  const textOf = (finding: RuleFinding): string | undefined =>
+    logLine(finding, readings)[0]?.slice(`${finding.labels['pattern']}: `.length)
+  const text = one.labels['pattern'] === EVERY_PANIC ? textOf(one) : undefined
+  return text !== undefined && all.some((other) => other !== one && textOf(other) === text)
+}
+
+/** Alerts of a node that has no new block. */
+const WITHOUT_BLOCKS = ['ChainBlockStalled', 'ChainConsensusDeadlock']
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

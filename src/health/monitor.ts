@@ -21,9 +21,14 @@ export interface HealthMonitor {
   /**
    * Evaluates every rule on the samples of this time, in milliseconds since the epoch, as Prometheus does at a scrape.
    * Returns the alerts that began or ceased to fire. Ranges and durations are measured on `steady`, in milliseconds on a
-   * clock that only increases: the clock of the host may be set.
+   * clock that only increases: the clock of the host may be set. The samples of an evaluation in addition to those at
+   * fixed times are not kept.
    */
-  evaluate(at: number, samples: Iterable<StoredSample>, steady?: number): readonly AlertChange[]
+  evaluate(
+    at: number,
+    samples: Iterable<StoredSample>,
+    options?: { readonly steady?: number; readonly isExtra?: boolean },
+  ): readonly AlertChange[]
   health(): Health
   samples(): readonly Sample[]
   /** An evaluation failed as a whole: the health is unknown until the next one. */
@@ -54,13 +59,13 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
   const alerts = createAlertChanges()
 
   return {
-    evaluate: (at, samples, steady = at) => {
+    evaluate: (at, samples, { steady = at, isExtra = false } = {}) => {
       const moved = at - steady - clockOffset
       const isMoved = Math.abs(moved) >= LEAST_MOVE_MS
       if (isMoved) clockOffset += moved
       hasEvaluated = true
       const all = [...samples]
-      evaluator.evaluate(steady, withTarget(all), { clockOffset })
+      evaluator.evaluate(steady, withTarget(all), { clockOffset, isExtra })
       const { state, ...assessed } = assess(evaluator, all, { clockOffset, isContinuous: true })
       health = { ...assessed, state, since: state === health.state ? health.since + (isMoved ? moved : 0) : at }
       return alerts(at, health.findings)
@@ -209,10 +214,12 @@ const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly R
 const LONG_WAIT = 10 * minute
 
 const weightOf = (
-  { rule, state }: Alert,
+  { rule, state, keptSince }: Alert,
   { severity, isContinuous }: { readonly severity: FindingSeverity; readonly isContinuous: boolean },
 ): FindingSeverity | null => {
   const { pending, countsAs: always } = rule.row
+  // It fires for some minutes longer, so that a condition that comes and goes is one alert; what is over is over.
+  if (keptSince !== undefined) return null
   if (state === 'pending') {
     if (pending !== undefined) return pending === 'nothing' ? null : pending
     // A single reading cannot wait: its findings count at once.

@@ -3,7 +3,9 @@ import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
 import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
 import { summarize } from '../../src/health/summary.ts'
+import type { RuleFinding } from '../../src/core/health.ts'
 import { diagnose } from '../../src/health/diagnosis.ts'
+import { findingsOf } from '../../src/health/finding.ts'
 
 /** 03:00 UTC. */
 const NOW = Date.UTC(2026, 2, 1, 3)
@@ -118,6 +120,41 @@ test('a finding began with the first of its severities', () => {
   expect(diagnose(node).causes).toMatchObject([
     { name: 'ChainBlockStalled', severity: 'critical', timing: 'For 30 s; pages in 30 s.' },
   ])
+})
+
+test('a panic with a pattern of its own is listed once', () => {
+  const finding = (pattern: string): RuleFinding => ({
+    alert: 'ChainAssertion',
+    severity: 'critical',
+    component: 'services',
+    state: 'firing',
+    countsAs: 'critical',
+    since: NOW,
+    for: 0,
+    summary: 'A program of the node has aborted.',
+    description: '',
+    advice: [],
+    explainedBy: [],
+    labels: { service: 'bft', pattern },
+  })
+  const summaryOf = (...lines: readonly string[]) => {
+    const logs = { lastEntryAt: null, oldestEntryAt: new Map(), trouble: { bft: lines } }
+    const all = [finding('panic'), finding('high_qc_too_far')]
+    return findingsOf(all, { snapshot: changed([], { logs }), isRecovering: false })[0]?.summary
+  }
+  expect(summaryOf('panic: too far ahead', 'high_qc_too_far: too far ahead')).toBe(
+    'a program of the node has aborted: bft high_qc_too_far',
+  )
+  expect(summaryOf('panic: another one', 'high_qc_too_far: too far ahead')).toBe(
+    'a program of the node has aborted: bft panic and bft high_qc_too_far',
+  )
+})
+
+test('a stalled node without a validator that feeds it says so', () => {
+  const feeding = (validators: number) =>
+    diagnose(changed([blockAge(45), ['chain_native_upstream_validators', validators]])).causes[0]?.evidence ?? []
+  expect(feeding(0)).toContain('No validator feeds this node.')
+  expect(feeding(1)).not.toContain('No validator feeds this node.')
 })
 
 test('subjects of one alert are one finding', () => {

@@ -36,7 +36,7 @@ test('an alert continues to fire after the clock was set back, and its times mov
   const back = 2400
   // The newest block is 90 s old by the clock that was set.
   const at = START_S + 120 - back
-  const changes = monitor.evaluate(at * 1000, [BUILD, blockOf(30 - back)], (START_S + 120) * 1000)
+  const changes = monitor.evaluate(at * 1000, [BUILD, blockOf(30 - back)], { steady: (START_S + 120) * 1000 })
   expect(changes).toEqual([])
   expect(monitor.health().state).toBe('critical')
   expect(sinceOf()).toBe((START_S + 75 - back) * 1000)
@@ -85,6 +85,26 @@ test('a finding has the time at which its condition became true, and its value i
 })
 
 /** A clock that is not synchronised, which fires after ten minutes. */
+test('a finding is over with its condition, also while its alert fires for some minutes more', () => {
+  // No block from 30 s to 150 s: both alerts fire, and keep firing for three minutes.
+  const monitor = evaluated((second) => (second < 150 ? Math.min(second, 30) : second), 165)
+  const stalls = monitor.health().findings.filter(({ alert }) => alert === 'ChainBlockStalled')
+  expect(stalls.map(({ state, countsAs }) => [state, countsAs])).toEqual([['firing', null]])
+  expect(monitor.health().state).toBe('healthy')
+})
+
+test('evaluations for requests keep no samples, and change no duration', () => {
+  const monitor = createHealthMonitor(START_S * 1000)
+  const at = (second: number, isExtra: boolean) => {
+    monitor.evaluate((START_S + second) * 1000, [BUILD, blockOf(Math.min(second, 30))], { isExtra })
+  }
+  // At 41 s the block is 11 s old, above the limit of 10 s.
+  for (let second = 0; second <= 60; second += 1) at(second, second % 15 !== 0)
+  const stalled = () =>
+    monitor.health().findings.flatMap(({ alert, since }) => (alert === 'ChainBlockStalled' ? [since] : []))
+  expect(stalled()).toEqual([(START_S + 41) * 1000])
+})
+
 const unsynchronised = (second: number) => [
   BUILD,
   blockOf(second),

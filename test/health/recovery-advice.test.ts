@@ -19,8 +19,9 @@ const fork = (check: 'version' | 'timeline', at: number) => [
 test('a soft reset names the files, where they go and how to see that they were fetched', () => {
   const { steps } = advise({ down: allDown, age: 300, behind: 1000 })
   expect(steps.join('\n')).toContain('/home/chain/chain-bft/config')
-  expect(steps[0]).toMatch(/`sudo grep -oE '\^REMOTE_\(FORKPOINT\|VALIDATORS\)_URL=' \/home\/chain\/\.env`$/)
-  expect(steps[1]).toMatch(/`sudo systemctl stop chain-bft chain-execution chain-rpc`$/)
+  expect(steps[0]).toMatch(/^Read the last log lines/)
+  expect(steps[1]).toMatch(/`sudo grep -oE '\^REMOTE_\(FORKPOINT\|VALIDATORS\)_URL=' \/home\/chain\/\.env`$/)
+  expect(steps[2]).toMatch(/`sudo systemctl stop chain-bft chain-execution chain-rpc`$/)
   // "using remote configs", "using remote forkpoint", and the same with "local": all lines of get_latest_configs.
   expect(steps.at(-2)).toMatch(/`journalctl -u chain-bft .* -g 'using \(remote\|local\)'`$/)
 })

@@ -76,7 +76,7 @@ export const FINDINGS: readonly Finding[] = [
     text: ({ messages, localTimeoutRounds }) =>
       `${count(messages.local_timeout ?? 0, 'local timeout')} of ${count(localTimeoutRounds ?? 0, 'round')}, and no block committed.`,
     suggestion:
-      'The node runs, but receives too few messages to close a round. Check that its ports are reachable and that it has upstream validators; then restart consensus and execution together.',
+      'The node runs, but receives too few messages to close a round, and does not recover by itself. The steps, and how much time is left: `chain-agent recover`.',
   },
   {
     finding: 'rounds_closed_by_timeout',
@@ -222,7 +222,7 @@ export const FINDINGS: readonly Finding[] = [
     when: ({ seen, isWhole }) => seen.panic + seen.crash > 0 || (isWhole ? false : null),
     text: ({ panic }) => `The node has crashed${panic === null ? '.' : `: ${panic}`}`,
     suggestion:
-      'Save the log (journalctl) for the developers; start consensus and execution together. The node does not restart by itself.',
+      'Save the log (journalctl) for the developers of the node, which does not restart by itself. The steps: `chain-agent recover`.',
   },
   {
     finding: 'too_far_behind',

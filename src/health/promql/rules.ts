@@ -1,7 +1,7 @@
 import { asError } from '../../core/errors.ts'
 import { type CompiledPromql, compilePromql, type Evaluation } from './evaluate.ts'
 import type { Element } from './functions.ts'
-import { createSampleHistory, keyOf, type Labels, type StoredSample } from './series.ts'
+import { type AddOptions, createSampleHistory, keyOf, type Labels, type StoredSample } from './series.ts'
 
 export interface RecordingRule {
   readonly record: string
@@ -30,10 +30,11 @@ export interface ActiveAlert<Rule extends AlertRule = AlertRule> {
   readonly activeAt: number
   /** The value of the expression when it was last true. */
   readonly value: number
+  /** Since when the condition has been false while the alert still fires, likewise; undefined while it is true. */
+  readonly keptSince: number | undefined
 }
 
-export interface RuleEvaluationOptions {
-  readonly isPart?: boolean
+export interface RuleEvaluationOptions extends AddOptions {
   /** What the clock of the host shows in addition to the time of the evaluation, after it was set. */
   readonly clockOffset?: number
 }
@@ -45,7 +46,7 @@ export interface RuleEvaluator<Rule extends AlertRule> {
    */
   evaluate(at: number, samples: Iterable<StoredSample>, options?: RuleEvaluationOptions): void
   /** Adds samples of a time before the next evaluation, for rules with a range. */
-  observe(at: number, samples: Iterable<StoredSample>, options?: Pick<RuleEvaluationOptions, 'isPart'>): void
+  observe(at: number, samples: Iterable<StoredSample>, options?: AddOptions): void
   active(): readonly ActiveAlert<Rule>[]
   /** Rules that could not be evaluated last time, with the reason. */
   failures(): ReadonlyMap<Rule | RecordingRule, Error>
@@ -55,8 +56,6 @@ type State<Rule extends AlertRule> = {
   -readonly [Key in keyof ActiveAlert<Rule>]: ActiveAlert<Rule>[Key]
 } & {
   lastTrueAt: number
-  /** When the condition was first found false while the alert fired; undefined while it is true. */
-  keptSince: number | undefined
 }
 
 /** Evaluates recording rules, then alerts, as Prometheus does, with `for` and `keep_firing_for`. Throws a PromqlError. */

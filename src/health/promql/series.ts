@@ -33,13 +33,19 @@ export interface StoredSample {
   readonly value: number
 }
 
+export interface AddOptions {
+  readonly isPart?: boolean
+  readonly isExtra?: boolean
+}
+
 /** Samples of the last minutes, by series, as a Prometheus that scrapes at the times of `add` would store them. */
 export interface SampleHistory extends SeriesSource {
   /**
    * Adds the samples of one time; times must increase. A series without a sample ends, as after a scrape without it,
-   * unless the samples are only a part of what is known.
+   * unless the samples are only a part of what is known. `isExtra`: the next call replaces them, so that memory does not
+   * grow with the number of requests.
    */
-  add(at: number, samples: Iterable<StoredSample>, options?: { readonly isPart?: boolean }): void
+  add(at: number, samples: Iterable<StoredSample>, options?: AddOptions): void
   /** Adds the results of recording rules to the samples of the newest time. */
   record(name: string, samples: Iterable<Omit<StoredSample, 'name'>>): void
 }
@@ -86,9 +92,20 @@ export const createSampleHistory = (retentionOf: (name: string) => number): Samp
     }
   }
   const recorded = new Set<string>()
+  let extraAt: number | undefined
+  const removeExtra = (): void => {
+    for (const { all } of extraAt === undefined ? [] : names.values()) {
+      for (const [key, { points }] of all) {
+        while (points.at(-1)?.at === extraAt) points.pop()
+        if (points.length === 0) all.delete(key)
+      }
+    }
+  }
 
   return {
-    add: (at, samples, { isPart = false } = {}) => {
+    add: (at, samples, { isPart = false, isExtra = false } = {}) => {
+      removeExtra()
+      extraAt = isExtra ? at : undefined
       now = at
       for (const { name, labels, value } of samples) write(name, labels, value)
       if (!isPart) sweep((name) => !recorded.has(name))

@@ -269,12 +269,19 @@ export const evidenceOf = (situation: Situation, path: Path): readonly string[] 
   ...(situation.isSyncing || RESETS.includes(path) ? [] : windowLeft(situation)),
   database(situation),
   `Epoch: ${situation.epoch}.`,
-  ...[...situation.trouble].flatMap(([name, text]) => (text === '' ? [] : [`The log has ${name}: ${text}`])),
+  ...[...situation.trouble]
+    .filter(([name, text]) => text !== '' && !(name === PANIC && isRepeated(text, situation)))
+    .map(([name, text]) => `The log has ${name}: ${text}`),
   ...(areKeyFilesElsewhere(situation)
     ? ['No key file and no backup was found: check `node.directory`. Without keystores the node does not start.']
     : []),
   ...(situation.isLogKnown ? [] : ['The logs could not be searched.']),
 ]
+
+/** Every panic matches it, also one that has a pattern of its own. */
+const PANIC = 'panic'
+const isRepeated = (text: string, { trouble }: Situation): boolean =>
+  [...trouble].some(([name, other]) => name !== PANIC && other === text)
 
 const RESETS: readonly Path[] = ['soft reset', 'hard reset']
 

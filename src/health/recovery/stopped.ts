@@ -223,10 +223,7 @@ interface SoftReset extends Pick<RecoveryPlan, 'why' | 'notNow'> {
   readonly start: string
 }
 
-export const softReset = (
-  situation: Situation,
-  { why, before, start, notNow }: SoftReset,
-): RecoveryPlan => ({
+export const softReset = (situation: Situation, { why, before, start, notNow }: SoftReset): RecoveryPlan => ({
   path: 'soft reset',
   summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync',
   why: [

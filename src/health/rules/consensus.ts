@@ -179,6 +179,7 @@ export const consensus: RuleFile = {
           severity: 'warning',
           component: 'consensus',
           for: '1m',
+          pending: 'nothing',
           explainedBy: [NODE_DOWN],
           advice: [
             'Do not rely on the metrics of consensus.',

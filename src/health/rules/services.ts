@@ -1,5 +1,5 @@
 import { LOG_PATTERNS } from '../../parsers/log-patterns/list.ts'
-import type { RuleFile } from './rule.ts'
+import { NODE_DOWN, type RuleFile } from './rule.ts'
 
 /** Logged again and again by a node whose database is more than 80 % full: no work for today. */
 const FOR_INFORMATION = 'history_shortened'
@@ -85,6 +85,7 @@ or on (instance, job, cluster, service) (
           alert: 'ChainServiceCrashed',
           severity: 'warning',
           component: 'services',
+          explainedBy: [NODE_DOWN],
           advice: ['See why: `chain-agent logs SERVICE`.'],
           expr: 'increase(chain_service_exits_total{result!="success"}[10m]) > 0',
           summary: 'A service exited with an error.',

@@ -13,7 +13,10 @@ const stopped = (view: View): string => {
   const { epoch = null, round = null } = view.readings.consensus ?? {}
   const age = blockAge(view)
   const state = age === undefined ? 'stopped' : `stopped; last block ${duration(age * second)} ago`
-  const last = joined([epoch === null ? null : `epoch ${epoch}`, round === null ? null : `round ${round}`])
+  const last = joined([
+    epoch === null ? null : `epoch ${figure(epoch)}`,
+    round === null ? null : `round ${figure(round)}`,
+  ])
   return last === null ? state : `${state}, in ${last}`
 }
 
