@@ -20,7 +20,6 @@ import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
-import { second } from '../core/units.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { makeDirectory } from '../sources/durable.ts'
@@ -148,14 +147,13 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const settings = settingsOf(config)
   const logged = new Set<string>()
   /** On the clock that only increases. */
-  let evaluatedAt = Number.NEGATIVE_INFINITY
+  let evaluatedAt = 0
   const evaluateHealth = async (isExtra = false): Promise<void> => {
     try {
       const exposed = await exposition.values(samples())
-      const steady = startedAt + Math.round(clock.elapsed() - startedElapsed)
-      if (steady <= evaluatedAt) return
-      evaluatedAt = steady
-      const found = monitor.evaluate(clock.now(), exposed, { steady, isExtra })
+      // Readings may change within a millisecond; times of evaluations must increase.
+      evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(clock.elapsed() - startedElapsed))
+      const found = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of found) record(change, severity)
     } catch (error) {
       log.error(error)
@@ -165,10 +163,6 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       if (!logged.has(failure)) log.error(failure)
       logged.add(failure)
     }
-  }
-  /** So that causes, figures and recovery of an output are of one moment. Requests within a second share one. */
-  const evaluateForRequest = async (): Promise<void> => {
-    if (startedAt + clock.elapsed() - startedElapsed - evaluatedAt >= second) await evaluateHealth(true)
   }
   const snapshot = (): NodeSnapshot => {
     const statuses = [...board.statuses()]
@@ -194,7 +188,8 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       log.error(error)
     },
     read: async () => {
-      await evaluateForRequest()
+      // Causes, figures and recovery of an output are of one moment.
+      await evaluateHealth(true)
       return { snapshot: snapshot(), events: await events.all(), history, limitOf }
     },
   })
@@ -210,7 +205,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     metrics: () => exposition.render([...samples(), ...monitor.samples()]),
     status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
     health: async () => {
-      await evaluateForRequest()
+      await evaluateHealth(true)
       return renderHealth(monitor.health())
     },
     events: events.all,

@@ -107,6 +107,34 @@ const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
   }
 }
 
+const page = overview.omit({ findings: true }).extend({
+  figures: z.array(z.object({ name: z.string(), value: z.string().nullable(), tone: z.string().optional() })),
+})
+
+/** The seconds of two minutes at which the word, the sentence or the recovery of the page contradicts its figures. */
+export const contradictionsOf = async (name: string): Promise<readonly string[]> => {
+  const found: string[] = []
+  const host = await startHost({ scenario: name, second: 0 })
+  try {
+    for (let second = 1; second <= 150; second += 1) {
+      await host.second()
+      if (second <= 30) continue
+      const { verdict, recovery, figures } = page.parse(JSON.parse(await host.page('/api/v1/overview')))
+      const bad = figures.filter(({ tone }) => tone === 'bad')
+      const isDown = figures.some((one) => one.name === 'services' && one.value !== 'none')
+      if (
+        (verdict.word === 'OK' && recovery.path !== 'none') ||
+        (verdict.word !== 'CRITICAL' && bad.length > 0) ||
+        isDown !== verdict.sentence.includes('a required service is not running')
+      )
+        found.push(`${second} s: ${verdict.word}: ${verdict.sentence} ${recovery.path}; ${JSON.stringify(figures)}`)
+    }
+    return found
+  } finally {
+    await host.close()
+  }
+}
+
 const fromRecover = ({ verdict, path, summary }: z.output<typeof recovered>): z.output<typeof answerSchema> => ({
   verdict,
   recovery: { path, summary },
