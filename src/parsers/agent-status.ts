@@ -71,4 +71,4 @@ export const healthResponse = z
       .describe('Those that count for most first, causes before consequences, then the oldest first.'),
     failures: texts.describe('Rules that could not be evaluated, with the reason: their conditions are unknown.'),
   })
-  .describe('The health of the node by all alert rules, evaluated every 15 s.')
+  .describe('The health of the node by all alert rules, evaluated for the request.')
