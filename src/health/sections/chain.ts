@@ -2,7 +2,7 @@ import { duration, figure, count } from '../../core/format.ts'
 import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { USUAL_RATE } from '../../core/agreement.ts'
+import { isStarting, isSyncing, USUAL_RATE } from '../../core/agreement.ts'
 import { limitOf } from '../rules/index.ts'
 import type { Tone } from '../../core/health.ts'
 
@@ -77,7 +77,13 @@ export const rpc: Section = {
   summary: (view) => {
     if (!view.readings.rpc) return null
     const reading = answerOf(view)
-    if (!reading) return summary(`does not answer: ${failureOf(view) ?? 'unknown reason'}`, 'bad')
+    if (!reading) {
+      const why = failureOf(view) ?? 'unknown reason'
+      // An RPC that starts before consensus is live does not listen.
+      return isSyncing(view.known) || isStarting(view.known)
+        ? summary(`does not answer, until consensus is live: ${why}`, 'notice')
+        : summary(`does not answer: ${why}`, 'bad')
+    }
     const finalized = reading.blocks.finalized?.number ?? null
     return summary(
       joined(['answers', reading.info.clientVersion, finalized === null ? null : `finalized ${figure(finalized)}`]),
