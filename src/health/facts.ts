@@ -1,8 +1,8 @@
-import { newestBlock, type StatesyncProgress } from '../core/agreement.ts'
+import { databaseUsedRatio, newestBlock, type StatesyncProgress } from '../core/agreement.ts'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import type { HealthInput } from './snapshot.ts'
-import { figure, shortDuration } from '../core/format.ts'
+import { figure, percent, shortDuration } from '../core/format.ts'
 
 /** Age of the newest block, in seconds. */
 export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): number | undefined => {
@@ -58,6 +58,19 @@ export const isolationOf = (known: SampleIndex): readonly string[] =>
 /** `block 97,600,123 of 97,647,242` */
 export const progressText = ({ block, target }: StatesyncProgress): string =>
   `block ${figure(block)} of ${figure(target)}`
+
+/** What is known of the database, as a sentence. */
+export const databaseEvidence = (known: SampleIndex): string => {
+  const used = databaseUsedRatio(known)
+  const timelines = known
+    .series('chain_storage_timeline_info')
+    .map(({ labels: { timeline = '', kind = '' } }) => `${timeline} timeline of kind ${kind}`)
+  if (used === undefined && timelines.length === 0) {
+    return 'Nothing is known of the database: its tool reported nothing.'
+  }
+  const facts = [...(used === undefined ? [] : [`${percent(used)} full`]), ...timelines]
+  return `The database: ${facts.join(', ')}.`
+}
 
 export interface MaintenanceWindow {
   readonly reason: string

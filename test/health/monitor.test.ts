@@ -100,9 +100,8 @@ test('evaluations for requests keep no samples, and change no duration', () => {
   }
   // At 41 s the block is 11 s old, above the limit of 10 s.
   for (let second = 0; second <= 60; second += 1) at(second, second % 15 !== 0)
-  const stalled = () =>
-    monitor.health().findings.flatMap(({ alert, since }) => (alert === 'ChainBlockStalled' ? [since] : []))
-  expect(stalled()).toEqual([(START_S + 41) * 1000])
+  const onsets = monitor.health().findings.flatMap(({ alert, since }) => (alert === 'ChainBlockStalled' ? [since] : []))
+  expect(onsets).toEqual([(START_S + 41) * 1000])
 })
 
 const unsynchronised = (second: number) => [

@@ -60,11 +60,8 @@ export const compareSurfaces = async (part: number, parts: number): Promise<void
 
 /** By then most failures that have a cause are detected. */
 const CAUSE_S = 40
-/** The others: the height has not changed for a minute; the storage report is read once a minute. */
-const DETECTED_S: ReadonlyMap<string, number> = new Map([
-  ['network-halted', 120],
-  ['timeline-missing', 120],
-])
+/** The others: the height has not changed for a minute. */
+const DETECTED_S: ReadonlyMap<string, number> = new Map([['network-halted', 120]])
 
 /** Asks page, API, metrics, `status`, `check` and `recover` at each moment of a scenario. */
 const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
@@ -108,7 +105,7 @@ const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
 }
 
 const page = overview.omit({ findings: true }).extend({
-  figures: z.array(z.object({ name: z.string(), value: z.string().nullable(), tone: z.string().optional() })),
+  figures: z.array(z.object({ name: z.string(), value: z.string().nullable(), tone: z.string().nullable() })),
 })
 
 /** The seconds of two minutes at which the word, the sentence or the recovery of the page contradicts its figures. */

@@ -1,6 +1,6 @@
 import { minute, second } from '../../core/units.ts'
-import { databaseUsedRatio, isSyncing, networkHead, USUAL_RATE } from '../../core/agreement.ts'
-import { blockAge, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
+import { isSyncing, networkHead, USUAL_RATE } from '../../core/agreement.ts'
+import { blockAge, databaseEvidence, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
 import { excerpt } from '../../core/errors.ts'
 import { blocksyncWindow, byDefault, statesyncThreshold } from '../../core/node-distances.ts'
 import { NODE_FACTS } from '../../core/node-facts.ts'
@@ -8,7 +8,7 @@ import type { SampleIndex } from '../../core/metric.ts'
 import { epochEnd } from '../restart-window.ts'
 import { type StartConditions, startOutcome } from './start-cases.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
-import { duration, figure, percent, shortDuration } from '../../core/format.ts'
+import { duration, figure, shortDuration } from '../../core/format.ts'
 
 /** How far the node is behind the network, and the source of the number. */
 interface Gap {
@@ -267,7 +267,7 @@ export const evidenceOf = (situation: Situation, path: Path): readonly string[] 
   ...distance(situation),
   // A start with the files of the node is then not enough, however near the network is.
   ...(situation.isSyncing || RESETS.includes(path) ? [] : windowLeft(situation)),
-  database(situation),
+  databaseEvidence(situation.known),
   `Epoch: ${situation.epoch}.`,
   ...[...situation.trouble]
     .filter(([name, text]) => text !== '' && !(name === PANIC && isRepeated(text, situation)))
@@ -344,16 +344,4 @@ export const BEHIND_BLOCKS = 15
 export const timeLeft = ({ gap, window, known, isSyncing: syncs, isAdvancing: advances }: Situation): string | null => {
   if (!gap || syncs || advances || gap.blocks <= BEHIND_BLOCKS || gap.blocks >= window) return null
   return duration(millisecondsOf(window - gap.blocks, known))
-}
-
-const database = ({ known }: Situation): string => {
-  const used = databaseUsedRatio(known)
-  const timelines = known
-    .series('chain_storage_timeline_info')
-    .map(({ labels: { timeline = '', kind = '' } }) => `${timeline} timeline of kind ${kind}`)
-  if (used === undefined && timelines.length === 0) {
-    return 'Nothing is known of the database: its tool reported nothing.'
-  }
-  const facts = [...(used === undefined ? [] : [`${percent(used)} full`]), ...timelines]
-  return `The database: ${facts.join(', ')}.`
 }
