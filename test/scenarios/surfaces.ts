@@ -60,8 +60,11 @@ export const compareSurfaces = async (part: number, parts: number): Promise<void
 
 /** By then most failures that have a cause are detected. */
 const CAUSE_S = 40
-/** The others: the height has not changed for a minute. */
-const DETECTED_S: ReadonlyMap<string, number> = new Map([['network-halted', 120]])
+/** The others: the height, or the finalized one, has not changed for a minute. */
+const DETECTED_S: ReadonlyMap<string, number> = new Map([
+  ['network-halted', 120],
+  ['finality-stalled', 120],
+])
 
 /** Asks page, API, metrics, `status`, `check` and `recover` at each moment of a scenario. */
 const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
