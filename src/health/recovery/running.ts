@@ -52,7 +52,7 @@ export const stalled: RecoveryRule = (situation) => {
   if (gap.blocks <= BEHIND_BLOCKS) return networkStalled({ stalledFor, why })
   if (gap.blocks > SNAPSHOT_FROM) return fromSnapshot(situation, why)
   const before = [
-    'See within 30 s whether peers reach the node and its clock is right; without them a restart does not help: `chain-agent status peers host`',
+    'See within 30 s whether peers reach the node; without them, or with a clock that was set back, a restart does not help: `chain-agent status peers`',
     setMaintenance('30m', 'other'),
   ]
   const start = `Restart the services together: \`${restartAll(situation)}\``
