@@ -62,17 +62,12 @@ const EXPECTED: readonly Planted[] = [
   ],
   [['critical ChainLogTrouble execution block_failed', 2400, 3000]],
   [['info ChainNetworkNoise', 3031, 3630]],
-  [
-    ['warning ChainLogTrouble bft snapshot_advised', 4000, 4600],
-    ['info ChainStatesync', 4000, 4180],
-  ],
+  [['info ChainStatesync', 4000, 4180]],
   [['warning ChainExecutionSlow', 4960, 5400]],
   [
     ['critical ChainBlockStalled', 5810, 6280],
     ['critical ChainConsensusDeadlock local_timeout', 5920, 6280],
     ['critical ChainBlocksyncWindow', 5930, 6280],
-    // From the third timeout on, until fewer than three are in the last minute.
-    ['warning ChainConsensusFinding local_timeouts', 5815, 6150],
   ],
   [['warning ChainServiceDown ledger-tail', 6500, 7040]],
 ]

@@ -44,8 +44,8 @@ Sections:
 The first line is the state; the second is the recovery, if the node needs any.
 Then follow the source of the data and its age. Values that could not be read
 are shown as unknown, with the reason at the end of the section. If no agent is
-running, --watch reads from the node at most once a minute, because that runs the
-tools of the node.
+running, --watch reads from the node at most once a minute, because that runs
+the tools of the node.
 
 Exit codes: 0 the status was printed, 1 it could not be read, 2 usage error. The
 exit code does not depend on the health of the node; \`chain-agent check\` reports
