@@ -147,7 +147,7 @@ describe('a misspelt word', () => {
 describe('the width of the help', () => {
   const widthAt = async (columns: number): Promise<number> => {
     const { out } = await cli(['check', '--help'], { env: { COLUMNS: String(columns) } })
-    const options = out.slice(0, out.indexOf('\nRuns every'))
+    const options = out.slice(0, out.indexOf('\nPrints the state'))
     return Math.max(...options.split('\n').map(({ length }) => length))
   }
 

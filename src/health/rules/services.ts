@@ -1,14 +1,17 @@
 import { LOG_PATTERNS } from '../../parsers/log-patterns/list.ts'
 import { NODE_DOWN, type RuleFile } from './rule.ts'
 
-/** Logged again and again by a node whose database is more than 80 % full: no work for today. */
-const FOR_INFORMATION = 'history_shortened'
+/**
+ * No work for today: logged again and again by a node whose database is more than 80 % full; and at the start of a
+ * statesync, whose alerts tell whether it progresses.
+ */
+const FOR_INFORMATION = ['history_shortened', 'snapshot_advised']
 
 /** The patterns of a severity that fire an alert, as alternatives of an expression. */
 const patternsOf = (wanted: string, alertName = 'ChainLogTrouble'): string =>
   LOG_PATTERNS.filter(({ severity, alert = 'ChainLogTrouble' }) => severity === wanted && alert === alertName)
     .map(({ name }) => name)
-    .filter((name) => name !== FOR_INFORMATION)
+    .filter((name) => !FOR_INFORMATION.includes(name))
     .join('|')
 
 /** As ChainRpcDown: a validator serves no users by RPC. */
@@ -167,7 +170,7 @@ or on (instance, job, cluster, service) (
           severity: 'info',
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
-          expr: `increase(chain_log_pattern_total{pattern="${FOR_INFORMATION}"}[10m]) > 0`,
+          expr: `increase(chain_log_pattern_total{pattern=~"${FOR_INFORMATION.join('|')}"}[10m]) > 0`,
           summary: 'The log of the node contains an error.',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',

@@ -220,7 +220,6 @@ export const consensus: readonly LogPattern[] = [
     sources: own('monad-bft/monad-state/src/lib.rs', 'maybe_start_consensus'),
     endsProcess: false,
     severity: 'warning',
-    alert: 'ChainStatesync',
     meaning:
       'At the start of a statesync the database is empty or more than 30,000 blocks older than the target: statesync takes very long.',
     advice:

@@ -29,7 +29,7 @@ export interface LogPattern {
   readonly endsProcess: boolean
   readonly severity: Severity
   /** The alert that it fires, if not ChainLogTrouble. */
-  readonly alert?: 'ChainAssertion' | 'ChainStatesync' | 'ChainWalStopped' | 'ChainTimelineMissing' | 'ChainCleanup'
+  readonly alert?: 'ChainAssertion' | 'ChainWalStopped' | 'ChainTimelineMissing' | 'ChainCleanup'
   readonly meaning: string
   readonly advice: string
   /** What the advice relies on; required if following it costs data, a key or an hour. */
