@@ -115,7 +115,7 @@ const createAlertChanges = () => {
 }
 
 /** The health while no evaluation has succeeded since `since`, in milliseconds since the epoch. */
-export const notEvaluated = (since: number): Health => ({
+const notEvaluated = (since: number): Health => ({
   state: 'unknown',
   since,
   unknownBecause: 'no evaluation',
