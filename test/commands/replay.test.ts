@@ -63,8 +63,8 @@ const EXPECTED: readonly Planted[] = [
   [['critical ChainLogTrouble execution block_failed', 2400, 3000]],
   [['info ChainNetworkNoise', 3031, 3630]],
   [
-    ['info ChainLogTrouble bft snapshot_advised', 4000, 4600],
     ['info ChainStatesync', 4000, 4180],
+    ['info ChainLogTrouble bft snapshot_advised', 4000, 4600],
   ],
   [['warning ChainExecutionSlow', 4960, 5400]],
   [
