@@ -232,11 +232,12 @@ const weightOf = (
 const rank = (severity: FindingSeverity | null): number =>
   severity === null ? FINDING_SEVERITIES.length : FINDING_SEVERITIES.indexOf(severity)
 
-/** Whether a more severe alert about the same subject fires: it includes this one. */
+/** Whether a more severe alert about the same subject fires: it includes this one, unless only this one is still true. */
 const isIncluded = (one: Alert, all: readonly Alert[]): boolean =>
   all.some(
     (other) =>
       other.state === 'firing' &&
+      (other.keptSince === undefined || one.keptSince !== undefined) &&
       other.rule.alert === one.rule.alert &&
       SEVERITIES.indexOf(other.rule.row.severity) < SEVERITIES.indexOf(one.rule.row.severity) &&
       subjectOf(other.labels) === subjectOf(one.labels),

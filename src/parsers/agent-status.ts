@@ -46,7 +46,9 @@ export const ruleFindingResponse = z
     state: z.enum(['pending', 'firing']).describe('`pending` until the condition has held for `forSeconds`.'),
     countsAs: severity
       .nullable()
-      .describe('What it counts for in the state of the node; null if it may end by itself while it is pending.'),
+      .describe(
+        'What it counts for in the state of the node; null if it is pending and may end by itself, or if its condition has ended.',
+      ),
     since: time.describe('When the condition became true.'),
     forSeconds: z.number().describe('How long the condition must hold before the alert fires, in seconds.'),
     summary: text.describe('The summary of the alert.'),

@@ -93,6 +93,12 @@ test('a finding is over with its condition, also while its alert fires for some 
   expect(monitor.health().state).toBe('healthy')
 })
 
+test('a warning that is still true counts, although the critical alert fires for some minutes more', () => {
+  // The block is 90 s old at 120 s, and 15 s from 135 s on: above 10 s, below 30 s.
+  const monitor = evaluated((second) => (second < 135 ? Math.min(second, 30) : second - 15), 165)
+  expect(monitor.health().state).toBe('warning')
+})
+
 test('evaluations for requests keep no samples, and change no duration', () => {
   const monitor = createHealthMonitor(START_S * 1000)
   const at = (second: number, isExtra: boolean) => {
