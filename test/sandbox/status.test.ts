@@ -42,8 +42,8 @@ describe('status on real systemd and journald', () => {
   })
 
   it('overview: by the agent, with the units that run', async () => {
-    const [, origin = '', ...lines] = (await status()).split('\n')
-    expect(origin).toMatch(new RegExp(`^From the agent at 127.0.0.1:${node.port}, .* old$`))
+    const lines = (await status()).split('\n')
+    expect(lines[2]).toMatch(new RegExp(`^From the agent at 127.0.0.1:${node.port}, .* old$`))
     expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail')
     // No tool of the node exists, and its RPC port is closed.
     expect(lines).toContain('  storage      unknown')
@@ -99,7 +99,7 @@ describe('status on real systemd and journald', () => {
   it('without the agent: the node itself is asked, and tells the same', async () => {
     await node.systemctl('stop', 'chain-agent.service')
     const lines = await status('services')
-    expect(lines.split('\n')[1]).toBe(`Read from the node: no agent answers at 127.0.0.1:${node.port}`)
+    expect(lines.split('\n')[2]).toBe(`Read from the node: no agent answers at 127.0.0.1:${node.port}`)
     expect(lines).toMatch(/^ {2}maker-bft +x failed, ended \S+Z \(.* ago\), 0 restarts, killed by SIGABRT$/m)
     expect(lines).toMatch(/^ {2}maker-execution +running, since /m)
     // The ledger stream in the journal, read once.
