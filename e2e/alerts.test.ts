@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { parseScenario } from '../src/simulator/scenario/scenario.ts'
+import { parseScenario } from '../simulator/scenario/scenario.ts'
 import { type Alerting, type Notice, startAlerting } from './alerting.ts'
 import { FAULTS, FAULT_S } from './faults.ts'
 import { runFault, type Row, waitFor } from './run-fault.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseScenario } from '../src/simulator/scenario/scenario.ts'
+import { parseScenario } from '../simulator/scenario/scenario.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { type Alerting, type Notice, startAlerting } from './alerting.ts'
 import { type FAULTS, FAULT_S } from './faults.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { listScenarios, type Scenario } from '../src/simulator/scenario/scenario.ts'
+import { listScenarios, type Scenario } from '../simulator/scenario/scenario.ts'
 import { type Prometheus, startPrometheus } from '../test/support/prometheus.ts'
 import { startNode } from './simulated-node.ts'
 

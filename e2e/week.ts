@@ -1,5 +1,5 @@
 import { healthResponse } from '../src/parsers/agent-status.ts'
-import { LIVELY } from '../src/simulator/pace.ts'
+import { LIVELY } from '../simulator/pace.ts'
 import { startHost } from '../test/support/host.ts'
 
 const MINUTE_S = 60

@@ -31,7 +31,7 @@ const revision = () => {
 await build({
   input: {
     main: 'src/main.ts',
-    tool: 'src/simulator/tools/tool.ts',
+    tool: 'simulator/tools/tool.ts',
     'bcrypt-worker': 'src/exporter/bcrypt-worker.ts',
   },
   platform: 'node',

@@ -1,7 +1,7 @@
 // How many of the warnings and errors in the node's source the patterns recognise, by program.
 import { readFileSync } from 'node:fs'
-import { parseConsensusLine } from '../.cache/modules/parsers/consensus-log.js'
-import { classifyLine, patternsOf } from '../.cache/modules/parsers/log-patterns/classify.js'
+import { parseConsensusLine } from '../.cache/modules/src/parsers/consensus-log.js'
+import { classifyLine, patternsOf } from '../.cache/modules/src/parsers/log-patterns/classify.js'
 
 const LIST = new URL('../test/fixtures/log-patterns/messages.tsv', import.meta.url)
 

@@ -1,7 +1,7 @@
 import { COLLECTORS } from './collectors/index.ts'
 import { agent, health, reload } from './core/agent-metrics.ts'
 import type { MetricDefinition } from './core/metric.ts'
-import { queryService } from './query/service/metrics.ts'
+import { queryService } from '../query/service/metrics.ts'
 
 /**
  * The catalogue: every metric, by the collector or the part of the agent that exports it. /metrics and docs/reference/metrics.md

@@ -8,8 +8,8 @@ import { rules } from './alerts/files.ts'
 import { parseConfigFile } from '../src/config/file.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { metrics } from '../src/metrics.ts'
-import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../src/query/store/clickhouse/open.ts'
-import { listScenarios } from '../src/simulator/scenario/scenario.ts'
+import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../query/store/clickhouse/open.ts'
+import { listScenarios } from '../simulator/scenario/scenario.ts'
 import { blocksOf, reasonOf, runOf, shellBlocks, type ShellBlock } from './support/shell-blocks.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -167,10 +167,12 @@ test('forty-one failures, each seen by a metric or said to be out of reach, and 
   }
 })
 
-test('every folder of src/ is on the map', () => {
-  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => `src/${entry.name}/`)
+test('every folder of src/ and query/ is on the map', () => {
+  const folders = ['src', 'query'].flatMap((program) =>
+    readdirSync(join(ROOT, program), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `${program}/${entry.name}/`),
+  )
   const map = read('docs/explanation/architecture.md')
   expect(folders.filter((folder) => !map.includes(folder))).toEqual([])
 })

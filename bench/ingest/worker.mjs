@@ -1,7 +1,7 @@
 // Reads blocks of 16,000 logs from node.mjs into a DuckDB store, as fast as it can; prints what one block needed.
 //   node worker.mjs URL FOLDER BLOCKS
 import { setTimeout as delay } from 'node:timers/promises'
-import { systemClock } from '../../.cache/modules/core/clock.js'
+import { systemClock } from '../../.cache/modules/src/core/clock.js'
 import { createIngest } from '../../.cache/modules/query/service/ingest/ingest.js'
 import { openDuckDbStore } from '../../.cache/modules/query/store/duckdb/store.js'
 import { peakMiB } from '../peak.mjs'

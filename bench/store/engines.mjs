@@ -4,7 +4,7 @@ const bytes = (hex) => (hex === undefined ? null : Buffer.from(hex.slice(2), 'he
 
 export const engines = {
   'chain-agent': async (folder) => {
-    const { systemClock } = await import('../../.cache/modules/core/clock.js')
+    const { systemClock } = await import('../../.cache/modules/src/core/clock.js')
     const { openDuckDbStore } = await import('../../.cache/modules/query/store/duckdb/store.js')
     const identity = { chainId: 1, scope: { addresses: [], topics: [] } }
     const store = await openDuckDbStore(`${folder}/duckdb`, { identity, clock: systemClock })

@@ -1,7 +1,7 @@
 // docs/reference/api.md and page/openapi.json: the API of the agent, from the schemas of its JSON.
 import { z } from 'zod'
-import { LIMITS } from '../../.cache/modules/core/limits.js'
-import { API_SCHEMAS } from '../../.cache/modules/parsers/agent-api.js'
+import { LIMITS } from '../../.cache/modules/src/core/limits.js'
+import { API_SCHEMAS } from '../../.cache/modules/src/parsers/agent-api.js'
 
 /** The paths under /api/v1/; `body` is the name of a schema. */
 const ENDPOINTS = {

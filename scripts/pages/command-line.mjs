@@ -1,9 +1,9 @@
 // docs/reference/cli.md and docs/reference/chain-agent.1: the help of every command.
 import { PassThrough } from 'node:stream'
-import { captureHelp, commandLineOf, splitShared } from '../../.cache/modules/cli/help/help.js'
-import { ENVIRONMENT, renderManual } from '../../.cache/modules/cli/help/commands.js'
-import { loadProgram } from '../../.cache/modules/cli/program.js'
-import { systemClock } from '../../.cache/modules/core/clock.js'
+import { captureHelp, commandLineOf, splitShared } from '../../.cache/modules/src/cli/help/help.js'
+import { ENVIRONMENT, renderManual } from '../../.cache/modules/src/cli/help/commands.js'
+import { loadProgram } from '../../.cache/modules/src/cli/program.js'
+import { systemClock } from '../../.cache/modules/src/core/clock.js'
 
 const loadCommands = () => {
   const stream = new PassThrough()

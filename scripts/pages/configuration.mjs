@@ -1,6 +1,6 @@
 // docs/reference/configuration.md: every setting, by section.
 import { stringify } from 'yaml'
-import { keys } from '../../.cache/modules/config/schema.js'
+import { keys } from '../../.cache/modules/src/config/schema.js'
 
 const HEAD = `# Configuration
 

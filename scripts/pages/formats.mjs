@@ -1,7 +1,7 @@
 // docs/reference/formats.md: what the agent reads, and the samples that the tests parse.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formats } from '../../.cache/modules/parsers/formats.js'
+import { formats } from '../../.cache/modules/src/parsers/formats.js'
 
 const FIXTURES = new URL('../../test/fixtures/', import.meta.url).pathname
 

@@ -1,6 +1,6 @@
 // docs/reference/metrics.md: every metric, by collector.
-import { ALL_NODE_METRICS } from '../../.cache/modules/collectors/native/node-metrics.js'
-import { chapters } from '../../.cache/modules/metrics.js'
+import { ALL_NODE_METRICS } from '../../.cache/modules/src/collectors/native/node-metrics.js'
+import { chapters } from '../../.cache/modules/src/metrics.js'
 
 /** Where to start: a question, and the metrics that answer it. */
 const QUESTIONS = [

@@ -1,6 +1,6 @@
 // docs/reference/node-documentation.md: what the node's public documentation states about steps that cost data or time.
-import { NODE_DOCUMENTATION } from '../../.cache/modules/core/node-documentation.js'
-import { NODE_FACTS } from '../../.cache/modules/core/node-facts.js'
+import { NODE_DOCUMENTATION } from '../../.cache/modules/src/core/node-documentation.js'
+import { NODE_FACTS } from '../../.cache/modules/src/core/node-facts.js'
 
 export const renderNodeDocumentationPage = () =>
   `${[HEAD, ...Object.entries(NODE_DOCUMENTATION).map(chapter), FACTS].join('\n')}\n`

@@ -1,7 +1,7 @@
 // docs/reference/patterns.md: what lines of the node's logs mean, and what to do.
 import { recognisedMessages } from '../pattern-coverage.mjs'
 import { linkToDocument } from './node-documentation.mjs'
-import { LOG_SUBJECTS } from '../../.cache/modules/parsers/log-patterns/list.js'
+import { LOG_SUBJECTS } from '../../.cache/modules/src/parsers/log-patterns/list.js'
 
 export const renderPatternPage = () => `${[HEAD, coverage(), ...LOG_SUBJECTS.map(subject)].join('\n')}\n`
 

@@ -1,7 +1,7 @@
 // docs/runbooks/index.md: alerts by symptom, the order in which to work, and every alert by rule file.
 import { readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { levelsOf } from '../../.cache/modules/health/rules/rule.js'
+import { levelsOf } from '../../.cache/modules/src/health/rules/rule.js'
 
 const SUFFIX = '.rules.yaml'
 const ORDER = ['critical', 'warning', 'info', 'none']

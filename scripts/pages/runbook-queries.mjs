@@ -1,7 +1,7 @@
 // The section `In Prometheus` of a runbook: what the alert measures as PromQL, and the panel that shows it.
 import { parser } from '@prometheus-io/lezer-promql'
-import { expressionOf } from '../../.cache/modules/health/rules/render.js'
-import { levelsOf } from '../../.cache/modules/health/rules/rule.js'
+import { expressionOf } from '../../.cache/modules/src/health/rules/render.js'
+import { levelsOf } from '../../.cache/modules/src/health/rules/rule.js'
 
 const HEADING = '## In Prometheus\n'
 const NEXT = '## Mitigation\n'

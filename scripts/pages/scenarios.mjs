@@ -15,7 +15,7 @@ const row = ({ subject, verb, argument, meaning }) =>
 
 const HEAD = `# Scenarios
 
-Generated from \`scenarios/\` and the directives in \`src/simulator/\` by \`npm run generate\`.
+Generated from \`scenarios/\` and the directives in \`simulator/\` by \`npm run generate\`.
 
 A scenario describes what happens to the simulated node. It changes only the outputs of the node and its host: RPC, tools,
 units, journal, metrics and files. The agent cannot detect that it is a simulation.

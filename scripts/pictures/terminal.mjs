@@ -1,12 +1,12 @@
 // docs/images/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
 // are fixed; the code derives diagnosis and facts from them.
-import { checkLines } from '../../.cache/modules/cli/terminal/diagnosis.js'
-import { createStyle } from '../../.cache/modules/cli/terminal/style.js'
-import { indexSamples } from '../../.cache/modules/commands/shared/agent-snapshot.js'
-import { diagnose } from '../../.cache/modules/health/diagnosis.js'
-import { createHealthMonitor } from '../../.cache/modules/health/monitor.js'
-import { summarize } from '../../.cache/modules/health/summary.js'
-import { parsePrometheusText } from '../../.cache/modules/parsers/prometheus-text.js'
+import { checkLines } from '../../.cache/modules/src/cli/terminal/diagnosis.js'
+import { createStyle } from '../../.cache/modules/src/cli/terminal/style.js'
+import { indexSamples } from '../../.cache/modules/src/commands/shared/agent-snapshot.js'
+import { diagnose } from '../../.cache/modules/src/health/diagnosis.js'
+import { createHealthMonitor } from '../../.cache/modules/src/health/monitor.js'
+import { summarize } from '../../.cache/modules/src/health/summary.js'
+import { parsePrometheusText } from '../../.cache/modules/src/parsers/prometheus-text.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
 const AT = AT_MS / 1000

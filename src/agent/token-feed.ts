@@ -4,19 +4,19 @@ import { type Clock, linkAbort } from '../core/clock.ts'
 import { stableReason } from '../core/error-body.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
-import { createQueryClient } from '../query/client/client.ts'
-import { QueryError } from '../query/client/errors.ts'
-import { type BlockHash, type Page, type QueryClient, UNSETTLED_BLOCKS } from '../query/client/types.ts'
+import { createQueryClient } from '../../query/client/client.ts'
+import { QueryError } from '../../query/client/errors.ts'
+import { type BlockHash, type Page, type QueryClient, UNSETTLED_BLOCKS } from '../../query/client/types.ts'
 import {
   type CheckpointFile,
   createCheckpointSchedule,
   identityOf,
   openCheckpoint,
-} from '../query/client/checkpoint.ts'
+} from '../../query/client/checkpoint.ts'
 import { readSecretFile } from '../sources/credential-file.ts'
-import { type Ledger, StandardError } from '../tokens/types.ts'
-import { createLedger } from '../tokens/ledger.ts'
-import { LEDGER_FIELDS, topicsOf } from '../tokens/signatures.ts'
+import { type Ledger, StandardError } from '../../query/tokens/types.ts'
+import { createLedger } from '../../query/tokens/ledger.ts'
+import { LEDGER_FIELDS, topicsOf } from '../../query/tokens/signatures.ts'
 
 /** Creates a client of a query service. */
 export type Connect = typeof createQueryClient

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FAULTS, WITHOUT_ROW } from '../../e2e/faults.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
+import { parseScenario } from '../../simulator/scenario/scenario.ts'
 import { alerts } from './files.ts'
 
 test.each(FAULTS)('$fault: a valid scenario for an existing alert', (row) => {

@@ -245,7 +245,7 @@ const CONTRADICTED: Readonly<Record<string, string>> = {
   'the cause on this node is fixed': 'votes may not reach the next leader: the cause may be the connection',
 }
 
-const textFiles = ['docs', 'src', 'dashboards/build'].flatMap((directory) =>
+const textFiles = ['docs', 'src', 'query', 'simulator', 'dashboards/build'].flatMap((directory) =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(?:md|ts)$/.test(file))
     .map((file) => join(directory, file)),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createChain } from '../../src/simulator/chain.ts'
+import { createChain } from '../../simulator/chain.ts'
 import { type Host, startHost } from '../support/host.ts'
 
 const documentSchema = z.object({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Standard } from '../../src/tokens/types.ts'
+import type { Standard } from '../../query/tokens/types.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Chain, chainOf, type Deployed } from './chain.ts'
 import { balancesCommand } from './processes.ts'

@@ -28,9 +28,9 @@ import { parseSystemdTime, parseUnitFiles, settingsOf } from '../../src/parsers/
 import { parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../src/parsers/time-sync.ts'
 import { parseEpochStarts } from '../../src/parsers/validators.ts'
 import { newestKernel, parseInstalledPackage, parsePackageVersion, versionIn } from '../../src/parsers/version.ts'
-import { HttpError } from '../../src/query/service/api/http-error.ts'
-import { QUERY_LIMITS } from '../../src/query/service/api/limits.ts'
-import { createQueryParser, type Dialect } from '../../src/query/service/api/parse-query.ts'
+import { HttpError } from '../../query/service/api/http-error.ts'
+import { QUERY_LIMITS } from '../../query/service/api/limits.ts'
+import { createQueryParser, type Dialect } from '../../query/service/api/parse-query.ts'
 import type { Target } from './engine.ts'
 
 const FIXTURES = 'test/fixtures'

@@ -3,7 +3,7 @@ import { copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openKeystore, sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
+import { openKeystore, sealKeystore } from '../../simulator/keystore/keystore-file.ts'
 import { placeKeystoreTool } from '../support/keystore-tool.ts'
 import { run } from '../support/programs.ts'
 

@@ -1,7 +1,7 @@
 import { chmod, copyFile, link, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
+import { sealKeystore } from '../../simulator/keystore/keystore-file.ts'
 import { type Bench, createBench, PASSWORD, secretOf } from './bench.ts'
 import { runKeys } from './in-process.ts'
 

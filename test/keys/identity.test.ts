@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import { keyPairOf } from '../../src/simulator/keystore/keystore-file.ts'
+import { keyPairOf } from '../../simulator/keystore/keystore-file.ts'
 import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf } from './bench.ts'
 import { runKeys } from './in-process.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { backoffMs, createLimiter } from '../../src/query/client/request.ts'
+import { backoffMs, createLimiter } from '../../query/client/request.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { fetchAll, it, positionsIn, positionsOf, queriesTo, steadyLogs } from './client-fixtures.ts'

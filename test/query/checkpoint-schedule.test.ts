@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createCheckpointSchedule, type ResumePoint } from '../../src/query/client/checkpoint.ts'
+import { createCheckpointSchedule, type ResumePoint } from '../../query/client/checkpoint.ts'
 
 const point = (next: number, hash?: string): ResumePoint => ({
   target: 1000,

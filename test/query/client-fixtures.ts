@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { createQueryClient } from '../../src/query/client/client.ts'
+import { createQueryClient } from '../../query/client/client.ts'
 import type {
   ClientOptions,
   LogQuery,
@@ -8,7 +8,7 @@ import type {
   RawLog,
   RunOptions,
   RunResult,
-} from '../../src/query/client/types.ts'
+} from '../../query/client/types.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import type { ServedLog } from '../support/query-chain.ts'
 import { type QueryServer, type QueryServerOptions, startQueryServer } from '../support/query-server.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createEndpoint } from '../../src/query/client/endpoint.ts'
-import { readPage, scanCoverage } from '../../src/query/client/page.ts'
-import { createErrorFactory } from '../../src/query/client/errors.ts'
+import { createEndpoint } from '../../query/client/endpoint.ts'
+import { readPage, scanCoverage } from '../../query/client/page.ts'
+import { createErrorFactory } from '../../query/client/errors.ts'
 
 const queryError = createErrorFactory('read', createEndpoint({ url: 'http://host', apiKey: null }))
 const shapeError = (happened: string): Error => new Error(happened)

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createQueryClient } from '../../src/query/client/client.ts'
+import { createQueryClient } from '../../query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Answer } from '../support/query-chain.ts'
 import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, type Serve } from './client-fixtures.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import { createQueryClient } from '../../src/query/client/client.ts'
+import { createQueryClient } from '../../query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 import { always, type Faults } from '../support/query-server.ts'

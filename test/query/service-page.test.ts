@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { alerts } from '../alerts/files.ts'
-import { serveQueryOptions } from '../../src/commands/serve-query/command.ts'
+import { serveQueryOptions } from '../../query/commands/serve-query/command.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { API_MAX_CONNECTIONS, QUERY_LIMITS } from '../../src/query/service/api/limits.ts'
-import { LOG_FIELDS } from '../../src/query/log-fields.ts'
-import { planOf } from '../../src/commands/serve-query/open-store.ts'
+import { API_MAX_CONNECTIONS, QUERY_LIMITS } from '../../query/service/api/limits.ts'
+import { LOG_FIELDS } from '../../query/log-fields.ts'
+import { planOf } from '../../query/commands/serve-query/open-store.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -30,7 +30,7 @@ describe('the pages of the query service', () => {
   })
 
   it('names every reason to refuse, with its status', () => {
-    const reasons = [...read('src/query/service/api/http-error.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm)].map(
+    const reasons = [...read('query/service/api/http-error.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm)].map(
       ([, code = '', status = '']) => ({ code, status }),
     )
     expect(reasons.length).toBeGreaterThan(15)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { LOG_FIELDS } from '../../src/query/log-fields.ts'
-import type { Block, Selection } from '../../src/query/store/store.ts'
+import { LOG_FIELDS } from '../../query/log-fields.ts'
+import type { Block, Selection } from '../../query/store/store.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import {
   columnsOf,

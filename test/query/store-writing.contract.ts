@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { StoreError } from '../../src/query/store/errors.ts'
-import type { Block, StoreIdentity } from '../../src/query/store/store.ts'
+import { StoreError } from '../../query/store/errors.ts'
+import type { Block, StoreIdentity } from '../../query/store/store.ts'
 import {
   contract,
   EVERYTHING,

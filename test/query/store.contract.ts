@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe } from 'vitest'
-import type { LogStore, StoreIdentity } from '../../src/query/store/store.ts'
+import type { LogStore, StoreIdentity } from '../../query/store/store.ts'
 import { IDENTITY } from '../support/store-cases.ts'
 import { readingContract } from './store-reading.contract.ts'
 import { writingContract } from './store-writing.contract.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ConfigError } from '../../src/core/errors.ts'
-import { type LogQuery } from '../../src/query/client/types.ts'
-import { createRequestBody } from '../../src/query/client/wire-format.ts'
+import { type LogQuery } from '../../query/client/types.ts'
+import { createRequestBody } from '../../query/client/wire-format.ts'
 
 const [A, B] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`]
 const T = `0x${'11'.repeat(32)}`

@@ -1,4 +1,4 @@
-import { loadScenario } from '../../src/simulator/scenario/scenario.ts'
+import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import { simulate } from './simulate.ts'
 
 /** Few scenarios that touch every collector: healthy ones, and each kind of failure once. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { listScenarios, type Scenario } from '../../src/simulator/scenario/scenario.ts'
+import { listScenarios, type Scenario } from '../../simulator/scenario/scenario.ts'
 import { startHost } from '../support/host.ts'
 
 /** Seconds after the fault, and after the last line of the scenario. */

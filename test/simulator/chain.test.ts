@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLeaderSchedule } from '../../src/core/leader-schedule.ts'
-import { createChain } from '../../src/simulator/chain.ts'
+import { createChain } from '../../simulator/chain.ts'
 
 const chain = createChain(7)
 const SOME_DAY = Date.UTC(2026, 4, 17, 6, 30)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RoundOutcome } from '../../src/simulator/chain.ts'
-import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
+import type { RoundOutcome } from '../../simulator/chain.ts'
+import { createJournalctl } from '../../simulator/journal/journalctl.ts'
 import { BEGIN, chain, consensusLog, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 
 const MINUTE = [...chain.between(BEGIN, BEGIN + 60_000)]

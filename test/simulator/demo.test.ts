@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { renderStatusLine } from '../../src/commands/demo/status-line.ts'
-import { renderConfig, renderWelcome } from '../../src/commands/demo/demo-texts.ts'
+import { renderStatusLine } from '../../simulator/commands/demo/status-line.ts'
+import { renderConfig, renderWelcome } from '../../simulator/commands/demo/demo-texts.ts'
 import { schema } from '../../src/config/schema.ts'
 
 const node = {

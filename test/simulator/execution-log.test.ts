@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createStorageTool } from '../../src/simulator/storage.ts'
-import type { Entry } from '../../src/simulator/journal/journal.ts'
-import type { SimulatedNode } from '../../src/simulator/node.ts'
+import { createStorageTool } from '../../simulator/storage.ts'
+import type { Entry } from '../../simulator/journal/journal.ts'
+import type { SimulatedNode } from '../../simulator/node.ts'
 import { BEGIN, chain, nth, play, playLines, printed, secondsOf, textOf } from './play.ts'
 
 const blocks = (fromSecond: number, toSecond: number) =>

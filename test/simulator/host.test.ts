@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { chapters } from '../../src/metrics.ts'
-import { createHostTree } from '../../src/simulator/host/host-tree.ts'
-import { pidOf } from '../../src/simulator/services/service.ts'
-import { createChronyc } from '../../src/simulator/host/host.ts'
+import { createHostTree } from '../../simulator/host/host-tree.ts'
+import { pidOf } from '../../simulator/services/service.ts'
+import { createChronyc } from '../../simulator/host/host.ts'
 import { BEGIN, play, printed } from './play.ts'
 
 const cleanUp: (() => Promise<void>)[] = []

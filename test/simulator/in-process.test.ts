@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createInProcessHttp } from '../../src/simulator/in-process.ts'
+import { createInProcessHttp } from '../../simulator/in-process.ts'
 
 const ask = (isOpen: boolean) =>
   createInProcessHttp(

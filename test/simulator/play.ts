@@ -1,8 +1,8 @@
-import { createChain } from '../../src/simulator/chain.ts'
-import type { Entry } from '../../src/simulator/journal/journal.ts'
-import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import type { Tool } from '../../src/simulator/tools/tools.ts'
+import { createChain } from '../../simulator/chain.ts'
+import type { Entry } from '../../simulator/journal/journal.ts'
+import { createNode, type SimulatedNode } from '../../simulator/node.ts'
+import { loadScenario, parseScenario } from '../../simulator/scenario/scenario.ts'
+import type { Tool } from '../../simulator/tools/tools.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 export const chain = createChain(3)

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain.ts'
-import { type ServedEndpoint as Port, serveEndpoint } from '../../src/simulator/endpoints.ts'
-import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
+import { createChain } from '../../simulator/chain.ts'
+import { type ServedEndpoint as Port, serveEndpoint } from '../../simulator/endpoints.ts'
+import { createRpcAnswer } from '../../simulator/rpc/rpc.ts'
 
 const chain = createChain(5)
 const servers: Port[] = []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/core/errors.ts'
-import { directives, listScenarios, loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
+import { directives, listScenarios, loadScenario, parseScenario } from '../../simulator/scenario/scenario.ts'
 
 const complaint = (text: string): string => {
   try {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain.ts'
-import type { Entry } from '../../src/simulator/journal/journal.ts'
-import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import { loadScenario, parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
-import { rpcListens } from '../../src/simulator/consensus/statesync.ts'
-import { readUnits, type Unit } from '../../src/simulator/services/units.ts'
+import { createChain } from '../../simulator/chain.ts'
+import type { Entry } from '../../simulator/journal/journal.ts'
+import { createNode, type SimulatedNode } from '../../simulator/node.ts'
+import { loadScenario, parseScenario, type Scenario } from '../../simulator/scenario/scenario.ts'
+import { rpcListens } from '../../simulator/consensus/statesync.ts'
+import { readUnits, type Unit } from '../../simulator/services/units.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const chain = createChain(3)

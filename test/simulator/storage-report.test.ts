@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createStatusTool } from '../../src/simulator/status-report.ts'
-import { createStorageTool } from '../../src/simulator/storage.ts'
+import { createStatusTool } from '../../simulator/status-report.ts'
+import { createStorageTool } from '../../simulator/storage.ts'
 import { BEGIN, chain, consensusLog, play, playLines, printed, saying } from './play.ts'
 
 const head = chain.headAt(BEGIN).seqNum

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain.ts'
-import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
+import { createChain } from '../../simulator/chain.ts'
+import { createRpcAnswer } from '../../simulator/rpc/rpc.ts'
 
 const ERC20 = '0x70ce000000000000000000000000000000000001'
 const ERC721 = '0x70ce000000000000000000000000000000000002'

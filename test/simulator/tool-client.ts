@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 export const compileToolClient = async (directory: string): Promise<string> => {
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
   const options = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--skipLibCheck']
-  const args = ['src/simulator/tools/tool.ts', '--ignoreConfig', '--outDir', directory, ...options]
+  const args = ['simulator/tools/tool.ts', '--ignoreConfig', '--outDir', directory, ...options]
   await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), args, { cwd: root })
   return join(directory, 'tool.js')
 }

@@ -2,8 +2,8 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { listening } from '../support/http.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { openClickHouseStore } from '../../src/query/store/clickhouse/store.ts'
-import type { Block, LogStore } from '../../src/query/store/store.ts'
+import { openClickHouseStore } from '../../query/store/clickhouse/store.ts'
+import type { Block, LogStore } from '../../query/store/store.ts'
 import {
   type ClickHouse,
   type ClickHousePlace,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { openDuckDbStore } from '../../src/query/store/duckdb/store.ts'
-import type { Block, Filter, LogStore } from '../../src/query/store/store.ts'
+import { openDuckDbStore } from '../../query/store/duckdb/store.ts'
+import type { Block, Filter, LogStore } from '../../query/store/store.ts'
 import { contract, EVERYTHING, walked, WHOLE, word } from '../support/store-cases.ts'
 
 const BLOCKS = 24

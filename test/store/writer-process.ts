@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
-import { type Block } from '../../src/query/store/store.ts'
+import { type Block } from '../../query/store/store.ts'
 import { eventually } from '../support/eventually.ts'
 import { expect } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { openDuckDbStore } from '../../src/query/store/duckdb/store.ts'
+import { openDuckDbStore } from '../../query/store/duckdb/store.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { columnsOf, type Dice, IDENTITY, never, walked, WHOLE } from '../support/store-cases.ts'
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keyPairOf, sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
-import { toolReleaseOf } from '../../src/simulator/keystore/keystore-tool.ts'
+import { keyPairOf, sealKeystore } from '../../simulator/keystore/keystore-file.ts'
+import { toolReleaseOf } from '../../simulator/keystore/keystore-tool.ts'
 
 const TYPES = ['secp', 'bls'] as const
 

@@ -1,7 +1,7 @@
-import { expectStored } from '../../src/query/store/checks.ts'
-import { StoreError } from '../../src/query/store/errors.ts'
-import type { Block, Filter, LogStore, Selection, StoredLog, StoreRange } from '../../src/query/store/store.ts'
-import type { LogField } from '../../src/query/log-fields.ts'
+import { expectStored } from '../../query/store/checks.ts'
+import { StoreError } from '../../query/store/errors.ts'
+import type { Block, Filter, LogStore, Selection, StoredLog, StoreRange } from '../../query/store/store.ts'
+import type { LogField } from '../../query/log-fields.ts'
 
 /** The naive filter: what a store must bring. */
 export const keeps = ({ addresses, topics }: Filter, log: StoredLog): boolean =>

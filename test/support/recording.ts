@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
-import { createChain } from '../../src/simulator/chain.ts'
-import { createNode } from '../../src/simulator/node.ts'
-import { LIVELY } from '../../src/simulator/pace.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
+import { createChain } from '../../simulator/chain.ts'
+import { createNode } from '../../simulator/node.ts'
+import { LIVELY } from '../../simulator/pace.ts'
+import { parseScenario } from '../../simulator/scenario/scenario.ts'
 import { JOURNAL_OUTPUT_OPTIONS } from '../../src/sources/journal.ts'
-import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
+import { createJournalctl } from '../../simulator/journal/journalctl.ts'
 
 /** When every recording begins. */
 export const RECORDED_FROM = Date.UTC(2026, 2, 1)

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text as textOf } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
-import { type Block, type StoredLog } from '../../src/query/store/store.ts'
+import { type Block, type StoredLog } from '../../query/store/store.ts'
 import { listening } from './http.ts'
 
 export interface Call {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/core/clock.ts'
 import type { Exec } from '../../src/sources/exec.ts'
-import type { Endpoint } from '../../src/simulator/endpoints.ts'
+import type { Endpoint } from '../../simulator/endpoints.ts'
 
 /** A secret for one location: found in an output, it identifies its origin. */
 export const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { LOG_FIELDS } from '../../src/query/log-fields.ts'
-import { StoreError } from '../../src/query/store/errors.ts'
+import { LOG_FIELDS } from '../../query/log-fields.ts'
+import { StoreError } from '../../query/store/errors.ts'
 import {
   type Block,
   type Filter,
@@ -9,7 +9,7 @@ import {
   type Selection,
   type StoredLog,
   type StoreIdentity,
-} from '../../src/query/store/store.ts'
+} from '../../query/store/store.ts'
 
 /** The same numbers for the same seed: below `limit`, not negative. */
 export type Dice = (limit: number) => number

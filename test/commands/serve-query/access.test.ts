@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { readApiKeys } from '../../../src/commands/serve-query/serve-query.ts'
+import { readApiKeys } from '../../../query/commands/serve-query/serve-query.ts'
 import { it as directoryTest } from '../../support/directory.ts'
 
 const it = directoryTest

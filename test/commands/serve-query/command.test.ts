@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { serveQueryInputs, type ServeQueryFlags, serveQueryOptions } from '../../../src/commands/serve-query/command.ts'
+import {
+  serveQueryInputs,
+  type ServeQueryFlags,
+  serveQueryOptions,
+} from '../../../query/commands/serve-query/command.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { cli } from '../../support/cli.ts'
 

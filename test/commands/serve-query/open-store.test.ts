@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { SourceError } from '../../../src/core/errors.ts'
-import { StoreError } from '../../../src/query/store/errors.ts'
-import type { WantedIdentity } from '../../../src/query/store/store.ts'
-import { openStore } from '../../../src/commands/serve-query/open-store.ts'
+import { StoreError } from '../../../query/store/errors.ts'
+import type { WantedIdentity } from '../../../query/store/store.ts'
+import { openStore } from '../../../query/commands/serve-query/open-store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 

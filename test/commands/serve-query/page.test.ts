@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderServicePage } from '../../../src/commands/serve-query/page.ts'
+import { renderServicePage } from '../../../query/commands/serve-query/page.ts'
 import type { ExposedValue } from '../../../src/exporter/exposition.ts'
 
 const NOW = Date.parse('2026-01-01T00:10:00Z')

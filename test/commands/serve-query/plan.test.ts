@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
 import { ConfigError } from '../../../src/core/errors.ts'
-import { planOf, describePlan } from '../../../src/commands/serve-query/open-store.ts'
+import { planOf, describePlan } from '../../../query/commands/serve-query/open-store.ts'
 
 const ONE = `0x${'1'.repeat(40)}`
 const TWO = `0x${'2'.repeat(40)}`

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { withShutdownTimeout } from '../../../src/commands/serve-query/serve-query.ts'
+import { withShutdownTimeout } from '../../../query/commands/serve-query/serve-query.ts'
 import {
   createBackfillEstimate,
   createErrorLog,
@@ -7,9 +7,9 @@ import {
   recentNodeHeight,
   samplesOf,
   waitingFor,
-} from '../../../src/commands/serve-query/status.ts'
+} from '../../../query/commands/serve-query/status.ts'
 import { SourceError } from '../../../src/core/errors.ts'
-import type { IngestState } from '../../../src/query/service/ingest/writer.ts'
+import type { IngestState } from '../../../query/service/ingest/writer.ts'
 import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
 import { logLines } from '../../support/log-lines.ts'
 import { manualClock } from '../../support/manual-clock.ts'

@@ -1,4 +1,4 @@
-import { INGEST_FAILURES, INGEST_PHASES } from '../../../src/query/service/metrics.ts'
+import { INGEST_FAILURES, INGEST_PHASES } from '../../../query/service/metrics.ts'
 import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { Block, StoredLog } from '../../../src/query/store/store.ts'
+import type { Block, StoredLog } from '../../../query/store/store.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { ask, errorOf, hashOf, it as apiTest, plainChain, type ServeApi, storeWith } from './fixtures.ts'
 

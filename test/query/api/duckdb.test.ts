@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import { openDuckDbStore } from '../../../src/query/store/duckdb/store.ts'
+import { openDuckDbStore } from '../../../query/store/duckdb/store.ts'
 import { it } from '../../support/directory.ts'
 import { randomBody } from './fuzz-bodies.ts'
 import { checkBody, createCore } from './fuzz-dialect.ts'

@@ -1,6 +1,6 @@
-import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
-import type { Dialect } from '../../../src/query/service/api/parse-query.ts'
-import type { Block } from '../../../src/query/store/store.ts'
+import { LOG_FIELDS } from '../../../query/log-fields.ts'
+import type { Dialect } from '../../../query/service/api/parse-query.ts'
+import type { Block } from '../../../query/store/store.ts'
 import { contract, type Dice, hexOf, oneOf, word } from '../../support/store-cases.ts'
 
 type Json = Record<string, unknown>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { LOG_FIELDS, type LogField } from '../../../src/query/log-fields.ts'
-import { BLOCK_FIELDS, type BlockField, type Dialect } from '../../../src/query/service/api/parse-query.ts'
-import type { Block, Filter } from '../../../src/query/store/store.ts'
+import { LOG_FIELDS, type LogField } from '../../../query/log-fields.ts'
+import { BLOCK_FIELDS, type BlockField, type Dialect } from '../../../query/service/api/parse-query.ts'
+import type { Block, Filter } from '../../../query/store/store.ts'
 import { keeps, VALUES } from '../../support/memory-store.ts'
 
 const MOST_VALUES = 12

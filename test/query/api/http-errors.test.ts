@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
-import { StoreError } from '../../../src/query/store/errors.ts'
+import { StoreError } from '../../../query/store/errors.ts'
 import { ask, askRaw, codeOf, it, RIGHT, storeWith } from './fixtures.ts'
 
 describe('HTTP errors', () => {

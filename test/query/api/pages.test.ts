@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
-import { QUERY_LIMITS } from '../../../src/query/service/api/limits.ts'
-import type { Block, Selection } from '../../../src/query/store/store.ts'
+import { LOG_FIELDS } from '../../../query/log-fields.ts'
+import { QUERY_LIMITS } from '../../../query/service/api/limits.ts'
+import type { Block, Selection } from '../../../query/store/store.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { ask, codeOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
 

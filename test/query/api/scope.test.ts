@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { StoreError } from '../../../src/query/store/errors.ts'
+import { StoreError } from '../../../query/store/errors.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { ask, codeOf, errorOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
 

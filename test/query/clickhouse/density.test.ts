@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CHUNK, createDensity } from '../../../src/query/store/clickhouse/contents.ts'
+import { CHUNK, createDensity } from '../../../query/store/clickhouse/contents.ts'
 
 const NO_END = { from: 0, to: 10 * CHUNK - 1 }
 

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/secret.ts'
-import { StoreError } from '../../../src/query/store/errors.ts'
-import { hexLiteral } from '../../../src/query/store/clickhouse/read.ts'
-import { connect, createServers } from '../../../src/query/store/clickhouse/servers.ts'
+import { StoreError } from '../../../query/store/errors.ts'
+import { hexLiteral } from '../../../query/store/clickhouse/read.ts'
+import { connect, createServers } from '../../../query/store/clickhouse/servers.ts'
 import { listening } from '../../support/http.ts'
-import { parseClickHouseUrl } from '../../../src/query/store/clickhouse/url.ts'
+import { parseClickHouseUrl } from '../../../query/store/clickhouse/url.ts'
 
 const PASSWORD = 'open-sesame'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logRows } from '../../../src/query/store/clickhouse/row-binary.ts'
+import { logRows } from '../../../query/store/clickhouse/row-binary.ts'
 
 /** The bytes before the data: block, two indexes, address, four topics, their number, transaction hash. */
 const BEFORE_DATA = 8 + 4 + 4 + 20 + 4 * 32 + 1 + 32

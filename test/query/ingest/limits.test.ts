@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { classifyRpcError, createBatchSizer } from '../../../src/query/service/ingest/rpc.ts'
-import { createTransport } from '../../../src/query/service/ingest/transport.ts'
+import { classifyRpcError, createBatchSizer } from '../../../query/service/ingest/rpc.ts'
+import { createTransport } from '../../../query/service/ingest/transport.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { type Call, type RpcFault } from '../../support/rpc-node.ts'
 import { callsOf, has, ingestUntil, ingestWhole, it, NO_ERRORS, watchedStore } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createRetentionEnforcer, type Retention } from '../../../src/query/service/ingest/writer.ts'
+import { createRetentionEnforcer, type Retention } from '../../../query/service/ingest/writer.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'

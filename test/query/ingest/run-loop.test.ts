@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { readChainId } from '../../../src/query/service/ingest/headers.ts'
-import { StoreError } from '../../../src/query/store/errors.ts'
+import { readChainId } from '../../../query/service/ingest/headers.ts'
+import { StoreError } from '../../../query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { hex, type RpcNode } from '../../support/rpc-node.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createScopeFilter } from '../../../src/query/service/ingest/completeness.ts'
-import type { StoredLog } from '../../../src/query/store/store.ts'
+import { createScopeFilter } from '../../../query/service/ingest/completeness.ts'
+import type { StoredLog } from '../../../query/store/store.ts'
 
 const [A, B, TOPIC] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`, `0x${'11'.repeat(32)}`]
 

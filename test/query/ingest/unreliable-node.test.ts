@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { StoreError } from '../../../src/query/store/errors.ts'
+import { StoreError } from '../../../query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { hex, type RpcLog } from '../../support/rpc-node.ts'
 import { changed, has, ingestUntil, ingestWhole, it, NO_ERRORS, refused, result, to, watchedStore } from './fixtures.ts'

@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import type { Clock } from '../../src/core/clock.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import { fingerprint } from '../../src/core/hash.ts'
+import { tryJson } from '../../src/core/json.ts'
+import { readWhole, removeFile, replaceFile } from '../../src/sources/durable.ts'
+import { QueryError } from './errors.ts'
+import { type BlockHash, type Page, UNSETTLED_BLOCKS } from './types.ts'
+
+/** The options of a run, each as a fingerprint, because an address may contain a key. */
+export type RunIdentity = Readonly<Record<string, string>>
+
+export const identityOf = (parts: Readonly<Record<string, unknown>>): RunIdentity =>
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]))
+
+/** Where a run resumes. */
+export interface ResumePoint {
+  /** The last block of the run, determined at its start. */
+  readonly target: number
+  /** The first block that has not been read. */
+  readonly next: number
+  /** The block before `next` and its hash, if known: the next page must be of the same chain. */
+  readonly last: BlockHash | null
+  readonly logs: number
+  /** The length of the complete part of the output, in bytes; 0 if the output is written at the end. */
+  readonly offset: number
+}
+
+const VERSION = 1
+const count = z.int().nonnegative()
+const headSchema = z.object({
+  version: z.literal(VERSION),
+  identity: z.record(z.string(), z.string()),
+  mark: z.object({
+    target: count,
+    next: count,
+    last: z.object({ block: count, hash: z.string() }).nullable(),
+    logs: count,
+    offset: count,
+  }),
+  payload: z.string(),
+})
+
+const versionSchema = z.object({ version: z.int() })
+
+export interface CheckpointFile {
+  /** Undefined if the file does not exist. Throws a SourceError if it is damaged or of another run. */
+  read(): Promise<{ readonly mark: ResumePoint; readonly payload: Uint8Array } | undefined>
+  write(mark: ResumePoint, payload?: Uint8Array): Promise<void>
+  remove(): Promise<void>
+}
+
+const NO_PAYLOAD = new Uint8Array()
+const LINE_END = 0x0a
+
+/** The file is a line of JSON, followed by the state that the run needs. It contains no key and no address. */
+export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointFile => ({
+  read: async () => {
+    const bytes = await readWhole(file)
+    if (!bytes) return undefined
+    const end = bytes.indexOf(LINE_END)
+    const head = tryJson(Buffer.from(bytes.subarray(0, Math.max(end, 0))).toString())
+    const { version = VERSION } = versionSchema.safeParse(head).data ?? {}
+    if (version !== VERSION) {
+      throw unusable(file, 'another version of this program wrote it')
+    }
+    const checked = headSchema.safeParse(head).data
+    const payload = bytes.subarray(end + 1)
+    if (!checked || checked.payload !== fingerprint(payload)) throw unusable(file, 'it is damaged')
+    const differing = [...new Set([...Object.keys(checked.identity), ...Object.keys(identity)])].filter(
+      (part) => checked.identity[part] !== identity[part],
+    )
+    if (differing.length > 0) {
+      throw unusable(file, `it is of a run with other options: ${differing.join(', ')}`)
+    }
+    return { mark: checked.mark, payload }
+  },
+  write: async (mark, payload = NO_PAYLOAD) => {
+    const head = { version: VERSION, identity, mark, payload: fingerprint(payload) }
+    await replaceFile(file, [Buffer.from(`${JSON.stringify(head)}\n`), payload])
+  },
+  remove: () => removeFile(file),
+})
+
+export const unusable = (file: string, happened: string): SourceError =>
+  new SourceError({
+    doing: `resume from ${file}`,
+    happened,
+    advice: 'use the same options as in the first run, or remove the file to start again',
+  })
+
+/** A run ends at the block that was determined at its start, even if the service has fewer blocks now. */
+export const heightDecreased = (target: number): QueryError =>
+  new QueryError('no-data', {
+    doing: 'finish the run',
+    happened: 'the service has fewer blocks now than at its start',
+    evidence: `the last block of the run is ${target}`,
+    advice: 'retry once the service has that block',
+  })
+
+/** Starting again must be explicit: the earlier run may have taken hours. */
+export const unfinishedRun = (file: string): SourceError =>
+  new SourceError({
+    doing: 'start',
+    happened: `${file} exists: an earlier run was not finished`,
+    advice: 'resume it with --resume, or remove the file to start again',
+  })
+
+/** Writing may take one twentieth of the time. */
+const INTERVAL_FACTOR = 20
+
+type PageEnd = Pick<Page, 'next' | 'last'>
+
+interface CheckpointSchedule {
+  /** Call before a page is applied: writes the last settled point if the page is not settled, while the state still matches it. */
+  beforePage(page: PageEnd): Promise<void>
+  /** Call after a page is applied. */
+  afterPage(point: ResumePoint): Promise<void>
+  /** Writes the last settled point if it has not been written. */
+  flush(): Promise<void>
+  /** Discards the last settled point, after a reorg. */
+  discard(): void
+}
+
+interface ScheduleOptions {
+  readonly clock: Clock
+  /** The service's height when the run began. */
+  readonly height: number
+  /** Writes the point together with the state at the time of the call. */
+  readonly write: (point: ResumePoint) => Promise<void>
+  /** Whether to write after each page, however long writing takes. */
+  readonly isEager: boolean
+  /** The shortest time between two writes, in milliseconds. */
+  readonly minIntervalMs?: number
+}
+
+/** Decides when the checkpoint is written. */
+export const createCheckpointSchedule = ({
+  clock,
+  height,
+  write,
+  isEager,
+  minIntervalMs = 0,
+}: ScheduleOptions): CheckpointSchedule => {
+  let pending: ResumePoint | undefined
+  let nextWriteAt = 0
+  // Blocks that a reorg may replace are no resume point, unless a hash identifies them.
+  const isSettled = ({ next, last }: PageEnd): boolean =>
+    next <= height - UNSETTLED_BLOCKS + 1 || (last ?? null) !== null
+  const flush = async (): Promise<void> => {
+    if (!pending) return
+    const before = clock.elapsed()
+    await write(pending)
+    pending = undefined
+    const after = clock.elapsed()
+    nextWriteAt = after + Math.max(minIntervalMs, (after - before) * INTERVAL_FACTOR)
+  }
+  return {
+    beforePage: async (page) => {
+      if (!isSettled(page)) await flush()
+    },
+    afterPage: async (point) => {
+      if (!isSettled(point)) return
+      pending = point
+      if (isEager || clock.elapsed() >= nextWriteAt) await flush()
+    },
+    flush,
+    discard: () => {
+      pending = undefined
+    },
+  }
+}

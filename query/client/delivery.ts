@@ -1,0 +1,275 @@
+import { type Clock, linkAbort } from '../../src/core/clock.ts'
+import { asError } from '../../src/core/errors.ts'
+import { type ErrorFactory, QueryError } from './errors.ts'
+import type { FetchPage } from './fetch-page.ts'
+import type { CheckedPage } from './page.ts'
+import { backoffMs, type Counters } from './request.ts'
+import type { BlockHash, PageSink } from './types.ts'
+
+/** A page is of another chain than pages that have been delivered. */
+export class ReorgError extends Error {}
+
+/** Delivers one page to the sink. Throws ReorgError if the page does not follow those before. */
+export type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
+
+interface DeliverOptions {
+  readonly sink: PageSink
+  readonly hashes: BlockHashIndex
+  readonly fetchPage: FetchPage
+  readonly counters: Counters
+  /** Whether the blocks before the page may have been replaced since they were fetched. */
+  readonly needsGuard: (page: CheckedPage) => boolean
+  readonly delivered: (page: CheckedPage) => void
+}
+
+export const createDeliver = ({
+  sink,
+  hashes,
+  fetchPage,
+  counters,
+  needsGuard,
+  delivered,
+}: DeliverOptions): Deliver => {
+  const deliver = async (page: CheckedPage): Promise<void> => {
+    if (!hashes.agreesWith(page.blockHashes)) throw new ReorgError()
+    const before = page.from - 1
+    const isGuarded = hashes.has(before) && page.blockHashes.some(({ block }) => block === before)
+    await sink.page(page)
+    if (!isGuarded && needsGuard(page)) counters.unguarded += 1
+    hashes.add(page.blockHashes)
+    counters.pages += 1
+    counters.logs += page.count
+    delivered(page)
+  }
+  /** Fetches the blocks of a page again and delivers them; a second rejection is an error. */
+  const deliverAgain = async (page: CheckedPage, signal: AbortSignal): Promise<void> => {
+    counters.retries += 1
+    for (let from = page.from; from < page.next;) {
+      const fetched = await fetchPage(from, page.next - 1, signal)
+      await deliver(fetched)
+      from = fetched.next
+    }
+  }
+  return async (page, signal) => {
+    try {
+      await deliver(page)
+    } catch (error) {
+      if (!(error instanceof QueryError) || error.kind !== 'protocol') throw error
+      await deliverAgain(page, signal)
+    }
+  }
+}
+
+/** More than the number of pages between two pages that are compared. */
+const MAX_HASHES = 1000
+
+/** The block hashes that the service has reported. Two different hashes of one block mean a reorg. */
+export const createBlockHashIndex = () => {
+  const hashes = new Map<number, string>()
+  return {
+    agreesWith: (reported: readonly BlockHash[]): boolean =>
+      reported.every(({ block, hash }) => (hashes.get(block) ?? hash) === hash),
+    has: (block: number): boolean => hashes.has(block),
+    add: (reported: readonly BlockHash[]): void => {
+      for (const { block, hash } of reported) hashes.set(block, hash)
+      for (const block of hashes.keys()) {
+        if (hashes.size <= MAX_HASHES) break
+        hashes.delete(block)
+      }
+    },
+    clear: (): void => {
+      hashes.clear()
+    },
+  }
+}
+
+export type BlockHashIndex = ReturnType<typeof createBlockHashIndex>
+
+/** The size of pages that are fetched but not delivered. Above it, only the next page in order is fetched. Only bytes count: most pages are not parsed before. */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
+
+interface BulkOptions {
+  readonly from: number
+  /** Inclusive. */
+  readonly end: number
+  readonly concurrency: number
+  readonly fetchPage: FetchPage
+  readonly deliver: Deliver
+  readonly signal: AbortSignal
+}
+
+interface Range {
+  readonly from: number
+  readonly end: number
+}
+
+/**
+ * Fetches ranges of blocks concurrently and delivers their pages in block order. The first page is fetched alone: it
+ * shows how many blocks fill a page, and whether the service responds at all.
+ */
+export const fetchBulk = async (options: BulkOptions): Promise<void> => {
+  const linked = linkAbort(options.signal)
+  const queue = createRangeQueue(options, linked.signal)
+  try {
+    while (!queue.isDone()) {
+      queue.fill()
+      const page = queue.take()
+      if (page === undefined) await queue.nextResponse()
+      else await options.deliver(page, linked.signal)
+    }
+  } finally {
+    linked.abort()
+    await queue.settled()
+  }
+}
+
+const createRangeQueue = ({ from, end, concurrency, fetchPage }: BulkOptions, signal: AbortSignal) => {
+  /** The first block that was not delivered, and the first that is in no range yet. */
+  let cursor = from
+  let frontier = end + 1
+  /** The number of blocks of a range; 0 until the first page, which is requested for all blocks. */
+  let rangeSize = 0
+  let buffered = 0
+  let failure: Error | undefined
+  const open: Range[] = [{ from, end }]
+  const pages = new Map<number, CheckedPage>()
+  const running = new Map<number, Promise<void>>()
+
+  const nextRange = (): Range | undefined => {
+    const [lowest] = open
+    if (lowest !== undefined) return lowest
+    return frontier > end ? undefined : { from: frontier, end: Math.min(end, frontier + rangeSize - 1) }
+  }
+  const received = (range: Range, page: CheckedPage): void => {
+    pages.set(page.from, page)
+    buffered += page.body.length
+    const covered = page.next - page.from
+    if (rangeSize === 0) {
+      rangeSize = covered
+      frontier = page.next
+      return
+    }
+    // Ranges should fill one page each: a range that does not fit leaves a rest, which costs another request.
+    rangeSize = page.next > range.end ? Math.ceil(rangeSize * 1.3) : Math.max(1, Math.floor(covered * 0.9))
+    if (page.next <= range.end) {
+      open.push({ from: page.next, end: range.end })
+      open.sort((one, other) => one.from - other.from)
+    }
+  }
+  const start = (range: Range): void => {
+    if (open[0] === range) open.shift()
+    else frontier = range.end + 1
+    const task = fetchPage(range.from, range.end, signal)
+      .then((page) => {
+        received(range, page)
+      })
+      .catch((error: unknown) => {
+        failure ??= asError(error)
+      })
+      .finally(() => running.delete(range.from))
+    running.set(range.from, task)
+  }
+  return {
+    isDone: (): boolean => cursor > end,
+    /** Starts as many requests as allowed. */
+    fill: (): void => {
+      const limit = rangeSize === 0 ? 1 : concurrency
+      while (running.size < limit) {
+        const range = nextRange()
+        const hasRoom = buffered < MAX_BUFFERED_BYTES || range?.from === cursor
+        if (range === undefined || !hasRoom || failure !== undefined) return
+        start(range)
+      }
+    },
+    /** The page that follows the delivered ones, if it has been fetched. */
+    take: (): CheckedPage | undefined => {
+      const page = pages.get(cursor)
+      if (page === undefined) return undefined
+      pages.delete(cursor)
+      buffered -= page.body.length
+      cursor = page.next
+      return page
+    },
+    /** Waits for one of the running requests. Throws the first error of any of them. */
+    nextResponse: async (): Promise<void> => {
+      if (failure !== undefined) throw failure
+      await Promise.race(running.values())
+    },
+    settled: async (): Promise<void> => {
+      await Promise.all(running.values())
+    },
+  }
+}
+
+const MAX_REORGS = 10
+/** Above this, the oldest held page is delivered: a deeper reorg restarts the query. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024
+
+interface TipOptions {
+  readonly from: number
+  /** Inclusive. */
+  readonly end: number
+  readonly fetchPage: FetchPage
+  readonly deliver: Deliver
+  readonly counters: Counters
+  readonly clock: Clock
+  readonly queryError: ErrorFactory
+  readonly signal: AbortSignal
+  /** The size of the pages that are held back; default 64 MiB. */
+  readonly maxHeldBytes?: number | undefined
+}
+
+/**
+ * Fetches the blocks that a reorg may still replace, one page at a time, and holds the pages back until all of them are
+ * of one chain. If a page is not, the page before it is discarded and fetched again, and so on backwards. Whether the
+ * first page follows the pages that were delivered earlier is checked at its own delivery.
+ */
+export const fetchTip = async (options: TipOptions): Promise<void> => {
+  const { from, end, fetchPage, deliver, counters, clock, queryError, signal } = options
+  const { maxHeldBytes = MAX_HELD_BYTES } = options
+  const held: CheckedPage[] = []
+  let bytes = 0
+  let next = from
+  let isGoingBack = false
+  for (let reorgs = 0; next <= end;) {
+    const page = await fetchPage(next, end, signal)
+    if (isSameChain(page, held)) {
+      held.push(page)
+      bytes += page.body.length
+      next = page.next
+      isGoingBack = false
+      while (bytes > maxHeldBytes && held.length > 1) {
+        const [oldest] = held.splice(0, 1)
+        if (oldest === undefined) break
+        bytes -= oldest.body.length
+        await deliver(oldest, signal)
+      }
+      continue
+    }
+    const last = held.pop()
+    bytes -= last?.body.length ?? 0
+    // A mismatch needs a held page, so `last` is defined.
+    next = last?.from ?? from
+    // Going back over several pages is one reorg.
+    if (!isGoingBack) {
+      reorgs += 1
+      counters.reorgs += 1
+    }
+    isGoingBack = true
+    if (reorgs > MAX_REORGS) {
+      throw queryError('no-progress', 'the blocks near its head are replaced again and again')
+    }
+    const ms = backoffMs(reorgs)
+    counters.waitedMs += ms
+    await clock.sleep(ms, signal)
+  }
+  for (const page of held) await deliver(page, signal)
+}
+
+/** Whether no block has one hash in the page and another in a page that was fetched before. */
+const isSameChain = (page: CheckedPage, before: readonly CheckedPage[]): boolean =>
+  before.every(({ blockHashes }) =>
+    blockHashes.every(({ block, hash }: BlockHash) =>
+      page.blockHashes.every((other) => other.block !== block || other.hash === hash),
+    ),
+  )

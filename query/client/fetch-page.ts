@@ -1,0 +1,250 @@
+import { backoff, type Clock } from '../../src/core/clock.ts'
+import { second } from '../../src/core/units.ts'
+import { type ErrorFactory, QueryError } from './errors.ts'
+import { type CheckedPage, readPage } from './page.ts'
+import {
+  backoffMs,
+  type Counters,
+  retryOnProtocolError,
+  type SendRequest,
+  TIMEOUTS_BEFORE_SHRINKING,
+} from './request.ts'
+
+/** Returns one page that begins at `from` and covers at least that block and no block after `end`. Throws a QueryError. */
+export type FetchPage = (from: number, end: number, signal: AbortSignal) => Promise<CheckedPage>
+
+interface FetchPageOptions {
+  readonly sendRequest: SendRequest
+  readonly clock: Clock
+  readonly queryError: ErrorFactory
+  readonly counters: Counters
+  readonly requestBody: (from: number, end: number) => string
+  /** The last block of the run. */
+  readonly target: () => number
+  /** The height that the service reports now. */
+  readonly height: (signal: AbortSignal) => Promise<number>
+}
+
+/** An attempt that checks the height sends two requests; the limit is ten requests in ten seconds. */
+const HEIGHT_CHECK_WAIT_MS = 2.5 * second
+
+interface FetchAttempt {
+  readonly from: number
+  readonly end: number
+  /** Attempts at larger ranges from the same block that timed out. */
+  readonly attempts: number
+}
+
+export const createFetchPage = (options: FetchPageOptions): FetchPage => {
+  const { clock, queryError, counters } = options
+  const guard = createNoProgressGuard(clock, queryError)
+  const rangeLimit = createRangeLimit()
+  const reported = { hasHeights: false, isNullUsual: false }
+  const fetchOnce = createFetchOnce(options)
+  return async (from, last, signal) => {
+    for (let attempts = 0; ;) {
+      const permit = await guard.enter(signal)
+      const end = rangeLimit.endOf(from, last)
+      try {
+        const fetched = await fetchOnce({ from, end, attempts }, signal)
+        if (fetched === 'too slow') attempts += TIMEOUTS_BEFORE_SHRINKING
+        if (fetched === 'too large' || fetched === 'too slow') {
+          if (rangeLimit.shrink(end - from + 1)) continue
+          throw queryError('fatal', 'the response for a single block is too large', `block ${from}`)
+        }
+        reported.hasHeights ||= fetched.archiveHeight !== null && fetched.archiveHeight >= 0
+        reported.isNullUsual ||= fetched.nullHeight === 'proven'
+        const noProgress =
+          fetched.nullHeight === 'unproven' && !reported.isNullUsual
+            ? { evidence: behind(-1, from), minWaitMs: 0, isAcceptable: !reported.hasHeights }
+            : await noProgressOf(options, fetched, signal)
+        const waitMs = noProgress && guard.failed(noProgress)
+        if (waitMs === undefined) {
+          // An instance without blocks next to others would have been replaced by one of them.
+          if (noProgress) reported.isNullUsual = true
+          guard.progressed(permit)
+          rangeLimit.succeeded(fetched.next - from)
+          counters.bytes += fetched.body.length
+          return fetched
+        }
+        counters.retries += 1
+        counters.waitedMs += waitMs
+      } finally {
+        guard.leave(permit)
+      }
+    }
+  }
+}
+
+const createFetchOnce = ({ sendRequest, clock, queryError, counters, requestBody }: FetchPageOptions) => {
+  const wait = async (signal: AbortSignal): Promise<void> => {
+    counters.retries += 1
+    await clock.sleep(backoffMs(1), signal)
+  }
+  const send = async (
+    body: string,
+    { from, end, attempts }: FetchAttempt,
+    signal: AbortSignal,
+  ): Promise<CheckedPage | 'too large' | 'too slow'> => {
+    const timeouts = { attempts, canShrink: end > from }
+    const response = await sendRequest({ path: 'query', body, queryError, counters, signal, timeouts })
+    return typeof response === 'string' ? response : readPage(response, { from, end }, queryError)
+  }
+  /**
+   * A service with an inclusive to_block returns one more block than requested, and that block may have been the large
+   * one: requests the block without it.
+   */
+  const fetchBlockAlone = async (attempt: FetchAttempt, signal: AbortSignal): Promise<CheckedPage | 'too large'> => {
+    try {
+      const page = await send(requestBody(attempt.from, attempt.from - 1), attempt, signal)
+      // For a service with an exclusive to_block that was an empty range: only a log or next_block proves the opposite.
+      const isProven = typeof page === 'object' && (page.count > 0 || page.hasNextBlock)
+      return isProven && page.next > attempt.from ? page : 'too large'
+    } catch (error) {
+      if (error instanceof QueryError && (error.kind === 'fatal' || error.kind === 'protocol')) {
+        return 'too large'
+      }
+      throw error
+    }
+  }
+  return async (attempt: FetchAttempt, signal: AbortSignal) => {
+    const fetched = await retryOnProtocolError(
+      () => send(requestBody(attempt.from, attempt.end), attempt, signal),
+      () => wait(signal),
+    )
+    return fetched === 'too large' && attempt.from === attempt.end ? fetchBlockAlone(attempt, signal) : fetched
+  }
+}
+
+const behind = (reported: number, requested: number): string =>
+  reported < 0
+    ? `its archive_height is null, as if it has no blocks yet; block ${requested} was requested`
+    : `it has the blocks up to ${reported}; block ${requested} was requested`
+
+/** Why the page is no progress; undefined if it is. */
+const noProgressOf = async (
+  { target, height }: FetchPageOptions,
+  { from, next, archiveHeight, isInferred }: CheckedPage,
+  signal: AbortSignal,
+): Promise<NoProgress | undefined> => {
+  if (next > from) {
+    if (!isInferred || next <= target()) return undefined
+    // The response may be from an instance of the service that is behind.
+    const reported = await height(signal)
+    return reported >= target() ? undefined : { evidence: behind(reported, target()), minWaitMs: HEIGHT_CHECK_WAIT_MS }
+  }
+  const isBehind = archiveHeight !== null && archiveHeight < from
+  const evidence = isBehind ? behind(archiveHeight, from) : `block ${from}, again and again`
+  return { evidence, minWaitMs: 0 }
+}
+
+/** After this many full ranges in a row the limit is doubled. */
+const GROWS_AFTER = 8
+
+/** The number of blocks for one request, after the service has rejected a request as too large. */
+const createRangeLimit = () => {
+  let limit = Number.POSITIVE_INFINITY
+  let fullRanges = 0
+  return {
+    endOf: (from: number, end: number): number => Math.min(end, from + limit - 1),
+    /** Halves the limit. False if the request was for one block already. */
+    shrink: (requested: number): boolean => {
+      if (requested <= 1) return false
+      limit = Math.min(limit, Math.floor(requested / 2))
+      fullRanges = 0
+      return true
+    },
+    /** Raises the limit again: later blocks may have fewer logs. */
+    succeeded: (covered: number): void => {
+      fullRanges = covered >= limit ? fullRanges + 1 : 0
+      if (fullRanges < GROWS_AFTER) return
+      limit *= 2
+      fullRanges = 0
+    },
+  }
+}
+
+const FIRST_WAIT_MS = second / 10
+const MAX_WAIT_MS = 5 * second
+/** The error needs both: this number of responses without progress, and this time since the first of them. */
+const MIN_ATTEMPTS = 8
+const MIN_DURATION_MS = 10 * second
+
+interface NoProgress {
+  readonly evidence: string
+  /** The shortest wait before the next attempt, in milliseconds. */
+  readonly minWaitMs: number
+  /** Whether the response is used if the service repeats it: with a null height and no block, it may be right. */
+  readonly isAcceptable?: boolean
+}
+
+/** Permission to send a request; must be returned with `leave`. */
+interface Permit {
+  /** Whether this is the only request, which checks whether the service makes progress again. */
+  readonly isProbe: boolean
+}
+
+/**
+ * Limits the requests to a service that responds without returning further blocks: one request at a time, with
+ * increasing waits, then an error. However many ranges are fetched concurrently, there are at most ten requests in ten
+ * seconds.
+ */
+const createNoProgressGuard = (clock: Clock, queryError: ErrorFactory) => {
+  let failures = 0
+  let firstAt = 0
+  let nextAt = 0
+  let isProbing = false
+  /** Requests from before the stall that have no response yet. The probe starts after the last of them. */
+  let inFlight = 0
+  let waiting: (() => void)[] = []
+  const notify = (): void => {
+    const resumed = waiting
+    waiting = []
+    for (const resume of resumed) resume()
+  }
+  const nextChange = async (): Promise<void> =>
+    new Promise((resolve) => {
+      waiting.push(resolve)
+    })
+  return {
+    /** Waits until a request may be sent. */
+    enter: async (signal: AbortSignal): Promise<Permit> => {
+      while (failures > 0 && !signal.aborted) {
+        if (isProbing || inFlight > 0) await nextChange()
+        else if (clock.elapsed() < nextAt) await clock.sleep(nextAt - clock.elapsed(), signal)
+        else {
+          isProbing = true
+          return { isProbe: true }
+        }
+      }
+      inFlight += 1
+      return { isProbe: false }
+    },
+    leave: ({ isProbe }: Permit): void => {
+      if (isProbe) isProbing = false
+      else inFlight -= 1
+      notify()
+    },
+    /** Call after a response with progress. Only that of a probe ends the stall: others were sent before it began. */
+    progressed: ({ isProbe }: Permit): void => {
+      if (!isProbe) return
+      failures = 0
+      notify()
+    },
+    /**
+     * Call after a response without progress. Returns the wait in milliseconds; at the limit undefined for an acceptable
+     * response. Throws QueryError('no-progress') for any other.
+     */
+    failed: ({ evidence, minWaitMs, isAcceptable = false }: NoProgress): number | undefined => {
+      if (failures === 0) firstAt = clock.elapsed()
+      failures += 1
+      if (failures >= MIN_ATTEMPTS && clock.elapsed() - firstAt >= MIN_DURATION_MS) {
+        if (isAcceptable) return undefined
+        throw queryError('no-progress', 'it responds but returns no further blocks', evidence)
+      }
+      const ms = Math.max(minWaitMs, backoff(failures, FIRST_WAIT_MS, MAX_WAIT_MS))
+      nextAt = clock.elapsed() + ms
+      return ms
+    },
+  }
+}

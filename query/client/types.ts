@@ -1,0 +1,141 @@
+import type { Clock } from '../../src/core/clock.ts'
+import { second } from '../../src/core/units.ts'
+import type { LogField } from '../log-fields.ts'
+
+/** The number of blocks below the height that a reorg may still replace. */
+export const UNSETTLED_BLOCKS = 200
+
+/** For one request and its complete response. */
+export const DEFAULT_TIMEOUT_MS = 30 * second
+/** How many times a failed request is sent again. */
+export const DEFAULT_RETRIES = 8
+
+/** What to fetch. The block range is inclusive at both ends. */
+export interface LogQuery {
+  /** Lower case, with 0x. An empty list matches any address. */
+  readonly addresses: readonly string[]
+  /** One list of alternatives for each position. An empty inner list matches any topic. */
+  readonly topics: readonly (readonly string[])[]
+  /** The client always adds block_number and log_index, and address unless the query is for one contract. */
+  readonly fields: readonly LogField[]
+  readonly fromBlock: number
+  /** Null: the height of the service at the start. */
+  readonly toBlock: number | null
+}
+
+/** A log as the service returned it; only its shape has been checked. A topic that is absent, null or "" is null; numbers may have been "0x1a" or "26". */
+export interface RawLog {
+  readonly blockNumber: number
+  readonly logIndex: number
+  readonly address: string | null
+  /** Always four elements. */
+  readonly topics: readonly (string | null)[]
+  readonly data: string | null
+  readonly removed: boolean
+}
+
+/** A block and its hash, as the service reported them; compared with later pages to detect a reorg. */
+export interface BlockHash {
+  readonly block: number
+  readonly hash: string
+}
+
+/** A page whose coverage has been checked: every log is in [from, next), and there is no gap and no reorg between it and the pages before. Delivered in block order. */
+export interface Page {
+  readonly from: number
+  /** The first block that is not covered. */
+  readonly next: number
+  readonly archiveHeight: number | null
+  /** The block before `next`, if a later page can be compared with its hash. Stored in a checkpoint, it reveals a reorg when the run resumes. */
+  readonly last?: BlockHash | null
+  /** The decompressed JSON. */
+  readonly body: Uint8Array
+  /** Parses the page once, in the order of the response. Throws QueryError('protocol') if the shape is wrong. */
+  logs(): readonly RawLog[]
+}
+
+export interface Progress {
+  readonly from: number
+  readonly through: number
+  readonly target: number
+  readonly logs: number
+  readonly retries: number
+  readonly waitedMs: number
+}
+
+export interface QueryStats {
+  readonly pages: number
+  readonly logs: number
+  readonly bytes: number
+  readonly requests: number
+  readonly retries: number
+  readonly waitedMs: number
+  readonly reorgs: number
+  /** Pages that follow blocks which may still be replaced, without a hash that proves that they are of the same chain. */
+  readonly unguarded: number
+}
+
+/**
+ * Receives pages in block order. A sink that rejects a page with QueryError('protocol') must have applied nothing of
+ * it: the client fetches those blocks again and delivers them once more.
+ */
+export interface PageSink {
+  page(page: Page): Promise<void> | void
+  /** A reorg replaced blocks that have been delivered: all pages so far are invalid, and the query restarts at `fromBlock`. */
+  reset(): Promise<void> | void
+}
+
+/** Incomplete only if the signal ended the run; any other end before the target is an error. */
+export interface RunResult {
+  readonly complete: boolean
+  readonly from: number
+  readonly through: number
+  /** The last block of the run: `toBlock`, or less if the service does not have that block yet. */
+  readonly target: number
+  /** `toBlock` of the query. */
+  readonly toBlock: number | null
+  readonly stats: QueryStats
+}
+
+export interface RunOptions {
+  readonly signal: AbortSignal
+  /** The first block to fetch, when resuming an earlier run. */
+  readonly from?: number | undefined
+  /** `Page.last` of the page before `from`. */
+  readonly after?: BlockHash | null | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Concurrent requests for blocks that no reorg can replace; default 4, at most 8. */
+  readonly concurrency?: number | undefined
+}
+
+export interface QueryClient {
+  /** Redacts the API key in a text from the service. */
+  redact(text: string): string
+  height(signal: AbortSignal): Promise<number>
+  run(query: LogQuery, sink: PageSink, options: RunOptions): Promise<RunResult>
+}
+
+/** A failed request that is sent again after `waitMs`. */
+export interface Retry {
+  readonly happened: string
+  /** What the service reported, redacted and shortened; empty if it reported nothing. */
+  readonly reported: string
+  readonly waitMs: number
+  /** Null if the service requested the wait: such waits do not count as attempts. */
+  readonly attempt: { readonly number: number; readonly of: number } | null
+}
+
+export interface ClientOptions {
+  /** The address below which `/query` and `/height` are. */
+  readonly url: string
+  /** Null: the client sends no key. */
+  readonly apiKey: string | null
+  /** The header for the key, without a prefix; default `Authorization: Bearer KEY`. */
+  readonly header?: string | undefined
+  readonly clock: Clock
+  readonly timeoutMs?: number | undefined
+  readonly retries?: number | undefined
+  readonly onRetry?: ((retry: Retry) => void) | undefined
+  /** Of one response, compressed and decompressed; default 256 MiB. */
+  readonly maxBodyBytes?: number | undefined
+}

@@ -1,0 +1,207 @@
+import { ConfigError, SourceError } from '../../../src/core/errors.ts'
+import { QueryError } from '../../client/errors.ts'
+import type { Retry } from '../../client/types.ts'
+import { writeBalances } from './output.ts'
+import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
+import { otherChainOf, type Verification, verifyBalances } from './verify.ts'
+import { checkOutput, checkpointOf } from '../query/output.ts'
+import { exists } from '../../../src/sources/durable.ts'
+import { standardOf } from '../../tokens/signatures.ts'
+import { type BalancesOptions, DEFAULT_SAMPLE } from './options.ts'
+import { loadFor } from '../../../src/cli/config.ts'
+import { type ExitCode, type Io, READER_GONE, type CommandContext } from '../../../src/cli/io.ts'
+import { createProgress } from '../../../src/cli/terminal/progress.ts'
+import { createProgressLine, createRetryReporter } from '../query/progress.ts'
+import { exitWithError, printResumeHint } from '../query/report.ts'
+import { openService, serviceOf } from '../query/service.ts'
+
+export type Exit = (code: ExitCode) => void
+
+export const computeBalances = async ({
+  io,
+  exit,
+  options,
+  command,
+}: CommandContext<BalancesOptions>): Promise<void> => {
+  const problem = conflictIn(options)
+  if (problem !== undefined) command.error(`error: ${problem}`)
+  const { standard, token: contract, profile = null, output, checkpoint } = options
+  const token = { standard, contract, profile }
+  const file = checkpoint ?? (output === undefined ? undefined : checkpointOf(output))
+  const plan = verifyPlanOf(io, options)
+  const progress = createProgress(io)
+  const showProgress = (text: string): void => {
+    if (!options.quiet) progress.show(text)
+  }
+  try {
+    if (output !== undefined) await checkOutput(output)
+    const reportRetry = createRetryReporter(io, options.url)
+    const onRetry = (retry: Retry): void => {
+      progress.end()
+      reportRetry(retry)
+    }
+    const rebuilt = await rebuild({ io, options, token, file, showProgress, onRetry })
+    if (!rebuilt) {
+      await exitInterrupted(io, exit, { file })
+      return
+    }
+    if (plan !== null) showProgress('Comparing with the contract')
+    const verified = await verify({ io, token, rebuilt, plan })
+    progress.end()
+    const { decimals = null, checksum = false } = options
+    await writeBalances(io, options, { token, rebuilt, ...verified, decimals, checksum })
+    if (rebuilt.complete) await rebuilt.removeCheckpoint()
+    else await printResumeHint(io, file)
+    exit(rebuilt.complete ? (isVerified(verified, plan) ? 0 : 1) : 4)
+  } catch (error) {
+    progress.end()
+    if (io.signal.aborted) await exitInterrupted(io, exit, { file, error })
+    else await exitWithError(io, exit, { thrown: error, checkpoint: file })
+  } finally {
+    progress.end()
+  }
+}
+
+/** Without --verify only a different balance counts: a contract may count its supply in another way. */
+const isVerified = ({ verified }: Verified, plan: VerifyPlan | null): boolean => {
+  if (!verified || plan?.isRequested === false) return (verified?.different ?? []).length === 0
+  const { asked, equal, different, supply } = verified
+  return different.length === 0 && supply?.ours === supply?.theirs && (asked === 0 || equal > 0)
+}
+
+const conflictIn = (options: BalancesOptions): string | undefined => {
+  const { fromBlock = 0, toBlock = Infinity, resume, checkpoint, output, verify: sample = 0 } = options
+  const { profile, standard } = options
+  // The owner of a token does not depend on the history before.
+  if (sample > 0 && fromBlock > 0 && standard !== 'erc721') {
+    return '--verify cannot be combined with --from-block, which makes the balances partial'
+  }
+  if (options.createdIn !== undefined && options.fromBlock !== undefined) {
+    return '--created-in cannot be combined with --from-block'
+  }
+  if (toBlock < (options.createdIn ?? fromBlock)) return 'the last block is before the first'
+  if (resume && checkpoint === undefined && output === undefined) {
+    return '--resume requires --checkpoint or --output'
+  }
+  if (profile !== undefined && standardOf(profile) !== standard) {
+    return `the profile ${profile} requires --standard ${standardOf(profile)}`
+  }
+  return undefined
+}
+
+interface VerifyPlan {
+  readonly sample: number
+  readonly rpcUrl: string
+  /** Whether --verify was given. */
+  readonly isRequested: boolean
+}
+
+/** Null if no RPC is configured, or with `--verify 0`. */
+const verifyPlanOf = (io: Io, { verify: sample, rpc }: BalancesOptions): VerifyPlan | null => {
+  if (sample === 0) return null
+  const isRequested = sample !== undefined
+  const rpcUrl = rpc ?? (isRequested ? loadFor(io, undefined).config.rpc.url : configuredRpcOf(io))
+  return rpcUrl === undefined ? null : { sample: sample ?? DEFAULT_SAMPLE, rpcUrl, isRequested }
+}
+
+/** Undefined without a configuration, or if this user cannot read it. */
+const configuredRpcOf = (io: Io): string | undefined => {
+  try {
+    const { config, settings } = loadFor(io, undefined)
+    return settings.some(({ origin }) => origin !== 'default') ? config.rpc.url : undefined
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined
+    throw error
+  }
+}
+
+interface RebuildContext {
+  readonly io: Io
+  readonly options: BalancesOptions
+  readonly token: TokenContract
+  readonly file: string | undefined
+  readonly showProgress: (text: string) => void
+  readonly onRetry: (retry: Retry) => void
+}
+
+const rebuild = async (context: RebuildContext): Promise<RebuiltBalances | undefined> => {
+  const { io, options, token, file, showProgress, onRetry } = context
+  const progressLine = createProgressLine(io.clock)
+  return rebuildBalances({
+    ...token,
+    client: await openService(serviceOf(options), { ...io, onRetry }),
+    url: options.url,
+    clock: io.clock,
+    signal: io.signal,
+    fromBlock: options.createdIn ?? options.fromBlock ?? null,
+    fullHistory: (options.fromBlock ?? 0) === 0,
+    toBlock: options.toBlock ?? null,
+    checkpoint: file === undefined ? null : { file, resume: options.resume ?? false },
+    onProgress: (now) => {
+      showProgress(progressLine(now))
+    },
+  })
+}
+
+interface VerifyContext extends Pick<RebuildContext, 'io' | 'token'> {
+  readonly rebuilt: RebuiltBalances
+  readonly plan: VerifyPlan | null
+}
+
+interface Verified {
+  readonly verified: Verification | null
+  /** Why no balance was compared; null if one was. */
+  readonly unverified: string | null
+}
+
+const verify = async (context: VerifyContext): Promise<Verified> => {
+  const { io, token, rebuilt, plan } = context
+  if (plan === null) return { verified: null, unverified: '' }
+  const { sample, rpcUrl, isRequested } = plan
+  const options = {
+    ...token,
+    ledger: rebuilt.ledger,
+    sample,
+    rpcUrl,
+    block: rebuilt.through,
+    clock: io.clock,
+    signal: io.signal,
+    ...io.overrides,
+  }
+  const obstacle = isRequested ? undefined : (obstacleIn(rebuilt, token) ?? (await otherChainOf(rebuilt.last, options)))
+  if (obstacle !== undefined) return { verified: null, unverified: obstacle }
+  const verified = await verifyBalances(options)
+  const isCompared = verified.equal + verified.different.length > 0 || verified.supply !== null
+  return { verified, unverified: isCompared ? null : (verified.why ?? 'there is no holder to check') }
+}
+
+/** Why a comparison would prove nothing. */
+const obstacleIn = ({ complete, ledger }: RebuiltBalances, { standard }: TokenContract): string | undefined => {
+  if (!complete) return 'they are not complete'
+  if (ledger.nonConserving) return 'its events do not explain the balances'
+  return ledger.partial && standard !== 'erc721' ? 'they are partial' : undefined
+}
+
+interface InterruptedRun {
+  readonly file: string | undefined
+  readonly error?: unknown
+}
+
+const exitInterrupted = async (io: Io, exit: Exit, { file, error }: InterruptedRun): Promise<void> => {
+  if (io.signal.reason === READER_GONE) {
+    exit(0)
+    return
+  }
+  // An aborted query is not an error; a checkpoint that could not be written is one.
+  if (error instanceof SourceError && !(error instanceof QueryError)) {
+    io.stderr.write(`${error.message}\n`)
+  }
+  io.stderr.write(
+    file === undefined
+      ? 'Interrupted; nothing was written. Use --checkpoint FILE to be able to resume.\n'
+      : (await exists(file))
+        ? `Interrupted; the checkpoint is in ${file}. Run the same command with --resume to continue.\n`
+        : 'Interrupted; nothing was written, and there is no checkpoint yet.\n',
+  )
+  exit(130)
+}

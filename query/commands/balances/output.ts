@@ -1,0 +1,208 @@
+import { type Io, writeAll } from '../../../src/cli/io.ts'
+import { pairs, wrap, createStyle, type Style } from '../../../src/cli/terminal/style.ts'
+import type { OutOfRange } from '../../tokens/types.ts'
+import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
+import { openOutput, partialPathOf } from '../query/output.ts'
+import { csvLine } from '../query/rows.ts'
+import { notesOf } from './notes.ts'
+import type { BalancesOptions } from './options.ts'
+import type { RebuiltBalances, TokenContract } from './rebuild.ts'
+import type { Verification } from './verify.ts'
+
+export interface BalancesReport {
+  readonly token: TokenContract
+  readonly rebuilt: RebuiltBalances
+  readonly verified: Verification | null
+  /** Why no balance was compared with the contract, if there is a reason; null if one was. */
+  readonly unverified: string | null
+  readonly decimals: number | null
+  readonly checksum: boolean
+}
+
+interface Line {
+  readonly address: string
+  readonly id: string | null
+  readonly balance: bigint
+}
+
+/** A range of ids that one owner received at once is one line: it may have 2^255 ids. */
+function* linesOf({ rebuilt, checksum }: BalancesReport): Generator<Line> {
+  const show = checksum ? toChecksumAddress : (address: string) => address
+  for (const { address, id, balance } of rebuilt.ledger.rows) {
+    yield { address: show(address), id: id === null ? null : id.toString(), balance }
+  }
+  for (const { from, to, owner } of rebuilt.ledger.intervals) {
+    yield { address: show(owner), id: `${from}..${to}`, balance: to - from + 1n }
+  }
+}
+
+const amountOf = (balance: bigint, decimals: number | null): readonly string[] =>
+  decimals === null ? [] : [formatUnits(balance, decimals)]
+
+function* csvOf(report: BalancesReport): Generator<string> {
+  const hasId = report.token.standard !== 'erc20'
+  const amount = report.decimals === null ? [] : ['amount']
+  yield csvLine(['address', ...(hasId ? ['id'] : []), 'balance', ...amount])
+  for (const { address, id, balance } of linesOf(report)) {
+    const cells = [address, ...(hasId ? [id ?? ''] : []), balance.toString()]
+    yield csvLine([...cells, ...amountOf(balance, report.decimals)])
+  }
+}
+
+/** One JSON document with one line per holder, in parts: a million holders do not fit in one string. */
+function* jsonOf(report: BalancesReport): Generator<string> {
+  const { token, rebuilt, decimals, checksum, verified } = report
+  const { ledger, complete, through, target, unguarded } = rebuilt
+  const { partial, nonConserving, outOfRange, hybrid, ambiguous, supply, stats } = ledger
+  const show = checksum ? toChecksumAddress : (address: string) => address
+  const head = {
+    complete,
+    through,
+    target,
+    partial,
+    nonConserving,
+    ...(outOfRange && { outOfRange: outOfRangeAsJson(outOfRange, show) }),
+    hybrid,
+    ambiguous,
+    unguarded,
+    unverified: complete ? report.unverified !== null : null,
+    standard: token.standard,
+    token: show(token.contract),
+    supply: supply?.toString() ?? null,
+  }
+  yield `${JSON.stringify(head).slice(0, -1)},"balances":[`
+  let isFirst = true
+  for (const { address, id, balance } of ledger.rows) {
+    const [amount] = amountOf(balance, decimals)
+    const row = {
+      address: show(address),
+      ...(id !== null && { id: id.toString() }),
+      balance: balance.toString(),
+      ...(amount !== undefined && { amount }),
+    }
+    yield `${isFirst ? '' : ','}\n${JSON.stringify(row)}`
+    isFirst = false
+  }
+  const intervals = ledger.intervals.map(({ from, to, owner }) => ({
+    from: from.toString(),
+    to: to.toString(),
+    owner: show(owner),
+  }))
+  const tail = {
+    ...(intervals.length > 0 && { intervals }),
+    ...(verified && { verified: verifiedAsJson(verified) }),
+    stats: resultStatsOf(stats),
+  }
+  yield `\n],${JSON.stringify(tail).slice(1)}\n`
+}
+
+/** Without the numbers of pages, which differ after a resume. */
+const resultStatsOf = (stats: BalancesReport['rebuilt']['ledger']['stats']) =>
+  Object.fromEntries(Object.entries(stats).filter(([name]) => name !== 'pages' && name !== 'fastPages'))
+
+const outOfRangeAsJson = ({ block, address, id, balance }: OutOfRange, show: (address: string) => string) => ({
+  block,
+  address: show(address),
+  ...(id !== null && { id: id.toString() }),
+  balance: balance.toString(),
+})
+
+const verifiedAsJson = ({ different, ...rest }: Verification) => ({
+  ...rest,
+  different: different.map(({ row, ours, theirs }) => ({
+    address: row.address,
+    ...(row.id !== null && { id: row.id.toString() }),
+    ours,
+    theirs,
+  })),
+})
+
+/** The facts about the balances, and the first rows. */
+const tableOf = (report: BalancesReport, style: Style, maxRows: number): readonly string[] => {
+  const { token, rebuilt, decimals } = report
+  const { ledger, complete, through, target } = rebuilt
+  const all = ledger.rows.length + ledger.intervals.length
+  const lines: Line[] = []
+  for (const line of linesOf(report)) if (lines.push(line) >= maxRows) break
+  const facts = pairs(
+    [
+      ['token', `${token.contract}, ${token.standard}`],
+      ['read', complete ? `through block ${through}` : `NOT COMPLETE: through block ${through} of ${target}`],
+      ...(ledger.supply === null
+        ? []
+        : [['supply', (amountOf(ledger.supply, decimals)[0] ?? ledger.supply).toString()] as const]),
+      ['rows', String(all)],
+    ],
+    style,
+    '',
+  )
+  const cells = lines.map(({ address, id, balance }) => [
+    address,
+    ...(id === null ? [] : [id]),
+    amountOf(balance, decimals)[0] ?? balance.toString(),
+  ])
+  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => (row[at] ?? '').length)))
+  return [
+    ...facts,
+    ...(cells.length > 0 ? [''] : []),
+    ...cells.map((row) =>
+      row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
+    ),
+    ...(all > lines.length ? wrap(`${all - lines.length} more; --format csv has all.`, style) : []),
+  ]
+}
+
+/** Writes the balances to the output, and their limitations to standard error. */
+export const writeBalances = async (io: Io, options: BalancesOptions, report: BalancesReport): Promise<void> => {
+  const { format, output } = options
+  const style = createStyle(io)
+  const notes = [...notesOf(report), ...endNoteOf(options, report)]
+  const cannotMark = format === 'csv' && !report.rebuilt.complete
+  if (cannotMark) {
+    notes.push('Nothing was written: CSV cannot mark an incomplete result. Use --format json to get it.')
+  } else {
+    const out = output === undefined ? { append: (text: string) => writeAll(io, text) } : await openOutput(output)
+    const page = () => tableOf(report, style, options.lines).map((line) => `${line}\n`)
+    for (const text of inChunks({ csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format]())) {
+      await out.append(text)
+    }
+    if ('finish' in out && output !== undefined) {
+      if (report.rebuilt.complete) await out.finish()
+      else {
+        // The existing file may be a complete result of an earlier run.
+        await out.close()
+        notes.push(`The incomplete result is in ${partialPathOf(output)}; ${output} is unchanged.`)
+      }
+    }
+  }
+  io.stderr.write(
+    notes
+      .flatMap((note) => wrap(note, createStyle({ ...io, stdout: io.stderr })))
+      .map((line) => `${line}\n`)
+      .join(''),
+  )
+}
+
+/** The last block, if the output does not contain it or it is not the requested one. */
+const endNoteOf = (
+  { format, output, toBlock = 0 }: BalancesOptions,
+  { rebuilt: { complete, through } }: BalancesReport,
+): readonly string[] => {
+  const isCut = toBlock > through
+  if (!complete || !(isCut || format === 'csv' || output !== undefined)) return []
+  return [`Through block ${through}${isCut ? `, not ${toBlock}: the service has no later block yet` : ''}.`]
+}
+
+const CHUNK_LENGTH = 1 << 16
+
+/** Joins short texts to chunks. */
+function* inChunks(texts: Iterable<string>): Generator<string> {
+  let chunk = ''
+  for (const text of texts) {
+    chunk += text
+    if (chunk.length < CHUNK_LENGTH) continue
+    yield chunk
+    chunk = ''
+  }
+  yield chunk
+}

@@ -1,0 +1,177 @@
+import type { Clock } from '../../../src/core/clock.ts'
+import { describeStatus, request } from '../../../src/collectors/shared/request.ts'
+import { ParseError, SourceError, summaryOf } from '../../../src/core/errors.ts'
+import { second } from '../../../src/core/units.ts'
+import { parseRpcBlockHash, parseRpcBytes, RpcErrorResponse } from '../../../src/parsers/rpc.ts'
+import { createHttpClient } from '../../../src/sources/http.ts'
+import { createRpcEndpoint, type RpcEndpoint } from '../../../src/sources/endpoints.ts'
+import type { BlockHash } from '../../client/types.ts'
+import { topicOf } from '../../tokens/signatures.ts'
+import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
+import type { SourceOverrides } from '../../../src/cli/io.ts'
+import type { TokenContract } from './rebuild.ts'
+
+interface VerifyOptions extends TokenContract, SourceOverrides {
+  readonly ledger: Pick<LedgerResult, 'rows' | 'intervals' | 'supply'>
+  /** The number of balances to compare. */
+  readonly sample: number
+  readonly rpcUrl: string
+  /** The last block of the balances. */
+  readonly block: number
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+export interface Verification {
+  readonly asked: number
+  readonly equal: number
+  readonly different: readonly Difference[]
+  /** The number of balances that the node did not return, and the first reason. */
+  readonly untold: number
+  readonly why: string | null
+  /** Of ERC-20: by events and by the contract; null if one of them is unknown. */
+  readonly supply: { readonly ours: string; readonly theirs: string } | null
+}
+
+export interface Difference {
+  readonly row: BalanceRow
+  /** A number, the address of an owner, or that there is no owner. */
+  readonly ours: string
+  readonly theirs: string
+}
+
+const TIMEOUT_MS = 10 * second
+
+/**
+ * Why the node cannot confirm the balances: nothing proves that it has the chain of the service. Undefined if it has the
+ * same last block. The RPC of the configuration may be of another network than the service.
+ */
+export const otherChainOf = async (
+  last: BlockHash | null,
+  { rpcUrl, clock, signal, ask }: Pick<VerifyOptions, 'rpcUrl' | 'clock' | 'signal' | 'ask'>,
+): Promise<string | undefined> => {
+  if (last === null)
+    return 'the service returns no block hashes, so that nothing proves that the node has the same chain'
+  const rpc = createRpcEndpoint(ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
+  const number = `0x${last.block.toString(16)}`
+  const reply = await request(rpc.call('eth_getBlockByNumber', [number, false], signal), parseRpcBlockHash)
+  if (!reply.ok) return `the node did not return block ${last.block} (${reply.detail})`
+  if (reply.value === null) return `the node does not have block ${last.block}`
+  return reply.value === last.hash ? undefined : `the node has another block ${last.block}: another chain, or a reorg`
+}
+
+/** Compares a sample of the balances with the contract, by eth_call at the last block of the balances. */
+export const verifyBalances = async (options: VerifyOptions): Promise<Verification> => {
+  const { ledger, sample, rpcUrl, clock, signal } = options
+  const rpc = createRpcEndpoint(options.ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
+  const different: Difference[] = []
+  let [equal, untold, failures] = [0, 0, 0]
+  let why: string | null = null
+  const chosen = sampleOf([...ledger.rows, ...endsOf(ledger.intervals)], sample)
+  for (const row of chosen) {
+    signal.throwIfAborted()
+    // A node that did not respond this often is not requested again.
+    const theirs = failures < MAX_FAILURES ? await callContract(rpc, callOf(row, options), options) : NO_ANSWER
+    failures = 'why' in theirs && theirs.hasFailed ? failures + 1 : 0
+    if ('why' in theirs) {
+      untold += 1
+      why ??= theirs.why
+    } else {
+      const ours = expected(row, options)
+      if (ours === theirs.value) equal += 1
+      else different.push({ row, ours, theirs: theirs.value })
+    }
+  }
+  const supply = failures < MAX_FAILURES ? await supplyOf(rpc, options) : null
+  return { asked: chosen.length, equal, different, untold, why, supply }
+}
+
+const MAX_FAILURES = 3
+
+type ContractAnswer = { readonly value: string } | { readonly why: string; readonly hasFailed?: boolean }
+
+const NO_ANSWER: ContractAnswer = { why: 'no answer', hasFailed: true }
+
+const supplyOf = async (rpc: RpcEndpoint, options: VerifyOptions): Promise<Verification['supply']> => {
+  const { supply } = options.ledger
+  if (supply === null || options.standard !== 'erc20') return null
+  options.signal.throwIfAborted()
+  const theirs = await callContract(rpc, selector('totalSupply()'), options)
+  return 'value' in theirs ? { ours: supply.toString(), theirs: theirs.value } : null
+}
+
+/** The first and the last token of each range. */
+const endsOf = (intervals: LedgerResult['intervals']): readonly BalanceRow[] =>
+  intervals.flatMap(({ from, to, owner }) =>
+    (from === to ? [from] : [from, to]).map((id) => ({ address: owner, id, balance: 1n })),
+  )
+
+/** The largest, the smallest, and evenly spaced ones between them; deterministic. */
+const sampleOf = (rows: readonly BalanceRow[], sample: number): readonly BalanceRow[] => {
+  const bySize = rows.toSorted((a, b) => (a.balance === b.balance ? 0 : a.balance > b.balance ? -1 : 1))
+  const count = Math.min(sample, bySize.length)
+  const indexes = Array.from({ length: count }, (_, at) =>
+    count === 1 ? 0 : Math.round((at * (bySize.length - 1)) / (count - 1)),
+  )
+  return indexes.flatMap((index) => bySize[index] ?? [])
+}
+
+const callContract = async (
+  rpc: RpcEndpoint,
+  data: string,
+  { contract, block, signal, ...token }: VerifyOptions,
+): Promise<ContractAnswer> => {
+  const call = { to: contract, data }
+  try {
+    const { status, text } = await rpc.call('eth_call', [call, `0x${block.toString(16)}`], signal)
+    if (status !== 200) return { why: describeStatus({ status, text }) }
+    const bytes = parseRpcBytes(text)
+    // A contract without this function returns no data, or reverts.
+    if (bytes.length < WORD_DIGITS) return { why: 'the contract returned no data' }
+    const word = bytes.slice(0, WORD_DIGITS)
+    return { value: isOwner(token) ? `0x${word.slice(24)}` : BigInt(`0x${word}`).toString() }
+  } catch (error) {
+    if (error instanceof RpcErrorResponse) return rpcErrorOf(error, token)
+    if (error instanceof SourceError) return { why: summaryOf(error), hasFailed: true }
+    if (error instanceof ParseError) return { why: summaryOf(error) }
+    throw error
+  }
+}
+
+const WORD_DIGITS = 64
+
+/** Error messages of nodes for a state that was pruned or does not exist yet. */
+const MISSING_STATE =
+  /prun|missing trie|not available|unavailable|histor|too old|header not found|block not found|out of range/i
+
+const rpcErrorOf = (error: RpcErrorResponse, token: Pick<TokenContract, 'standard'>): ContractAnswer => {
+  const message = error.summary.replace(/^.*got the error /, '')
+  // Checked first, because the message of a contract may contain any text.
+  const isReverted = /\brevert/i.test(message)
+  if (isReverted && isOwner(token)) return { value: `no owner (${message})` }
+  const lacksState = !isReverted && MISSING_STATE.test(message)
+  return {
+    why: lacksState ? `the node has no state of that block (it returned ${message})` : message,
+  }
+}
+
+const isOwner = ({ standard }: Pick<TokenContract, 'standard'>): boolean => standard === 'erc721'
+
+const expected = ({ address, balance }: BalanceRow, token: Pick<TokenContract, 'standard'>): string =>
+  isOwner(token) ? address : balance.toString()
+
+const callOf = (
+  { address, id }: BalanceRow,
+  { standard, profile }: Pick<TokenContract, 'standard' | 'profile'>,
+): string => {
+  const holder = address.slice(2).padStart(WORD_DIGITS, '0')
+  const token = (id ?? 0n).toString(16).padStart(WORD_DIGITS, '0')
+  if (profile === 'punks') return `${selector('punkIndexToAddress(uint256)')}${token}`
+  return {
+    erc20: () => `${selector('balanceOf(address)')}${holder}`,
+    erc721: () => `${selector('ownerOf(uint256)')}${token}`,
+    erc1155: () => `${selector('balanceOf(address,uint256)')}${holder}${token}`,
+  }[standard]()
+}
+
+const selector = (signature: string): string => topicOf(signature).slice(0, 10)

@@ -1,0 +1,46 @@
+import { Command } from 'commander'
+import { type ExitCode, type Io, unlessInterrupted } from '../../../src/cli/io.ts'
+import { openService, type ServiceOptions, serviceOf, serviceOptions } from '../query/service.ts'
+
+interface HeightOptions extends ServiceOptions {
+  readonly json?: true
+}
+
+/** `chain-agent height`: prints the newest block of a query service. */
+export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  serviceOptions(new Command('height'))
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+A request that fails is sent again, with waits of up to 5 s in between; each
+wait is reported on standard error. A connection that is refused on this host
+fails at once.
+
+Exit codes: 0 the height was printed, 1 the service did not respond or has no
+block yet, 2 usage error, 3 the API key was rejected, 5 the response is not a
+height, 130 interrupted.
+
+Examples:
+  chain-agent height --url https://query.example
+  chain-agent height --url https://query.example --api-key-file /etc/chain-agent/query-key --json`,
+    )
+    .action(async (options: HeightOptions) => {
+      const [{ createRetryReporter }, { exitWithError }] = await Promise.all([
+        import('../query/progress.ts'),
+        import('../query/report.ts'),
+      ])
+      try {
+        const onRetry = createRetryReporter(io, options.url)
+        const client = await openService(serviceOf(options), { ...io, onRetry })
+        const interrupted = (): void => {
+          exit(130)
+        }
+        const height = await unlessInterrupted(io, interrupted, () => client.height(io.signal))
+        if (height === undefined) return
+        io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
+        exit(0)
+      } catch (error) {
+        await exitWithError(io, exit, { thrown: error })
+      }
+    })

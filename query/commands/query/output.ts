@@ -1,0 +1,13 @@
+import { checkWritable, openPartialFile, type PartialFile, partialPath } from '../../../src/sources/durable.ts'
+
+/** The checkpoint file of a run that writes this output file. */
+export const checkpointOf = (file: string): string => `${file}.checkpoint`
+
+/** Opens an output file, which gets its name when it is complete. */
+export const openOutput = (file: string): Promise<PartialFile> => openPartialFile(file)
+
+/** The name of an incomplete output file. */
+export const partialPathOf = (file: string): string => partialPath(file)
+
+/** Checks at the start, before hours of reading, that the file can be written. Throws a SourceError. */
+export const checkOutput = (file: string): Promise<void> => checkWritable(file)

@@ -1,0 +1,66 @@
+import { type ExitCode, type Io, UsageError } from '../../../src/cli/io.ts'
+import { asError, ConfigError } from '../../../src/core/errors.ts'
+import { QueryError, type QueryErrorKind } from '../../client/errors.ts'
+import { UNSETTLED_BLOCKS } from '../../client/types.ts'
+import { StandardError } from '../../tokens/types.ts'
+import { exists } from '../../../src/sources/durable.ts'
+
+const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
+  fatal: 1,
+  auth: 3,
+  limited: 1,
+  protocol: 5,
+  'no-progress': 5,
+  'no-data': 1,
+  unreachable: 1,
+}
+
+interface FailedRun {
+  readonly thrown: unknown
+  /** The checkpoint file of the run, which may not exist. */
+  readonly checkpoint?: string | undefined
+}
+
+/**
+ * Prints an error of the client or the ledger and exits with its code; throws any other error. A ConfigError of the
+ * client is an error in the options of the command.
+ */
+export const exitWithError = async (
+  io: Io,
+  exit: (code: ExitCode) => void,
+  { thrown, checkpoint }: FailedRun,
+): Promise<void> => {
+  const error = asError(thrown)
+  if (error instanceof ConfigError) throw new UsageError(error.message, { cause: error })
+  if (!(error instanceof QueryError || error instanceof StandardError)) throw error
+  io.stderr.write(`${error.message}\n`)
+  // A rejected request would be rejected again.
+  if (error instanceof QueryError && error.kind !== 'fatal') await printResumeHint(io, checkpoint)
+  exit(error instanceof QueryError ? EXIT_CODES[error.kind] : 2)
+}
+
+/** Prints how to resume, if the checkpoint file exists. */
+export const printResumeHint = async (io: Io, checkpoint: string | undefined): Promise<void> => {
+  if (checkpoint === undefined || !(await exists(checkpoint))) return
+  io.stderr.write(`The checkpoint is in ${checkpoint}. Run the same command with --resume to continue.\n`)
+}
+
+/**
+ * The service returned no hashes that prove that the pages near the head are of one chain: a reorg between two of them
+ * would mix two histories.
+ */
+export const UNGUARDED = `Unproven: the service returns no block hashes, and a reorg may still replace the last blocks. Run the command again in a few minutes, or with --to-block ${UNSETTLED_BLOCKS} below the height.`
+
+interface CompletedRun {
+  readonly target: number
+  readonly toBlock: number | null
+  readonly stats: { readonly unguarded: number }
+}
+
+/** Limitations of the result of a complete run, one sentence each. */
+export const notesOfRun = ({ target, toBlock, stats }: CompletedRun): readonly string[] => [
+  ...(toBlock !== null && toBlock > target
+    ? [`Through block ${target}, not ${toBlock}: the service has no later block yet.`]
+    : []),
+  ...(stats.unguarded > 0 ? [UNGUARDED] : []),
+]

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { tryJson } from '../../../src/core/json.ts'
+import { QueryError, repeatedPosition } from '../../client/errors.ts'
+import type { Page } from '../../client/types.ts'
+import type { LogField } from '../../log-fields.ts'
+
+export type RowFormat = 'ndjson' | 'csv'
+
+interface RowRenderer {
+  /** The line before the first row; empty for NDJSON. */
+  readonly head: string
+  render(page: Page): { readonly text: string; readonly rows: number }
+}
+
+interface RowOptions {
+  readonly format: RowFormat
+  /** Redacts the API key in a value from the service. */
+  readonly redact: (text: string) => string
+}
+
+type Value = string | number | boolean | null
+
+/** One row per log, ordered by block and log index, independent of the order in the page. */
+export const createRowRenderer = (requested: readonly LogField[], { format, redact }: RowOptions): RowRenderer => {
+  const fields: readonly LogField[] = [...new Set<LogField>(['block_number', 'log_index', ...requested])]
+  return {
+    head: format === 'csv' ? csvLine(fields) : '',
+    render: (page) => {
+      const rows = rowsOf(page, { fields, redact })
+      const lines = rows.map(({ values }) =>
+        format === 'csv'
+          ? csvLine(values.map((value) => (value === null ? '' : String(value))))
+          : `${JSON.stringify(Object.fromEntries(fields.map((field, at) => [field, values[at]])))}\n`,
+      )
+      return { text: lines.join(''), rows: rows.length }
+    },
+  }
+}
+
+interface Row {
+  readonly block: number
+  readonly index: number
+  readonly values: readonly Value[]
+}
+
+interface RowContext extends Pick<RowOptions, 'redact'> {
+  readonly fields: readonly LogField[]
+}
+
+const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
+  const body = tryJson(Buffer.from(page.body).toString())
+  if (body === undefined) throw unexpected('JSON')
+  const { data } = pageSchema.safeParse(body)
+  if (!data) throw unexpected('a page of logs')
+  const rows = data.data
+    .flatMap(({ logs }) => logs ?? [])
+    .map((log): Row => {
+      const read = (field: LogField): Value => {
+        const raw = log[field] ?? null
+        const value = raw === null ? null : READERS[field].read(raw)
+        if (value !== undefined) return value
+        throw unexpected(`${READERS[field].expected} as ${field} of ${nameOf(log)}`, redact(JSON.stringify(raw)))
+      }
+      const [block, index] = [read('block_number'), read('log_index')]
+      if (typeof block !== 'number' || typeof index !== 'number') {
+        throw unexpected('a log with its block_number and log_index', redact(JSON.stringify(log)))
+      }
+      return { block, index, values: fields.map(read) }
+    })
+    // A service with an inclusive to_block returns one more block.
+    .filter(({ block }) => block >= page.from && block < page.next)
+    .toSorted((a, b) => a.block - b.block || a.index - b.index)
+  if (rows.length !== page.logs().length) throw unexpected('the same number of logs as in the scan of the page')
+  for (const [at, { block, index }] of rows.entries()) {
+    const before = rows[at - 1]
+    if (before?.block === block && before.index === index) throw repeatedPosition(block, index)
+  }
+  return rows
+}
+
+const pageSchema = z.object({
+  data: z.array(z.object({ logs: z.array(z.record(z.string(), z.unknown())).nullish() })),
+})
+
+const parseNumber = (value: unknown): number | undefined => {
+  const number = typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value
+  const isCount = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
+  return isCount ? number : undefined
+}
+
+/** Identifies a log in an error message. */
+const nameOf = (log: Readonly<Record<string, unknown>>): string => {
+  const [block, index] = [parseNumber(log['block_number']), parseNumber(log['log_index'])]
+  return `log ${index ?? '(no number)'} in block ${block ?? '(no number)'}`
+}
+
+interface ValueReader {
+  readonly expected: string
+  /** Undefined for an unexpected value. */
+  readonly read: (value: unknown) => Value | undefined
+}
+
+const NUMBER: ValueReader = { expected: 'a number', read: parseNumber }
+
+/** Only hex digits, so that no text of the service, such as a formula, reaches a spreadsheet. */
+const HEX: ValueReader = {
+  expected: 'hex digits',
+  read: (value) => {
+    if (value === '') return null
+    const isHex = typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
+    return isHex ? value.toLowerCase() : undefined
+  },
+}
+
+const BOOLEAN: ValueReader = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+}
+
+const READERS: Readonly<Record<LogField, ValueReader>> = {
+  removed: BOOLEAN,
+  log_index: NUMBER,
+  transaction_index: NUMBER,
+  transaction_hash: HEX,
+  block_hash: HEX,
+  block_number: NUMBER,
+  address: HEX,
+  data: HEX,
+  topic0: HEX,
+  topic1: HEX,
+  topic2: HEX,
+  topic3: HEX,
+}
+
+const unexpected = (expected: string, evidence?: string): QueryError =>
+  new QueryError('protocol', {
+    doing: 'read a page of the query service',
+    happened: `expected ${expected}`,
+    evidence,
+    advice: 'contact the operator of the service',
+  })
+
+/** A line of CSV (RFC 4180), but with a line feed only: Unix tools do not expect a carriage return. */
+export const csvLine = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`
+
+const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -1,0 +1,165 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { UsageError } from '../../../src/cli/io.ts'
+import type { Clock } from '../../../src/core/clock.ts'
+import { redactUrl } from '../../../src/core/redact.ts'
+import { hour, parseDuration, renderDuration } from '../../../src/core/units.ts'
+import { isKeyHeader } from '../../client/endpoint.ts'
+import { QueryError } from '../../client/errors.ts'
+import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient, type Retry } from '../../client/types.ts'
+import { EmptySecretError, readSecretFile } from '../../../src/sources/credential-file.ts'
+
+/** The address of a query service and the options for its client. */
+export interface Service {
+  readonly url: string
+  /** The file with the API key; null: the environment variable, if set. */
+  readonly apiKeyFile: string | null
+  /** The header for the API key; null for `Authorization: Bearer`. */
+  readonly apiKeyHeader: string | null
+  /** Of one request; undefined for the default of the client. */
+  readonly timeoutMs?: number | undefined
+  /** Undefined for the default of the client. */
+  readonly retries?: number | undefined
+}
+
+/** The environment variable with the API key. */
+const KEY_VARIABLE = 'CHAIN_AGENT_API_KEY'
+
+interface ServiceDependencies {
+  readonly onRetry?: ((retry: Retry) => void) | undefined
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Reads the API key and creates a client. Throws a QueryError('auth') for an empty or invalid key. */
+export const openService = async (
+  { url, apiKeyFile, apiKeyHeader, timeoutMs, retries }: Service,
+  { clock, env, onRetry }: ServiceDependencies,
+): Promise<QueryClient> => {
+  const apiKey = apiKeyFile === null ? (env[KEY_VARIABLE] ?? null) : await readKeyFile(apiKeyFile)
+  if (apiKey?.trim() === '') {
+    throw new QueryError('auth', {
+      doing: 'ask the query service',
+      happened: `the API key in ${KEY_VARIABLE} is empty`,
+      advice: `set ${KEY_VARIABLE} to the key, use --api-key-file, or unset it for a service without keys`,
+    })
+  }
+  const { createQueryClient } = await import('../../client/client.ts')
+  return createQueryClient({
+    url,
+    apiKey: apiKey?.trim() ?? null,
+    ...(apiKeyHeader !== null && { header: apiKeyHeader }),
+    clock,
+    timeoutMs,
+    retries,
+    onRetry,
+  })
+}
+
+const readKeyFile = async (file: string): Promise<string> => {
+  try {
+    return await readSecretFile(file, 'API key')
+  } catch (error) {
+    if (!(error instanceof EmptySecretError)) throw error
+    throw new QueryError('auth', {
+      doing: 'ask the query service',
+      happened: `the file ${file} with the API key is empty`,
+      advice: 'write the key into the file, or omit --api-key-file for a service without keys',
+    })
+  }
+}
+
+/** The options of every command that uses a query service. */
+export interface ServiceOptions {
+  readonly url: string
+  readonly apiKeyFile?: string
+  readonly apiKeyHeader?: string
+  readonly timeout?: number
+  readonly retries?: number
+}
+
+export const serviceOptions = (command: Command): Command =>
+  command
+    .requiredOption('--url <url>', 'address of the query service, without /query and /height', readAddressOf('--url'))
+    .option('--api-key-file <file>', 'file with the API key; default: the variable CHAIN_AGENT_API_KEY')
+    .option('--api-key-header <name>', 'header for the API key; default: Authorization: Bearer', readHeader)
+    .option(
+      '--timeout <duration>',
+      `timeout of one request, for example 10s; default ${renderDuration(DEFAULT_TIMEOUT_MS)}`,
+      readTimeout,
+    )
+    .option(
+      '--retries <number>',
+      `how many times a failed request is sent again; default ${DEFAULT_RETRIES}, 0 for never`,
+      readRetries,
+    )
+
+export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each
+wait is reported on standard error. A connection that is refused on this host
+fails at once, unless the service has answered before.
+
+Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was
+rejected, 5 the service returned no usable response or makes no progress, 130
+interrupted.`
+
+export const serviceOf = (options: ServiceOptions): Service => ({
+  url: options.url,
+  apiKeyFile: options.apiKeyFile ?? null,
+  apiKeyHeader: options.apiKeyHeader ?? null,
+  timeoutMs: options.timeout,
+  retries: options.retries,
+})
+
+/** Parses an http or https address. The error shows it redacted, because it may contain a secret. */
+export const readAddressOf =
+  (option: '--url' | '--rpc') =>
+  (text: string): string => {
+    const invalid = (why: string): UsageError =>
+      new UsageError(`${option}: expected ${why}\n  it is: ${redactUrl(text)}`)
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (!url || !/^https?:$/.test(url.protocol)) {
+      throw invalid('an http or https address, like https://query.example')
+    }
+    // The list of processes shows it to every user of the host.
+    if (url.username !== '' || url.password !== '') {
+      throw invalid(`an address without a user name${option === '--url' ? '; use --api-key-file for a key' : ''}`)
+    }
+    // The client appends paths to it.
+    if (option === '--url' && (url.search !== '' || url.hash !== '')) {
+      throw invalid('an address without a query string; use --api-key-file for a key')
+    }
+    return text
+  }
+
+const readHeader = (text: string): string => {
+  if (/^[A-Za-z0-9-]{1,64}$/.test(text) && isKeyHeader(text)) return text
+  throw new InvalidArgumentError('expected the name of a header, for example X-Api-Key')
+}
+
+const MAX_TIMEOUT_MS = hour
+const MAX_RETRIES = 100
+
+const readTimeout = (text: string): number => {
+  const ms = parseDuration(text)
+  if (ms !== undefined && ms >= 1 && ms <= MAX_TIMEOUT_MS) return ms
+  const hint = /^\d+(?:\.\d+)?$/.test(text) ? `. Did you mean ${text}s?` : ''
+  throw new InvalidArgumentError(`expected a duration from 1ms to 1h, like 10s${hint}`)
+}
+
+const readRetries = (text: string): number => {
+  const retries = Number(text)
+  if (/^\d{1,3}$/.test(text) && retries <= MAX_RETRIES) return retries
+  throw new InvalidArgumentError(`expected a number from 0 to ${MAX_RETRIES}`)
+}
+
+/** Parses a block number. */
+export const readBlock = (text: string): number => {
+  const block = Number(text)
+  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(block)) return block
+  throw new InvalidArgumentError('expected a block number')
+}
+
+/** Parses an address in upper or lower case; returns it in lower case. */
+export const readAddress = (text: string): string => {
+  if (/^0x[0-9a-fA-F]{40}$/.test(text)) return text.toLowerCase()
+  throw new InvalidArgumentError('expected an address: 0x and 40 hex digits')
+}

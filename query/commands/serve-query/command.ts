@@ -1,0 +1,185 @@
+import { resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import { type ConfigOptions, fileAndSettingOptions, flagsOf, webConfigOption } from '../../../src/cli/config-options.ts'
+import { type ExitCode, type Io, UsageError } from '../../../src/cli/io.ts'
+import type { Inputs } from '../../../src/config/load.ts'
+import { type BlockRange, readBlockRange } from './block-range.ts'
+import { readAddress } from '../query/service.ts'
+import { readTopic, type Topics } from '../query/topics.ts'
+
+/** `chain-agent serve-query`: a self-hosted query service. */
+export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  serveQueryOptions(new Command('serve-query'))
+    .addHelpText(
+      'after',
+      `
+Indexes final blocks only, each complete and linked to the previous one by hash.
+GET /height returns the last block without a gap before it. The store must be
+limited: by contracts or topics, by blocks or bytes, or explicitly not at all
+(--unbounded). A store belongs to one chain and one set of contracts and topics;
+opening it with others fails, and queries for logs that it does not keep are
+rejected.
+
+Each option is also a key of serveQuery in the configuration file (chain-agent
+config --example) and overrides it. Without --api-keys-file, --listen is
+unauthenticated: use a loopback address, or set passwords. --web.config.file
+sets TLS for both addresses and passwords, in the format of exporter-toolkit:
+docs/how-to/tls.md. It is read again when it or a certificate has changed.
+While the node is unreachable, the service answers from its store. Ctrl-C stops
+it gracefully; after a kill it resumes where it was.
+
+SIGHUP (systemctl reload) reloads the configuration: log.level, and of
+serveQuery apiKeysFile (and the keys in the file), rateLimit and readyLag. The
+log names all other keys that changed: they need a restart. If the configuration
+is invalid, the service logs the error and keeps the previous one.
+
+--reread FROM-TO reads stored blocks from the node again, verifies and replaces
+them, prints the number of blocks and of logs before and after, and exits. Use
+it for blocks that were stored without some of their logs, with the same store
+and limits as the service, while the service is stopped. If it is interrupted,
+each block is as before or as read; run it again.
+
+Exit codes: 0 stopped by a signal, or all blocks were read again; 1 failure; 2
+usage error; 130 --reread was interrupted.
+
+Examples:
+  chain-agent serve-query --store ./logs --contract 0x1111111111111111111111111111111111111111
+  chain-agent serve-query --store ./logs --topic 'Transfer(address,address,uint256)' --retention-bytes 500GB
+  chain-agent serve-query --store ./logs --retention-blocks 1000000 --rpc-url http://localhost:8080 --from-block 40000000
+  chain-agent serve-query --store clickhouse://agent@localhost:8123/logs --store-password-file /etc/chain-agent/clickhouse --unbounded
+  chain-agent serve-query --config /etc/chain-agent/query-service.yaml --reread 40000000-40000999
+  chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
+    )
+    .action(async (options: ServeQueryFlags) => {
+      const [{ loadFor }, { createLog }, { serveQuery }] = await Promise.all([
+        import('../../../src/cli/config.ts'),
+        import('../../../src/cli/logger.ts'),
+        import('./serve-query.ts'),
+      ])
+      const read = () => loadFor(io, options.config, serveQueryInputs(options)).config
+      const config = read()
+      if (options.reread !== undefined) {
+        const { reread } = await import('./reread.ts')
+        await reread(io, exit, { config, range: options.reread, json: options.json === true })
+        return
+      }
+      if (options.json) throw new UsageError('--json is for --reread: the service prints no result')
+      await serveQuery({
+        config,
+        clock: io.clock,
+        log: createLog(config, io),
+        signal: io.signal,
+        ...(io.onHangup && { reloads: { on: io.onHangup, read } }),
+      })
+      exit(0)
+    })
+
+export interface ServeQueryFlags extends Omit<ConfigOptions, 'listen' | 'prefix'> {
+  readonly listen?: string
+  readonly metricsListen?: string
+  readonly store?: string
+  readonly storePasswordFile?: string
+  readonly fromBlock?: string
+  readonly contract: readonly string[]
+  readonly topic: Topics
+  readonly retentionBlocks?: string
+  readonly retentionBytes?: string
+  readonly unbounded?: true
+  readonly nodeShare?: string
+  readonly dialect?: string
+  readonly apiKeysFile?: string
+  readonly rateLimit?: string
+  readonly readyLag?: string
+  readonly reread?: BlockRange
+  readonly json?: true
+}
+
+const NONE: readonly string[] = []
+const NO_TOPICS: Topics = []
+
+export const serveQueryOptions = (command: Command): Command =>
+  fileAndSettingOptions(
+    webConfigOption(
+      command
+        .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
+        .option(
+          '--metrics-listen <host:port>',
+          'address of the page, /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
+        ),
+    )
+      .option('--store <place>', 'store: a directory, or clickhouse://USER@HOST:8123/DATABASE')
+      .option('--store-password-file <file>', 'file that contains the password of this user only')
+      .option('--from-block <number>', 'first block to index into an empty store (default: 0)')
+      .option(
+        '--contract <address>',
+        'keep only logs of this contract; repeatable (default: all contracts)',
+        (text: string, before: readonly string[]) => [...before, readAddress(text)],
+        NONE,
+      )
+      .option(
+        '--topic <topics>',
+        '[POSITION:]VALUE[,VALUE]: keep only logs with one of these topics: a topic, an address, or an event signature; repeatable',
+        readTopic,
+        NO_TOPICS,
+      )
+      .option('--retention-blocks <number>', 'keep this number of the newest blocks')
+      .option('--retention-bytes <size>', 'keep the newest blocks that fit into this size, such as 500GB')
+      .option('--unbounded', 'keep everything, without a size limit')
+      .option(
+        '--node-share <0.05-1>',
+        'largest share of time in which a backfill keeps the node busy; 1 is always (default: 0.5)',
+      )
+      .addOption(
+        new Option(
+          '--dialect <dialect>',
+          'API dialect; hosted is for clients of the hosted service (default: spec)',
+        ).choices(['spec', 'hosted']),
+      )
+      .option('--api-keys-file <file>', 'file with API keys, one per line; without it no key is required')
+      .option('--rate-limit <number>', 'requests per minute for each key or client address')
+      .option('--ready-lag <blocks>', 'largest distance behind the node at which /-/ready is ready (default: 30)')
+      .option(
+        '--reread <from-to>',
+        'read these blocks of the store from the node again, replace them, and exit',
+        readBlockRange,
+      )
+      .option('--json', 'print the result of --reread as JSON'),
+  )
+
+/** The command line options as configuration inputs. */
+export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
+  const { contract, topic, unbounded, store } = options
+  const values = [
+    ['listen', '--listen', options.listen],
+    ['metricsListen', '--metrics-listen', options.metricsListen],
+    ['store', '--store', store === undefined || store.includes('://') ? store : resolve(store)],
+    ['storePasswordFile', '--store-password-file', absolutePath(options.storePasswordFile)],
+    ['fromBlock', '--from-block', options.fromBlock],
+    ['contracts', '--contract', contract.length === 0 ? undefined : JSON.stringify(contract)],
+    ['topics', '--topic', topic.length === 0 ? undefined : JSON.stringify(topic)],
+    ['retentionBlocks', '--retention-blocks', options.retentionBlocks],
+    ['retentionBytes', '--retention-bytes', options.retentionBytes],
+    ['unbounded', '--unbounded', unbounded && 'true'],
+    ['nodeShare', '--node-share', options.nodeShare],
+    ['dialect', '--dialect', options.dialect],
+    ['apiKeysFile', '--api-keys-file', absolutePath(options.apiKeysFile)],
+    ['rateLimit', '--rate-limit', options.rateLimit],
+    ['readyLag', '--ready-lag', options.readyLag],
+  ] as const
+  const { config, rpcUrl, logLevel, set, 'web.config.file': webConfigFile } = options
+  return [
+    ...flagsOf({
+      set,
+      ...(config !== undefined && { config }),
+      ...(rpcUrl !== undefined && { rpcUrl }),
+      ...(logLevel !== undefined && { logLevel }),
+      ...(webConfigFile !== undefined && { 'web.config.file': webConfigFile }),
+    }),
+    ...values.flatMap(([key, typed, value]) =>
+      value === undefined ? [] : [{ path: `serveQuery.${key}`, value, typed }],
+    ),
+  ]
+}
+
+/** Relative paths are resolved here, since the configuration has no working directory. */
+const absolutePath = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path))

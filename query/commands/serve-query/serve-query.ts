@@ -1,0 +1,218 @@
+import { changedKeys } from '../../../src/config/load.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import { type Clock, endsWithin, waitForAbort } from '../../../src/core/clock.ts'
+import { SourceError } from '../../../src/core/errors.ts'
+import { version } from '../../../src/core/package.ts'
+import { createMemoizeLast, createReloader, type Reloaded } from '../../../src/core/reload.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import { second } from '../../../src/core/units.ts'
+import { createExposition } from '../../../src/exporter/exposition.ts'
+import type { Address, ListeningServer } from '../../../src/exporter/listen.ts'
+import { serveOperations, serveRequests } from '../../../src/exporter/server.ts'
+import { startWeb } from '../../../src/exporter/start-web.ts'
+import { UNAUTHENTICATED } from '../../../src/exporter/web.ts'
+import { serviceMetrics } from '../../../src/metrics.ts'
+import { type Access, API_MAX_CONNECTIONS, apiServerOptions } from '../../service/api/limits.ts'
+import { readSecretLines } from '../../../src/sources/credential-file.ts'
+import { checkStore, createOpenStore, describePlan, type OpenStore, planOf } from './open-store.ts'
+import { renderServicePage } from './page.ts'
+import { createService } from './service.ts'
+import type { Log } from './status.ts'
+
+interface ServeQueryOptions {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log & { level: string }
+  readonly reloads?: Reloads
+  readonly signal: AbortSignal
+  /** Replaces the configured store in tests. */
+  readonly open?: OpenStore
+}
+
+interface Reloads {
+  /** Registers a callback for each request to reload the configuration. */
+  readonly on: (listener: () => void) => void
+  readonly read: () => Config
+}
+
+/** Indexes the chain of the node and serves queries until the signal aborts. Throws if it cannot start. */
+export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
+  const { config, clock, log, signal, reloads } = options
+  const { listen, metricsListen } = config.serveQuery
+  const plan = planOf(config)
+  const readAccess = createReadAccess()
+  const access = await readAccess(config.serveQuery)
+  const exposition = createExposition(
+    (message) => {
+      log.error(message)
+    },
+    { catalogue: serviceMetrics },
+  )
+  const service = createService({
+    config,
+    plan,
+    settings: { access, readyLag: config.serveQuery.readyLag },
+    clock,
+    log,
+    recorder: exposition.recorder,
+    open: options.open ?? createOpenStore(config.serveQuery, clock),
+  })
+  const reloader = createReloader({ clock, log, program: 'query service' })
+  const web = await startWeb({ config: config.web, clock, log, reloader })
+  const warnIfOpen = ({ keys }: Access): void => {
+    if (keys.length > 0 || web.exposure(listen) !== UNAUTHENTICATED) return
+    log.warn('This listener is unauthenticated; use --api-keys-file to require API keys')
+  }
+  let current = { config, access }
+  const apply = async (next: Config): Promise<Reloaded> => {
+    planOf(next)
+    const { apiKeysFile, rateLimit, readyLag } = next.serveQuery
+    const effective = {
+      ...current.config,
+      log: next.log,
+      serveQuery: { ...current.config.serveQuery, apiKeysFile, rateLimit, readyLag },
+    }
+    const nextAccess = await readAccess(effective.serveQuery)
+    log.level = effective.log.level
+    service.apply({ access: nextAccess, readyLag })
+    if (nextAccess !== current.access) warnIfOpen(nextAccess)
+    const changed = changedKeys(current.config, effective)
+    // Only the content of the key file has changed, not its path.
+    const hasOtherKeys = nextAccess !== current.access && !changed.some((key) => ACCESS_KEYS.test(key))
+    current = { config: effective, access: nextAccess }
+    return {
+      applied: [...changed, ...(hasOtherKeys ? ['serveQuery.apiKeysFile'] : [])],
+      pending: changedKeys(effective, next).filter((key) => SERVICE_KEYS.test(key)),
+    }
+  }
+  reloads?.on(() => {
+    void reloader.run(async () => apply(reloads.read())).then(web.reload)
+  })
+
+  const operations = await serveOperations(
+    {
+      contentType: exposition.contentType,
+      metrics: () => exposition.render([...service.samples(), ...reloader.samples()]),
+      waitingFor: service.waitingFor,
+      page: async () =>
+        renderServicePage({
+          version,
+          now: clock.now(),
+          values: await exposition.values(service.samples()),
+          waitingFor: service.waitingFor(),
+          backfillEndsAt: service.backfillEndsAt(),
+        }),
+      complain: (error) => {
+        log.error(error.stack ?? error.message)
+      },
+    },
+    metricsListen,
+    web,
+  )
+  const api = await serveRequests({
+    address: listen,
+    options: apiServerOptions,
+    maxConnections: API_MAX_CONNECTIONS,
+    handler: service.handle,
+    reject: service.reject,
+    // A client cannot send a key and a password in one header.
+    isAuthenticated: () => current.access.keys.length > 0,
+    web,
+  }).catch(async (error: unknown) => {
+    await operations.close()
+    throw error
+  })
+  const urlOf = ({ host, port }: Address): string =>
+    `${web.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  try {
+    if (!options.open) await checkStore(config.serveQuery)
+  } catch (error) {
+    await Promise.all([api.close(), operations.close()])
+    throw error
+  }
+  log.info(
+    `Serving ${urlOf(api.address)}/query and /height, ${urlOf(operations.address)}/metrics; ` +
+      `keeping ${describePlan(plan)}`,
+  )
+  warnIfOpen(access)
+  web.warnIfExposed(metricsListen)
+
+  const stop = new AbortController()
+  const watching = web.watch(stop.signal)
+  const running = service.run(stop.signal)
+  const end = async (): Promise<void> => {
+    stop.abort()
+    await Promise.all([drain(api, clock), running.catch(() => undefined), watching])
+    await service.close()
+    await operations.close()
+  }
+  try {
+    await Promise.race([running, waitForAbort(signal)])
+  } finally {
+    if (signal.aborted) log.info('Stopping')
+    await withShutdownTimeout(clock, end())
+  }
+}
+
+const ACCESS_KEYS = /^serveQuery\.(?:apiKeysFile|rateLimit)$/
+/** Keys that the service uses, in addition to those that it applies. */
+const SERVICE_KEYS = /^(?:serveQuery\.|web\.|rpc\.url$)/
+
+/** Characters that an HTTP header can carry, and a length that prevents guessing. */
+const KEY = /^[\x21-\x7e]{16,512}$/
+
+/**
+ * Reads API keys, one per line; lines with `#` are comments. Throws a SourceError that names the line but not its
+ * content.
+ */
+export const readApiKeys = async (file: string): Promise<readonly Secret[]> => {
+  const refuse = (happened: string): SourceError =>
+    new SourceError({
+      doing: `read the API keys in ${file}`,
+      happened,
+      advice:
+        'write one key per line, for example the output of `openssl rand -hex 32`; lines that begin with # are comments',
+    })
+  const lines = await readSecretLines(file, 'API keys')
+  const keys = lines.flatMap((line, index) => {
+    if (line === '' || line.startsWith('#')) return []
+    if (KEY.test(line)) return [line]
+    throw refuse(`line ${index + 1} is not a valid key: use 16 to 512 printable ASCII characters without spaces`)
+  })
+  if (keys.length === 0) throw refuse('the file has no keys')
+  return [...new Set(keys)].map((key) => new Secret(key))
+}
+
+/** Reads the API keys; returns the same object as long as keys and rate limit are unchanged. */
+const createReadAccess = () => {
+  const accessFor = createMemoizeLast<Access>()
+  return async ({
+    apiKeysFile,
+    rateLimit,
+  }: Pick<Config['serveQuery'], 'apiKeysFile' | 'rateLimit'>): Promise<Access> => {
+    const keys = apiKeysFile === null ? [] : await readApiKeys(apiKeysFile)
+    const settings = [keys.map((key) => key.reveal()), rateLimit]
+    return accessFor(settings, () => ({ keys, requestsPerMinute: rateLimit }))
+  }
+}
+
+/** Time for open requests to finish before they are closed, in milliseconds. */
+const DRAIN_TIMEOUT_MS = 5 * second
+/** Time limit of the whole shutdown, in milliseconds; systemd waits longer before it kills the process. */
+const SHUTDOWN_TIMEOUT_MS = 20 * second
+
+/** Waits for open requests, up to the limit, and closes the listener. */
+const drain = async (listener: ListeningServer, clock: Clock): Promise<void> => {
+  await endsWithin(clock, DRAIN_TIMEOUT_MS, listener.drain())
+  await listener.close()
+}
+
+/** Throws a SourceError if the shutdown takes too long. */
+export const withShutdownTimeout = async (clock: Clock, ending: Promise<void>): Promise<void> => {
+  if (await endsWithin(clock, SHUTDOWN_TIMEOUT_MS, ending)) return
+  throw new SourceError({
+    doing: 'stop gracefully',
+    happened: `it took longer than ${SHUTDOWN_TIMEOUT_MS / second} s`,
+    advice: 'acknowledged blocks are in the store; unfinished writes are not',
+  })
+}

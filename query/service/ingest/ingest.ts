@@ -1,0 +1,300 @@
+import type { Clock } from '../../../src/core/clock.ts'
+import { asError, ConfigError, summaryOf } from '../../../src/core/errors.ts'
+import { duration } from '../../../src/core/format.ts'
+import { minute, second } from '../../../src/core/units.ts'
+import { StoreError } from '../../store/errors.ts'
+import type { Filter, LogStore } from '../../store/store.ts'
+import { createBlockReader, type Position, type ReadBlocks } from './block-reader.ts'
+import { createScopeFilter, isAny } from './completeness.ts'
+import { IngestError } from './errors.ts'
+import { type ChainHead, createChainHeadReader, createHeaders, type ReadChainHead } from './headers.ts'
+import { createRpc } from './rpc.ts'
+import { createSecondReading, type SecondReading } from './second-reading.ts'
+import { createNodeTimer, createTransport, type NodeTimer } from './transport.ts'
+import { createStateTracker, createWriter, type Retention, type StateTracker, type Writer } from './writer.ts'
+
+export interface IngestOptions {
+  readonly rpcUrl: string
+  readonly store: LogStore
+  readonly scope: Filter
+  /** First block of an empty store; a store with blocks continues after its last. */
+  readonly fromBlock: number
+  readonly retention: Retention
+  readonly clock: Clock
+  /** Largest number of blocks per request. */
+  readonly maxRange?: number
+  /** Interval at which the node is polled at the chain head, in milliseconds. */
+  readonly pollEvery?: number
+  /** Timeout of one request, in milliseconds. */
+  readonly timeout?: number
+  /** While the newest block of the node is older than this, in milliseconds, nothing is read; null: no limit. */
+  readonly behindAfter?: number | null
+  /**
+   * Distance behind the newest block at which blocks count as final if the node does not support the tag `finalized`.
+   */
+  readonly depth?: number
+  /** Largest share of time in which a backfill keeps the node busy; 1: without pauses. */
+  readonly nodeShare?: number
+  /** Receives log messages about fallbacks. */
+  readonly notice?: (line: string) => void
+  /** Receives log messages about faults that are not detected any more. */
+  readonly warn?: (line: string) => void
+}
+
+export type Ingest = ReturnType<typeof createIngest>
+
+const FIRST_WAIT = second
+const MAX_WAIT = minute
+/** Upper limit for Retry-After. */
+const MAX_RETRY_AFTER = 5 * minute
+
+/**
+ * A block that has been incomplete for this time, in milliseconds, is reported as such. A node that has been restarted or
+ * that imports blocks returns their logs within minutes.
+ */
+const INCOMPLETE_AFTER = 10 * minute
+
+/** In bytes. The largest response limit of a known node is 25 MB. */
+const MAX_ANSWER = 64 * 1024 * 1024
+
+/** Copies final blocks from a node to a store, one request at a time. Throws a ConfigError for invalid options. */
+export const createIngest = (ingestOptions: IngestOptions) => {
+  const options = withDefaults(ingestOptions)
+  const { rpcUrl, store, clock } = options
+  const tracker = createStateTracker()
+  const nodeTimer = createNodeTimer(createTransport({ ...options, maxBytes: MAX_ANSWER }), clock)
+  const rpc = createRpc(nodeTimer.send, rpcUrl)
+  const headers = createHeaders(rpc)
+  const writer = createWriter({ ...options, tracker })
+  const readBlocks = createBlockReader({
+    ...options,
+    rpc,
+    onFault: tracker.recordFailure,
+    onFiltersIgnored: (areIgnored) => {
+      tracker.set({ areFiltersIgnored: areIgnored })
+      if (areIgnored) options.warn(FILTERS_IGNORED)
+      else options.notice('the filters (logsBloom) in the headers of this node match its logs: they are used again')
+    },
+    headers,
+    isInScope: createScopeFilter(options.scope),
+  })
+  const readChainHead = createChainHeadReader({ ...options, rpc, headers, chainId: store.chainId })
+  const nothing = (): void => undefined
+  const secondReading = createSecondReading({
+    ...options,
+    tracker,
+    readBlocks: createBlockReader({
+      ...options,
+      rpc,
+      headers: createHeaders(rpc),
+      isInScope: createScopeFilter(options.scope),
+      onFault: nothing,
+      onFiltersIgnored: nothing,
+      notice: nothing,
+      warn: nothing,
+    }),
+  })
+  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer })
+
+  /** Consecutive failures. Blocks that were read count as progress only once they are written. */
+  let failures = 0
+  /** Blocks written by the last failure. */
+  let blocksAtFailure = 0
+  /** Since when the block after the last one is incomplete. Other failures in between do not make it complete. */
+  let incompleteSince: number | null = null
+
+  /** Sets the phase after a failure. */
+  const enterWaiting = (error: Error): void => {
+    const isIncomplete = error instanceof IngestError && error.kind === 'incomplete'
+    if (isIncomplete) incompleteSince ??= clock.elapsed()
+    const isLong = incompleteSince !== null && clock.elapsed() - incompleteSince >= INCOMPLETE_AFTER
+    if (!isIncomplete || !isLong) {
+      tracker.set({ phase: 'waiting' })
+      return
+    }
+    const { indexed } = tracker.state()
+    const block = indexed === null ? 'the first block' : `block ${indexed + 1}`
+    const trouble = `stopped before ${block}, which the node has returned incomplete for more than ${duration(INCOMPLETE_AFTER)}: ${summaryOf(error)}; it is requested again every minute`
+    tracker.set({ phase: 'incomplete', trouble })
+  }
+
+  /** Returns the delay before the next attempt, in milliseconds. Throws errors that a retry cannot fix. */
+  const recover = async (error: Error): Promise<number> => {
+    await writer.settle()
+    const { blocks } = tracker.state()
+    if (blocks > blocksAtFailure) incompleteSince = null
+    failures = blocks > blocksAtFailure ? 1 : failures + 1
+    blocksAtFailure = blocks
+    headers.clear()
+    stepper.reset()
+    tracker.recordFailure(error)
+    if (!isTransient(error)) throw error
+    enterWaiting(error)
+    const doubled = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** Math.min(failures - 1, 10))
+    const retryAfter = error instanceof IngestError ? (error.wait ?? 0) : 0
+    return Math.max(doubled, Math.min(retryAfter, MAX_RETRY_AFTER))
+  }
+
+  const runUntil = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      let wait: number
+      try {
+        const step = await stepper.next(signal)
+        if (step.isIdle) failures = 0
+        wait = step.wait
+      } catch (thrown) {
+        if (signal.aborted) return
+        wait = await recover(asError(thrown))
+      }
+      if (wait > 0) await clock.sleep(wait, signal)
+    }
+  }
+
+  return {
+    state: tracker.state,
+    /** Runs until the signal aborts. Throws on permanent errors: another chain, a replaced final block, a broken store. */
+    run: async (signal: AbortSignal): Promise<void> => {
+      try {
+        await runUntil(signal)
+      } finally {
+        await writer.settle()
+        tracker.set({ phase: 'stopped' })
+      }
+    },
+  }
+}
+
+const FILTERS_IGNORED =
+  'the filters (logsBloom) in the headers of this node do not have the logs of their blocks: ignoring them; logs that the node leaves out of eth_getLogs and of the receipts are not detected any more'
+
+const isTransient = (error: Error): boolean =>
+  error instanceof IngestError || (error instanceof StoreError && error.kind === 'unavailable')
+
+/** Fills in the defaults. Throws a ConfigError for invalid options. */
+const withDefaults = (options: IngestOptions): Required<IngestOptions> => {
+  const { fromBlock, retention, scope } = options
+  const isBounded = retention !== 'unbounded' && (retention.blocks ?? retention.bytes) !== undefined
+  if (retention !== 'unbounded' && !isBounded && isAny(scope)) {
+    throw new ConfigError(
+      'The store would keep all logs of all contracts without a limit, up to half a terabyte a day on a busy chain\n  what to do: limit contracts or topics, limit blocks or bytes, or allow this with --unbounded',
+    )
+  }
+  if (!Number.isSafeInteger(fromBlock) || fromBlock < 0) {
+    throw new ConfigError('The first block to index must be a whole number from 0 up')
+  }
+  return {
+    maxRange: 1000,
+    pollEvery: second,
+    timeout: 30 * second,
+    behindAfter: minute,
+    depth: 32,
+    nodeShare: 0.5,
+    notice: () => undefined,
+    warn: () => undefined,
+    ...options,
+  }
+}
+
+/** During a backfill: how often the chain head of the node is read. */
+const HEAD_EVERY = 5 * second
+/** While the node is behind or syncing: how often it is polled. */
+const BEHIND_POLL_EVERY = 15 * second
+/** Within this distance of the chain head the phase is tail instead of backfill. */
+const TAIL = 100
+/** Smallest pause between two polls at the chain head, as a share of the interval: it protects a slow node. */
+const MIN_PAUSE = 1 / 4
+
+interface StepperDependencies {
+  readonly options: Required<IngestOptions>
+  readonly tracker: StateTracker
+  readonly readChainHead: ReadChainHead
+  readonly readBlocks: ReadBlocks
+  readonly secondReading: SecondReading
+  readonly writer: Writer
+  readonly nodeTimer: NodeTimer
+}
+
+interface Step {
+  /** Delay before the next step, in milliseconds. */
+  readonly wait: number
+  /** Nothing is left to read, and everything is written. */
+  readonly isIdle: boolean
+}
+
+/** Runs the ingest step by step. */
+const createStepper = (dependencies: StepperDependencies) => {
+  const { options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer } = dependencies
+  const { clock, pollEvery, nodeShare } = options
+  let known: ChainHead | null = null
+  /** The last block passed to the writer; undefined if it must be read from the store. */
+  let after: Position | null | undefined
+
+  const currentHead = async (signal: AbortSignal): Promise<ChainHead> => {
+    if (known !== null && clock.elapsed() - known.at < HEAD_EVERY) return known
+    known = await readChainHead(signal)
+    // Without a new height the last one stays, with its time.
+    if (known.height !== null) tracker.set({ nodeHeight: known.height, nodeHeightAt: clock.now() })
+    return known
+  }
+
+  /** Time in which the ingest itself works counts as rest for the node. */
+  const startRest = (): (() => number) => {
+    const [began, before] = [clock.elapsed(), nodeTimer.total()]
+    return () => Math.max(0, (nodeTimer.total() - before) / nodeShare - (clock.elapsed() - began))
+  }
+
+  const wait = async (trouble: string | null, ms: number): Promise<Step> => {
+    await writer.done()
+    tracker.set({ phase: trouble === null ? 'tail' : 'waiting', trouble })
+    known = null
+    return { wait: ms, isIdle: true }
+  }
+
+  return {
+    /** Reads the next blocks, if there are any, and waits until the previous ones are written. */
+    next: async (signal: AbortSignal): Promise<Step> => {
+      const remainingRest = startRest()
+      const last = after === undefined ? await writer.held() : after
+      after = last
+      const head = await currentHead(signal)
+      if (head.behind !== null) return await wait(head.behind, BEHIND_POLL_EVERY)
+      if (head.height === null) return await wait('the node has no final block yet', pollEvery)
+      const from = last === null ? startOf(options, head.height) : last.number + 1
+      if (from > head.height) {
+        await writer.done()
+        await secondReading.run(signal)
+        const left = pollEvery - (clock.elapsed() - head.at)
+        return await wait(problemOf(last, head.height), Math.max(left, pollEvery * MIN_PAUSE))
+      }
+      const isTail = head.height - from < TAIL
+      const phase = isTail ? 'tail' : 'backfill'
+      // An incomplete block remains the status until it is complete.
+      if (tracker.state().phase !== 'incomplete') tracker.set({ phase })
+      const final = head.hash === null ? null : { number: head.height, hash: head.hash }
+      const blocks = await readBlocks({ from, to: head.height, after: last, final, signal })
+      await writer.begin(blocks)
+      secondReading.add(blocks)
+      tracker.set({ phase, trouble: null })
+      const newest = blocks.at(-1)
+      after = newest === undefined ? last : { number: newest.number, hash: newest.hash }
+      return { wait: isTail ? 0 : remainingRest(), isIdle: false }
+    },
+    /** Called after a failure: the next step continues after the last block in the store. */
+    reset: (): void => {
+      known = null
+      after = undefined
+      secondReading.forgetUnwritten()
+    },
+  }
+}
+
+/** Blocks that would be pruned at once are not read. */
+const startOf = ({ fromBlock, retention }: Required<IngestOptions>, height: number): number =>
+  retention === 'unbounded' || retention.blocks === undefined
+    ? fromBlock
+    : Math.max(fromBlock, height - retention.blocks + 1)
+
+const problemOf = (last: Position | null, height: number): string | null => {
+  if (last === null) return 'the first block to index is not final yet'
+  return height < last.number ? "the node's final block is below the last block in the store" : null
+}

@@ -1,0 +1,223 @@
+import { excerpt } from '../../../src/core/errors.ts'
+import { isObject, tryJson } from '../../../src/core/json.ts'
+import { redactUrl } from '../../../src/core/redact.ts'
+import { IngestError, LimitExceededError, NodeRejectedError, TooLargeError } from './errors.ts'
+import type { RpcResponse, SendRequest } from './transport.ts'
+
+export interface Call {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** The result of one call, or its error. */
+export type Reply = { readonly result: unknown } | { readonly error: IngestError }
+
+export interface Rpc {
+  /** Returns the result and the size of the response in characters. Throws an IngestError. */
+  one(call: Call, signal: AbortSignal): Promise<{ readonly result: unknown; readonly size: number }>
+  /** Sends one batch; the replies are in the order of the calls. Throws an IngestError if the whole batch failed. */
+  many(
+    calls: readonly Call[],
+    signal: AbortSignal,
+  ): Promise<{ readonly replies: readonly Reply[]; readonly size: number }>
+}
+
+export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
+  const address = redactUrl(rpcUrl)
+  const doingOf = ({ method }: Call, more = ''): string => `call ${method}${more} at ${address}`
+  const body = (call: Call, id: number): string => JSON.stringify({ jsonrpc: '2.0', id, ...call })
+  /** Consecutive batches that were rejected although single calls succeeded. */
+  let rejectedBatches = 0
+
+  const one: Rpc['one'] = async (call, signal) => {
+    const response = await send(body(call, 1), signal)
+    const doing = doingOf(call)
+    const value = bodyOf(response, doing)
+    const reply = replyOf(value, doing)
+    if ('error' in reply) throw reply.error
+    return { result: reply.result, size: response.text.length }
+  }
+
+  const sendBatch: Rpc['many'] = async (calls, signal) => {
+    const [first = NO_CALL] = calls
+    const response = await send(`[${calls.map((call, at) => body(call, at + 1)).join()}]`, signal)
+    const doing = doingOf(first, calls.length === 1 ? '' : ` and ${calls.length - 1} more`)
+    const value = bodyOf(response, doing)
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+    const byId = new Map(list.map((each) => [isObject(each) ? each['id'] : undefined, each]))
+    // A single response without the id of a call applies to all calls.
+    if (byId.size === 1 && !byId.has(1)) {
+      const reply = replyOf(list[0], doing)
+      throw 'error' in reply ? reply.error : invalidResponse(doing, 'a list of responses', response.text)
+    }
+    const replies = calls.map((call, at) => replyOf(byId.get(at + 1), doingOf(call)))
+    return { replies, size: response.text.length }
+  }
+
+  const sendEach: Rpc['many'] = async (calls, signal) => {
+    const replies: Reply[] = []
+    let size = 0
+    for (const call of calls) {
+      try {
+        const { result, size: more } = await one(call, signal)
+        replies.push({ result })
+        size += more
+      } catch (error) {
+        if (!(error instanceof NodeRejectedError)) throw error
+        replies.push({ error })
+      }
+    }
+    return { replies, size }
+  }
+
+  return {
+    one,
+    many: async (calls, signal) => {
+      if (calls.length === 0) return { replies: [], size: 0 }
+      if (rejectedBatches < MAX_REJECTED_BATCHES) {
+        try {
+          const batchResult = await sendBatch(calls, signal)
+          rejectedBatches = 0
+          return batchResult
+        } catch (error) {
+          const isFew = calls.length <= SMALL_BATCH && error instanceof TooLargeError
+          if (!isFew && !(error instanceof NodeRejectedError)) throw error
+        }
+      }
+      const batchResult = await sendEach(calls, signal)
+      if (batchResult.replies.some((reply) => 'result' in reply)) rejectedBatches += 1
+      return batchResult
+    },
+  }
+}
+
+const NO_CALL: Call = { method: 'nothing', params: [] }
+/** If a batch of this size is too large, one of its calls is too large. */
+const SMALL_BATCH = 3
+/** After this number of rejected batches, calls are sent one by one. */
+const MAX_REJECTED_BATCHES = 3
+
+/** The JSON body of a response, successful or not. Throws an IngestError for other failures. */
+const bodyOf = ({ status, text, wait }: RpcResponse, doing: string): unknown => {
+  const evidence = status === 200 ? undefined : text
+  if (status === 429 || status === 503) {
+    const happened = `the node is overloaded (${status})`
+    throw new IngestError('overload', { doing, happened, evidence }, wait)
+  }
+  if (status === 413 || status === 504) {
+    throw new TooLargeError('refused', { doing, happened: `the request is too large (${status})`, evidence })
+  }
+  const value = tryJson(text)
+  // Some nodes send JSON-RPC errors with status 400 or 500.
+  if (value !== undefined && (status === 200 || isObject(value))) return value
+  if (status !== 200) {
+    const happened = `the node responded with status ${status}`
+    throw new IngestError(status >= 500 ? 'unreachable' : 'refused', { doing, happened, evidence })
+  }
+  throw invalidResponse(doing, 'JSON', text)
+}
+
+const replyOf = (value: unknown, doing: string): Reply => {
+  if (!isObject(value)) return { error: invalidResponse(doing, 'a response for each call', '') }
+  const { error, result } = value
+  if (error === undefined || error === null) {
+    return result === undefined
+      ? { error: invalidResponse(doing, '"result" or "error"', JSON.stringify(value)) }
+      : { result }
+  }
+  const details = isObject(error) ? error : {}
+  const nodeMessage = typeof details['message'] === 'string' ? details['message'] : JSON.stringify(error)
+  const code = typeof details['code'] === 'number' ? details['code'] : null
+  return { error: errorFor({ doing, nodeMessage, code }) }
+}
+
+const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: string; code: number | null }) => {
+  const kind = classifyRpcError(code, nodeMessage)
+  const message = excerpt(nodeMessage)
+  if (kind === 'overload') {
+    return new IngestError('overload', { doing, happened: `the node is overloaded: ${message}` })
+  }
+  if (kind === 'limit') {
+    return new LimitExceededError('overload', {
+      doing,
+      happened: `the node reports that a limit is exceeded: ${message}`,
+    })
+  }
+  if (kind === 'too large') {
+    return new TooLargeError('refused', { doing, happened: `the request is too large for the node: ${message}` })
+  }
+  const happened = `the node returned an error: ${message}`
+  return new NodeRejectedError({ doing, happened }, message, code)
+}
+
+export const invalidResponse = (doing: string, expected: string, evidence: string): IngestError =>
+  new IngestError('nonsense', { doing, happened: `invalid response: expected ${expected}`, evidence })
+
+/**
+ * Class of a JSON-RPC error. Error codes differ between versions and vendors (-32005 means both "slower" and "less"),
+ * so the message decides, and the code only if the message is not conclusive.
+ */
+type RpcErrorClass = 'overload' | 'limit' | 'too large' | 'unknown tag' | 'no'
+
+export const classifyRpcError = (code: number | null, message: string): RpcErrorClass => {
+  if (OVERLOAD.test(message)) return 'overload'
+  if (TOO_LARGE.some((pattern) => pattern.test(message))) return 'too large'
+  if (code === 429) return 'overload'
+  if (code === LIMIT_EXCEEDED) return 'limit'
+  return UNKNOWN_TAG.test(message) ? 'unknown tag' : 'no'
+}
+
+const LIMIT_EXCEEDED = -32_005
+
+const OVERLOAD =
+  /overload|slow down|try again later|too many (?:requests|connections)|rate.?limit|requests? (?:count|rate|limit)|limit of requests|requests? per|throttl|capacity|busy|compute units/i
+
+const THING = String.raw`(?:range|blocks?|results?|logs?|response|answer|body|payload|content|size|entit(?:y|ies)|query|batch|items)`
+const MUCH = String.raw`(?:too (?:large|big|wide|long|many|high)|exceed\w*|limit(?:ed|s)?|(?:more|greater|larger|bigger|wider|longer) than|max(?:imum)?|up to)`
+
+const TOO_LARGE = [
+  new RegExp(String.raw`\b${THING}\b.*\b${MUCH}\b`, 'is'),
+  new RegExp(String.raw`\b${MUCH}\b.*\b${THING}\b`, 'is'),
+  /time.{0,2}out|timed out|deadline exceeded|took too long/i,
+]
+
+/** "Not found" is different: the tag is known, and there is no such block yet. */
+const UNKNOWN_TAG =
+  /invalid|unknown (?:block )?tag|unsupported|not supported|cannot unmarshal|without 0x|hex string|parse/i
+
+/** Successful requests after a reduction before the batch grows again. */
+const GROWTH_PAUSE = 8
+
+interface BatchSizerOptions {
+  readonly first: number
+  readonly most: number
+  /** Target size of a response, in characters. */
+  readonly characters: number
+}
+
+/**
+ * Adapts the number of items per request. Doubles until the first reduction, which halves the batch; then it grows
+ * slowly. Responses are kept below the target size.
+ */
+export const createBatchSizer = ({ first, most, characters }: BatchSizerOptions) => {
+  let size = first
+  let successes = GROWTH_PAUSE
+  let growth = 2
+  return {
+    size: () => size,
+    /** A request for this number of items was too large or too slow. */
+    reduce: (requested: number): void => {
+      size = Math.max(1, Math.floor(requested / 2))
+      successes = 0
+      growth = 1.25
+    },
+    /** Records how many characters the last batch took. */
+    record: (requested: number, received: number): void => {
+      successes += 1
+      const fitting = Math.max(1, Math.floor((requested * characters) / Math.max(received, 1)))
+      // Near the chain head requests are smaller than allowed, which says nothing about larger ones.
+      const wanted = requested >= size && successes >= GROWTH_PAUSE ? Math.ceil(size * growth) : size
+      size = Math.min(most, fitting, wanted)
+    },
+  }
+}

@@ -1,0 +1,218 @@
+import type { Clock } from '../../../src/core/clock.ts'
+import type { LogField } from '../../log-fields.ts'
+import { StoreError } from '../errors.ts'
+import type { Column, Filter, LogPage, Selection, StoredHeader } from '../store.ts'
+import { type Amount, committedRows, largest, type StoreContents } from './contents.ts'
+import { LEDGER, logsTable } from './open.ts'
+import { createRowDecoder, type RowDecoder } from './row-binary.ts'
+import type { Servers } from './servers.ts'
+
+interface Reading {
+  readonly servers: Servers
+  readonly clock: Clock
+  /** Contents of the store at the start of the read. */
+  readonly contents: StoreContents
+  readonly signal: AbortSignal
+}
+
+/** Size of the first range, whether its logs match or not. */
+const FIRST_RANGE: Amount = { logs: 50_000, bytes: 32 * 1024 * 1024 }
+/** Largest growth factor from one range to the next. */
+const MOST_GROWTH = 16
+
+export const readLogs = async (reading: Reading, selection: Selection): Promise<LogPage> => {
+  const { contents } = reading
+  if (selection.from < contents.first) throw prunedError(contents.first)
+  const { first, last, lastHash } = contents
+  const columns = createRowDecoder(selection.fields)
+  const next = await readRanges(reading, selection, columns)
+  const values = new Map<LogField, Column>(columns.values)
+  if (next > selection.from) {
+    const hashes = selection.fields.includes('block_hash') ? columns.blocks : []
+    const [known] = await Promise.all([hashesOf(reading, hashes), verifyContents(reading, selection)])
+    if (values.has('block_hash'))
+      values.set(
+        'block_hash',
+        hashes.map((block) => known(block)),
+      )
+  }
+  return {
+    count: columns.blocks.length,
+    blocks: columns.blocks,
+    columns: values,
+    next,
+    range: { first, last, lastHash },
+  }
+}
+
+/** Reads range by range; each is sized for what is still wanted. Returns the first block that is not covered. */
+const readRanges = async (reading: Reading, selection: Selection, columns: RowDecoder): Promise<number> => {
+  const { clock, contents, signal } = reading
+  const to = Math.min(selection.to, contents.last)
+  const startedAt = clock.elapsed()
+  const { logs, bytes } = FIRST_RANGE
+  let amount = { logs: Math.min(logs, selection.maxLogs), bytes: Math.min(bytes, selection.maxBytes) }
+  let from = selection.from
+  const fullness = (): number =>
+    Math.max(columns.blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
+  const isOver = (): boolean => fullness() >= 1 || clock.elapsed() - startedAt >= selection.maxMs
+  while (from <= to) {
+    if (signal.aborted) throw new StoreError('aborted', ABORTED)
+    const before = fullness()
+    const end = contents.density.reach({ from, to }, amount)
+    const isFull = await readRange(reading, { selection, from, to: end, columns, isOver })
+    const lastBlock = columns.blocks.at(-1)
+    // The page ends with the block that reached a limit, even if no log follows.
+    if ((isFull || fullness() >= 1) && lastBlock !== undefined) return lastBlock + 1
+    from = end + 1
+    if (isOver()) break
+    const growth = Math.min(MOST_GROWTH, Math.max(1, (1 - fullness()) / (fullness() - before)))
+    amount = { logs: amount.logs * growth, bytes: amount.bytes * growth }
+  }
+  return from
+}
+
+interface RangeRead {
+  readonly selection: Selection
+  readonly from: number
+  readonly to: number
+  readonly columns: RowDecoder
+  readonly isOver: () => boolean
+}
+
+/** True if the page was full before the end of the range. */
+const readRange = async (
+  { servers, contents, signal }: Reading,
+  { selection, from, to, columns, isOver }: RangeRead,
+): Promise<boolean> => {
+  let rest: Buffer | null = Buffer.alloc(0)
+  const ends = (block: number): boolean => {
+    const last = columns.blocks.at(-1)
+    return last !== undefined && block !== last && isOver()
+  }
+  const statement =
+    `SELECT ${columns.selected} FROM ${logsTable(servers)}` +
+    ` WHERE ${committedRows('block', contents.segments, { from, to })} AND ${filterCondition(selection.filters)}` +
+    ` ORDER BY block, log_index FORMAT RowBinary`
+  const take = (chunk: Buffer): boolean => {
+    if (rest !== null) rest = columns.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), ends)
+    return rest !== null
+  }
+  await servers.stream(statement, take, signal)
+  const left = narrowed(rest)
+  if (left !== null && left.length > 0)
+    throw new StoreError('unavailable', {
+      doing: 'read logs from ClickHouse',
+      happened: 'the response ends within a row',
+    })
+  return left === null
+}
+
+/** TypeScript does not narrow a variable that a closure assigns. */
+const narrowed = (rest: Buffer | null): Buffer | null => rest
+
+/**
+ * Blocks that are pruned during the read, or a replaced server, can make the result incomplete. The floor is raised
+ * before anything is dropped.
+ */
+const verifyContents = async ({ servers, contents }: Reading, { from }: Selection): Promise<void> => {
+  const epoch = contents.segments.at(-1)?.epoch ?? 0
+  const [[floor, count] = []] = await servers.query(
+    `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${contents.last} AND epoch = ${epoch}`,
+  )
+  if (from < Number(floor)) throw prunedError(Number(floor))
+  if (count !== '1')
+    throw new StoreError('unavailable', {
+      doing: 'read logs from ClickHouse',
+      happened: 'blocks have disappeared from its ledger',
+    })
+}
+
+const prunedError = (first: number): StoreError =>
+  new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
+
+const ABORTED = { doing: 'read logs', happened: 'the read was aborted' }
+
+/** Block numbers per statement. */
+const NUMBERS_AT_ONCE = 50_000
+
+interface HeaderSource {
+  readonly servers: Servers
+  readonly contents: StoreContents
+}
+
+/** Ordered by number. */
+export const headsOf = async (
+  { servers, contents }: HeaderSource,
+  numbers: readonly number[],
+): Promise<readonly StoredHeader[]> => {
+  const wanted = [...new Set(numbers)]
+    .filter((number) => number >= contents.first && number <= contents.last)
+    .toSorted((one, other) => one - other)
+  const heads: StoredHeader[] = []
+  for (let at = 0; at < wanted.length; at += NUMBERS_AT_ONCE) {
+    const some = wanted.slice(at, at + NUMBERS_AT_ONCE)
+    const span = { from: some[0] ?? 0, to: some.at(-1) ?? 0 }
+    const rows = await servers.query(
+      `SELECT number, hex(hash), hex(parent), timestamp, kept FROM ${LEDGER} WHERE ${committedRows('number', contents.segments, span)} AND number IN (${some.join(', ')}) ORDER BY number`,
+    )
+    heads.push(...rows.map(headOf))
+  }
+  return heads
+}
+
+/** Block hashes by number. They are not stored with the logs: 32 incompressible bytes per log. */
+const hashesOf = async (from: HeaderSource, blocks: readonly number[]): Promise<(block: number) => string> => {
+  const known = new Map((await headsOf(from, blocks)).map(({ number, hash }) => [number, hash] as const))
+  return (block) => {
+    const hash = known.get(block)
+    if (hash !== undefined) return hash
+    throw new StoreError('unavailable', {
+      doing: 'read logs from ClickHouse',
+      happened: 'blocks have disappeared from its ledger',
+    })
+  }
+}
+
+/** A condition for logs that match one of the filters. */
+const filterCondition = (filters: readonly Filter[]): string => {
+  const alternatives = filters.map(conditionsOf)
+  return alternatives.includes('1') ? '1' : `(${alternatives.join(' OR ')})`
+}
+
+const conditionsOf = ({ addresses, topics }: Filter): string => {
+  const conditions = [
+    ...(addresses.length === 0 ? [] : [oneOf('address', addresses, 20)]),
+    ...topics.flatMap((values, position) => (values.length === 0 ? [] : [topicCondition(values, position)])),
+  ]
+  return conditions.length === 0 ? '1' : `(${conditions.join(' AND ')})`
+}
+
+/** An absent topic is stored as zeros. */
+const topicCondition = (values: readonly string[], position: number): string => {
+  // A log has at most four topics.
+  if (position > 3) return '0'
+  const zeros = values.some((value) => /^0x0+$/.test(value))
+  return `${oneOf(`topic${position}`, values, 32)}${zeros ? ` AND topics > ${position}` : ''}`
+}
+
+const oneOf = (column: string, values: readonly string[], bytes: number): string =>
+  `${column} IN (${[...new Set(values)].map((value) => hexLiteral(value, bytes)).join(', ')})`
+
+const BYTES = /^0x(?:[0-9a-f]{2})*$/
+
+/** Bytes as an SQL string literal. The pattern prevents SQL injection. */
+export const hexLiteral = (hex: string, bytes: number): string => {
+  if (!BYTES.test(hex) || hex.length !== 2 + 2 * bytes)
+    throw new RangeError(`not ${bytes} bytes of hex: ${hex.slice(0, 80)}`)
+  return `'${hex.slice(2).replaceAll(/../g, '\\x$&')}'`
+}
+
+/** Parses a row of the ledger: number, hash, parent, timestamp, kept. */
+const headOf = ([number = '', hash = '', parent = '', timestamp = '', kept = '']: readonly string[]): StoredHeader => ({
+  number: Number(number),
+  hash: `0x${hash.toLowerCase()}`,
+  parentHash: `0x${parent.toLowerCase()}`,
+  timestamp: Number(timestamp),
+  kept: Number(kept),
+})

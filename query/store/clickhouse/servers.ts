@@ -1,0 +1,190 @@
+import { addAbortSignal, Readable } from 'node:stream'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Clock } from '../../../src/core/clock.ts'
+import { asError } from '../../../src/core/errors.ts'
+import type { Secret } from '../../../src/core/secret.ts'
+import { StoreError } from '../errors.ts'
+import type { ClickHouseLocation } from './url.ts'
+
+/** Runs statements on the servers of a store. Failures are StoreErrors that name the server. */
+export interface Servers {
+  readonly location: ClickHouseLocation
+  /** Returns the rows as strings, one array per row. Uses the first server by default. */
+  query(statement: string, host?: string): Promise<readonly (readonly string[])[]>
+  /** Inserts by way of the first server. `statement` ends with a format, and `body` is in this format. */
+  insert(statement: string, body: Buffer | string): Promise<void>
+  /** The same for rows that every server has. */
+  insertEverywhere(statement: string, body: Buffer | string): Promise<void>
+  /** Streams the response of the first server until `take` returns false. */
+  stream(statement: string, take: (chunk: Buffer) => boolean, signal: AbortSignal): Promise<void>
+}
+
+export interface ConnectionOptions {
+  readonly location: ClickHouseLocation
+  readonly clock: Clock
+  readonly password?: Secret | undefined
+  /** Timeout of one statement with its complete response, in milliseconds. */
+  readonly timeout: number
+}
+
+type Settings = Readonly<Record<string, string>>
+
+interface InsertOptions {
+  readonly settings: Settings
+  /** Number of replicas per shard; null without replicas. */
+  readonly replicas: number | null
+}
+
+/** Sends one statement to one server and passes each chunk of the response to `take`, until it returns false. */
+export type SendStatement = (statement: {
+  readonly host: string
+  readonly query: string
+  readonly settings: Settings
+  /** The rows of an insert. */
+  readonly values?: Buffer | string
+  readonly take: (chunk: Buffer) => boolean
+  readonly signal?: AbortSignal
+}) => Promise<void>
+
+/** Limit for responses that are not streamed, in bytes: they have few rows, or one row per thousand blocks. */
+const MAX_ANSWER = 64 * 1024 * 1024
+
+/** Settings for reads. A filter with ten thousand topics is a statement of 1.3 MB. */
+const READ_SETTINGS = {
+  max_query_size: '67108864',
+  max_ast_elements: '1000000',
+  max_expanded_ast_elements: '1000000',
+  max_bytes_before_external_sort: '1000000000',
+  skip_unavailable_shards: '0',
+  // Otherwise an error in the middle of a response has status 200 and is a text among the rows.
+  wait_end_of_query: '1',
+  buffer_size: '67108864',
+  // A lagging replica would return incomplete data.
+  fallback_to_stale_replicas_for_distributed_queries: '0',
+  max_replica_delay_for_distributed_queries: '1',
+}
+
+export const createServers = (location: ClickHouseLocation, send: SendStatement, inserts: InsertOptions): Servers => {
+  const [first] = location.hosts
+  const insert = async (query: string, values: Buffer | string, copies: number): Promise<void> => {
+    const quorum = inserts.replicas === null ? {} : { insert_quorum: `${copies}` }
+    await send({ host: first, query, values, settings: { ...inserts.settings, ...quorum }, take: () => true })
+  }
+  return {
+    location,
+    query: async (query, host = first) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      const take = (chunk: Buffer): boolean => {
+        chunks.push(chunk)
+        size += chunk.length
+        if (size <= MAX_ANSWER) return true
+        throw new StoreError('unavailable', {
+          doing: `query ClickHouse at ${host}`,
+          happened: 'the response is too large',
+        })
+      }
+      await send({ host, query, settings: READ_SETTINGS, take })
+      const text = Buffer.concat(chunks).toString('utf8').trimEnd()
+      return text === '' ? [] : text.split('\n').map((row) => row.split('\t'))
+    },
+    insert: (query, values) => insert(query, values, inserts.replicas ?? 1),
+    insertEverywhere: (query, values) => insert(query, values, location.hosts.length),
+    stream: (query, take, signal) => send({ host: first, query, settings: READ_SETTINGS, take, signal }),
+  }
+}
+
+/** Connects to the servers of a location. Throws StoreError('missing') if the client is not installed. */
+export const connect = async ({ location, clock, password, timeout }: ConnectionOptions): Promise<SendStatement> => {
+  const { createClient, ClickHouseLogLevel } = await loadClient()
+  const clients = new Map<string, ClickHouseClient>()
+  for (const host of location.hosts) {
+    const client = createClient({
+      url: `${location.secure ? 'https' : 'http'}://${host}`,
+      username: location.user,
+      password: password?.reveal() ?? '',
+      // The client's own timeout is of an idle connection. The deadline below is of the complete response.
+      request_timeout: 0,
+      // Each statement has its own connection, so that an interrupted statement is never sent twice.
+      keep_alive: { enabled: false },
+      max_open_connections: Number.POSITIVE_INFINITY,
+      // Errors are reported by the caller, without the statement.
+      log: { level: ClickHouseLogLevel.OFF },
+    })
+    clients.set(host, client)
+  }
+  return async ({ host, query, settings, values, take, signal }) => {
+    const doing = `query ClickHouse at ${host}`
+    const ended = new AbortController()
+    const cancel = new AbortController()
+    let isLate = false
+    // Not AbortSignal.any: on Node 20 it leaks if one of the signals lives as long as the process.
+    const stop = (): void => cancel.abort()
+    signal?.addEventListener('abort', stop, { once: true })
+    void clock.sleep(timeout, ended.signal).then(() => {
+      isLate = !ended.signal.aborted
+      stop()
+    })
+    try {
+      if (signal?.aborted === true) throw new Error('aborted')
+      const client = clients.get(host)
+      if (client === undefined) throw new Error(`no client for ${host}`)
+      const { stream } = await client.exec({
+        query,
+        // A parameter of its own: the client omits the database `default`, which a user profile may replace.
+        clickhouse_settings: { ...settings, database: location.database },
+        abort_signal: cancel.signal,
+        ...(values !== undefined && { values: Readable.from([values], { objectMode: false }) }),
+      })
+      // From here on the client ignores its signal.
+      const chunks: AsyncIterable<Buffer> = addAbortSignal(cancel.signal, stream)
+      for await (const chunk of chunks) if (!take(chunk)) return
+    } catch (error) {
+      if (error instanceof StoreError) throw error
+      if (signal?.aborted === true) throw new StoreError('aborted', { doing, happened: 'the operation was aborted' })
+      if (isLate) throw new StoreError('unavailable', { doing, happened: 'request timed out' })
+      throw storeErrorOf(asError(error), doing, password)
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      ended.abort()
+      cancel.abort()
+    }
+  }
+}
+
+const loadClient = async () => {
+  try {
+    return await import('@clickhouse/client')
+  } catch (error) {
+    throw new StoreError('missing', {
+      doing: 'open the store',
+      happened: 'the client of ClickHouse is not installed',
+      evidence: String(error),
+      advice: 'npm install --global --ignore-scripts @clickhouse/client@1.23.1',
+    })
+  }
+}
+
+/**
+ * Error codes for which a retry fails as well: unknown column, identifier, function, table, database, setting, cluster;
+ * wrong user or password; no permission; read-only.
+ */
+const PERMANENT_CODES = ['16', '46', '47', '60', '81', '115', '164', '170', '192', '193', '194', '497', '516']
+
+/**
+ * Errors of a connection have a code of Node.js. Those of a server have a number, which the client reads only from
+ * servers that name the error in their text, too: ClickHouse 20 and later.
+ */
+const storeErrorOf = (error: Error, doing: string, password: Secret | undefined): StoreError => {
+  const known = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (known !== undefined && !/^\d+$/.test(known))
+    return new StoreError('unavailable', { doing, happened: `connection failed (${known})` })
+  const code = known ?? /\bCode: (\d+)/.exec(error.message)?.[1]
+  const evidence = password?.redactFrom(error.message) ?? error.message
+  const happened = code === undefined ? 'the server returned an error' : `the server returned error code ${code}`
+  return new StoreError(code !== undefined && PERMANENT_CODES.includes(code) ? 'broken' : 'unavailable', {
+    doing,
+    happened,
+    evidence,
+  })
+}

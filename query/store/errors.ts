@@ -1,0 +1,32 @@
+import { SourceError } from '../../src/core/errors.ts'
+
+/**
+ * `pruned`: the blocks have been deleted; `empty`: no block has been stored yet; `conflict`: the blocks do
+ * not continue the stored ones; `identity`: the store has another chain or scope; `missing`: the database
+ * engine is not installed; `unavailable`: a retry may succeed; `broken`: a retry fails as well; `aborted`:
+ * the caller aborted.
+ */
+export type StoreErrorKind =
+  | 'pruned'
+  | 'empty'
+  | 'conflict'
+  | 'identity'
+  | 'missing'
+  | 'unavailable'
+  | 'broken'
+  | 'aborted'
+
+type Account = ConstructorParameters<typeof SourceError>[0]
+
+/** A store operation failed. The error never contains a password. */
+export class StoreError extends SourceError {
+  override name = 'StoreError'
+  readonly kind: StoreErrorKind
+  /** With `pruned`: the first stored block. */
+  readonly first: number | null
+  constructor(kind: StoreErrorKind, account: Account, first: number | null = null) {
+    super(account)
+    this.kind = kind
+    this.first = first
+  }
+}

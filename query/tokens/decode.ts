@@ -1,0 +1,325 @@
+import { repeatedPosition } from '../client/errors.ts'
+import type { Page, RawLog } from '../client/types.ts'
+import type { EventName } from './signatures.ts'
+import { invalidPage, StatCounter } from './types.ts'
+
+/** A log that cannot be decoded: it is counted and not applied. */
+const malformed = (_log: TokenLog, stats: StatCounter): readonly never[] => {
+  stats.add('malformed')
+  return []
+}
+
+/** A transfer of an amount from one holder to another. */
+export interface AmountTransfer {
+  readonly from: string
+  readonly to: string
+  /** 0 for ERC-20. */
+  readonly id: bigint
+  readonly amount: bigint
+}
+
+type AmountDecoder = (log: TokenLog, stats: StatCounter) => readonly AmountTransfer[]
+
+/** The transfers of a log of ERC-20 or ERC-1155; empty if the log is counted as not applied. */
+export const amountTransfersOf: AmountDecoder = (log, stats) => {
+  const decode = AMOUNT_DECODERS[log.event] ?? malformed
+  return decode(log, stats)
+}
+
+/** Old contracts index fewer arguments than the standard: the other arguments are in the data. */
+const decodeErc20Transfer: AmountDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length === 3) {
+    stats.add('wrongStandard')
+    return []
+  }
+  const missing = 3 - topics.length
+  const size = sizeOf(data)
+  if (topics.length === 2 ? size < 32 : size !== 32 * missing) return malformed(log, stats)
+  if (size > 32 * missing) stats.add('oversizeData')
+  if (topics.length < 2) stats.add('unindexed')
+  const words = [...topics, ...Array.from({ length: missing }, (_, at) => wordAt(data, 32 * at))]
+  const [from = '', to = ''] = addressesOf(words.slice(0, 2), stats)
+  stats.add('applied')
+  return [{ from, to, id: 0n, amount: numberOf(words[2] ?? '') }]
+}
+
+const decodeWrapping: AmountDecoder = (log, stats) => {
+  const { event, topics, data } = log
+  if (topics.length !== 1 || sizeOf(data) < 32) return malformed(log, stats)
+  if (sizeOf(data) > 32) stats.add('oversizeData')
+  const [holder = ''] = addressesOf(topics, stats)
+  stats.add('applied')
+  const amount = numberOf(wordAt(data, 0))
+  return event === 'Deposit'
+    ? [{ from: ZERO_ADDRESS, to: holder, id: 0n, amount }]
+    : [{ from: holder, to: ZERO_ADDRESS, id: 0n, amount }]
+}
+
+const decodeTransferSingle: AmountDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length !== 3 || sizeOf(data) < 64) return malformed(log, stats)
+  if (sizeOf(data) > 64) stats.add('oversizeData')
+  const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
+  stats.add('applied')
+  return [{ from, to, id: numberOf(wordAt(data, 0)), amount: numberOf(wordAt(data, 32)) }]
+}
+
+const decodeTransferBatch: AmountDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length !== 3 || sizeOf(data) < 64) return malformed(log, stats)
+  const ids = arrayAt(data, numberOf(wordAt(data, 0)))
+  const amounts = arrayAt(data, numberOf(wordAt(data, 32)))
+  if (ids === undefined || ids.length !== amounts?.length) return malformed(log, stats)
+  const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
+  stats.add('applied')
+  return ids.map((id, at) => ({ from, to, id, amount: amounts[at] ?? 0n }))
+}
+
+/** The words of the array at this offset, which begins with its length; undefined unless all of it is in the data. */
+const arrayAt = (data: string, offset: bigint): readonly bigint[] | undefined => {
+  const size = sizeOf(data)
+  if (offset > size - 32) return undefined
+  const start = Number(offset) + 32
+  const length = numberOf(wordAt(data, start - 32))
+  if (length > Math.floor((size - start) / 32)) return undefined
+  return Array.from({ length: Number(length) }, (_, at) => numberOf(wordAt(data, start + 32 * at)))
+}
+
+const AMOUNT_DECODERS: Readonly<Partial<Record<EventName, AmountDecoder>>> = {
+  Transfer: decodeErc20Transfer,
+  Deposit: decodeWrapping,
+  Withdrawal: decodeWrapping,
+  TransferSingle: decodeTransferSingle,
+  TransferBatch: decodeTransferBatch,
+}
+
+/** A transfer of one token, or of all tokens from the first to the last. */
+export interface OwnerTransfer {
+  readonly from: string
+  /** Null if the event does not name the buyer. */
+  readonly to: string | null
+  readonly first: bigint
+  readonly last: bigint
+  /** The id is in the data, where ERC-20 has the amount; the log is counted as `wrongStandard`. */
+  readonly isUnindexed?: true
+}
+
+interface DecodeContext {
+  readonly stats: StatCounter
+  /** The previous log of the page. */
+  readonly before: TokenLog | undefined
+  readonly punks: boolean
+}
+
+/** The transfers of a log of ERC-721; empty if the log is counted as not applied. */
+export const ownerTransfersOf = (log: TokenLog, { stats, before, punks }: DecodeContext): readonly OwnerTransfer[] => {
+  if (log.event === 'PunkBought') return decodePunkBought(log, stats, before)
+  if (log.event === 'Transfer' && punks) {
+    // This event has a count of punks and no id. It is needed only by a PunkBought that follows it.
+    stats.add('applied')
+    return []
+  }
+  const decode = OWNER_DECODERS[log.event] ?? malformed
+  return decode(log, stats)
+}
+
+type OwnerDecoder = (log: TokenLog, stats: StatCounter) => readonly OwnerTransfer[]
+
+const decodeErc721Transfer: OwnerDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length === 2) {
+    stats.add('wrongStandard')
+    const isId = sizeOf(data) === 32 && topics.every((topic) => topic.startsWith(PADDING))
+    return isId ? [{ ...ownerTransferOf([...topics, data], new StatCounter()), isUnindexed: true }] : []
+  }
+  const isIndexed = topics.length === 3
+  const isOld = topics.length === 0 && sizeOf(data) === 96
+  if (!isIndexed && !isOld) return malformed(log, stats)
+  if (isOld) stats.add('unindexed')
+  else if (data !== '') stats.add('oversizeData')
+  return [ownerTransferOf(isIndexed ? topics : [0, 32, 64].map((byte) => wordAt(data, byte)), stats)]
+}
+
+/** `words` are the sender, the recipient and the id. */
+const ownerTransferOf = (words: readonly string[], stats: StatCounter): OwnerTransfer => {
+  const [from = '', to = ''] = addressesOf(words.slice(0, 2), stats)
+  stats.add('applied')
+  const id = numberOf(words[2] ?? '')
+  return { from, to, first: id, last: id }
+}
+
+const decodeConsecutiveTransfer: OwnerDecoder = (log, stats) => {
+  const { topics, data } = log
+  const [first, ...parties] = topics
+  if (first === undefined || parties.length !== 2 || sizeOf(data) < 32) return malformed(log, stats)
+  const last = numberOf(wordAt(data, 0))
+  if (last < numberOf(first)) return malformed(log, stats)
+  if (sizeOf(data) > 32) stats.add('oversizeData')
+  return [{ ...ownerTransferOf([...parties, first], stats), last }]
+}
+
+const ZERO_WORD = '0'.repeat(64)
+
+const decodeAssign: OwnerDecoder = (log, stats) =>
+  log.topics.length === 1 && sizeOf(log.data) === 32
+    ? [ownerTransferOf([ZERO_WORD, ...log.topics, log.data], stats)]
+    : malformed(log, stats)
+
+const decodePunkTransfer: OwnerDecoder = (log, stats) =>
+  log.topics.length === 2 && sizeOf(log.data) === 32
+    ? [ownerTransferOf([...log.topics, log.data], stats)]
+    : malformed(log, stats)
+
+/**
+ * If a bid was accepted, the contract clears the bid before it emits the event, so the buyer in it is the zero address.
+ * The Transfer log right before it has the buyer.
+ */
+const decodePunkBought = (
+  log: TokenLog,
+  stats: StatCounter,
+  before: TokenLog | undefined,
+): readonly OwnerTransfer[] => {
+  const [punk, seller, buyer] = log.topics
+  if (punk === undefined || seller === undefined || buyer === undefined || sizeOf(log.data) !== 32) {
+    return malformed(log, stats)
+  }
+  const reported = ownerTransferOf([seller, buyer, punk], stats)
+  if (reported.to !== ZERO_ADDRESS) return [reported]
+  const isSale =
+    before?.event === 'Transfer' &&
+    before.block === log.block &&
+    before.index === log.index - 1 &&
+    before.topics[0] === seller
+  const recipient = isSale ? before.topics[1] : undefined
+  if (recipient !== undefined) return [{ ...reported, to: `0x${recipient.slice(24)}` }]
+  stats.add('unknownBuyer')
+  return [{ ...reported, to: null }]
+}
+
+const OWNER_DECODERS: Readonly<Partial<Record<EventName, OwnerDecoder>>> = {
+  Transfer: decodeErc721Transfer,
+  ConsecutiveTransfer: decodeConsecutiveTransfer,
+  Assign: decodeAssign,
+  PunkTransfer: decodePunkTransfer,
+}
+
+/** The hex digits of a word of 32 bytes. */
+const WORD_DIGITS = 64
+
+/** The sender of a mint and the recipient of a burn. */
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+
+/** The number of bytes of hex digits. */
+const sizeOf = (digits: string): number => digits.length / 2
+
+/** The word of 32 bytes at this byte offset. */
+const wordAt = (data: string, byte: number): string => data.slice(2 * byte, 2 * byte + WORD_DIGITS)
+
+const numberOf = (word: string): bigint => BigInt(`0x${word}`)
+
+/** The last 20 bytes of each word. Counts `dirtyTopic` once if the other bytes are not zero. */
+const addressesOf = (words: readonly string[], stats: StatCounter): readonly string[] => {
+  if (words.some((word) => !word.startsWith(PADDING))) stats.add('dirtyTopic')
+  return words.map((word) => `0x${word.slice(PADDING.length)}`)
+}
+
+const PADDING = '0'.repeat(24)
+
+/** A log of the contract, after checks. */
+export interface TokenLog {
+  readonly block: number
+  readonly index: number
+  readonly event: EventName
+  /** Without topic0 and absent topics; 64 digits each, lower case, without 0x. */
+  readonly topics: readonly string[]
+  /** Hex digits, lower case, without 0x. */
+  readonly data: string
+}
+
+/** Selects the logs of one ledger in a page. */
+interface LogFilter {
+  /** Lower case. */
+  readonly contract: string
+  /** By topic0. */
+  readonly events: ReadonlyMap<string, EventName>
+  /** Blocks below this one were in earlier pages. */
+  readonly through: number
+}
+
+/** The selected logs of a page by block and index. Counts the others. Throws QueryError('protocol'), also for two logs at one position. */
+export const tokenLogs = (page: Page, filter: LogFilter, stats: StatCounter): readonly TokenLog[] => {
+  const byPosition = new Map<number, Map<number, TokenLog>>()
+  const logs: TokenLog[] = []
+  let inOrder = true
+  for (const raw of page.logs()) {
+    stats.add('logs')
+    checkPosition(page, raw)
+    const log = readLog(raw, filter)
+    if (log === undefined) stats.add('unrequested')
+    else if (log.block < filter.through) {
+      // A log that has been applied cannot be reversed.
+      if (raw.removed) {
+        throw invalidPage(`a log of block ${log.block} was removed after the block was applied`)
+      }
+      stats.add('duplicate')
+    } else {
+      const last = logs.at(-1)
+      const follows = last === undefined || isBefore(last, log)
+      if (inOrder && (raw.removed || !follows)) {
+        inOrder = false
+        for (const one of logs) addLog(byPosition, one)
+      }
+      if (inOrder) logs.push(log)
+      else if (raw.removed) {
+        stats.add('removed')
+        byPosition.get(log.block)?.delete(log.index)
+      } else addLog(byPosition, log)
+    }
+  }
+  if (inOrder) return logs
+  return [...byPosition.values()].flatMap((block) => [...block.values()]).toSorted(comparePositions)
+}
+
+const checkPosition = (page: Page, { blockNumber, logIndex }: RawLog): void => {
+  if (blockNumber < page.from || blockNumber >= page.next) {
+    throw invalidPage(`a log of block ${blockNumber} is in a page of the blocks ${page.from} to ${page.next - 1}`)
+  }
+  if (!Number.isSafeInteger(blockNumber) || !Number.isSafeInteger(logIndex) || logIndex < 0) {
+    throw invalidPage(`a log has the invalid position ${logIndex} in block ${blockNumber}`)
+  }
+}
+
+const TOPIC = /^0x[\da-f]{64}$/
+const DATA = /^0x(?:[\da-f]{2})*$/
+
+const readLog = (raw: RawLog, { contract, events }: LogFilter): TokenLog | undefined => {
+  if (raw.address !== null && raw.address.toLowerCase() !== contract) return undefined
+  const present = raw.topics.filter((topic) => topic !== null).map((topic) => topic.toLowerCase())
+  const data = raw.data?.toLowerCase() ?? '0x'
+  // A gap between topics means that a field was not selected, so the event is unknown.
+  if (raw.topics.slice(0, present.length).includes(null) || !present.every((one) => TOPIC.test(one))) {
+    throw invalidPage('the topics of a log are not hex of 32 bytes', raw.topics.join(' '))
+  }
+  if (!DATA.test(data)) throw invalidPage('the data of a log is not hex', data)
+  const event = events.get(present[0] ?? '')
+  if (event === undefined) return undefined
+  return {
+    block: raw.blockNumber,
+    index: raw.logIndex,
+    event,
+    topics: present.slice(1).map((topic) => topic.slice(2)),
+    data: data.slice(2),
+  }
+}
+
+const comparePositions = (a: TokenLog, b: TokenLog): number => a.block - b.block || a.index - b.index
+
+const isBefore = (a: TokenLog, b: TokenLog): boolean => comparePositions(a, b) < 0
+
+const addLog = (byPosition: Map<number, Map<number, TokenLog>>, log: TokenLog): void => {
+  const block = byPosition.get(log.block) ?? new Map<number, TokenLog>()
+  byPosition.set(log.block, block)
+  if (block.has(log.index)) throw repeatedPosition(log.block, log.index)
+  block.set(log.index, log)
+}

@@ -1,0 +1,164 @@
+import { ConfigError } from '../../src/core/errors.ts'
+import { type Page } from '../client/types.ts'
+import { AmountState } from './amount-state.ts'
+import {
+  type BalanceRow,
+  type Interval,
+  invalidPage,
+  type Ledger,
+  type LedgerOptions,
+  type LedgerResult,
+  OVERFLOW,
+  StandardError,
+  StatCounter,
+  STATS,
+} from './types.ts'
+import { parseAddress } from './format.ts'
+import { OwnerState } from './owner-state.ts'
+import { type EventName, eventsOf, standardOf } from './signatures.ts'
+import { SnapshotReader, SnapshotWriter, type TokenState } from './state.ts'
+import { tokenLogs } from './decode.ts'
+
+/** Computes the holders of the tokens of one contract from its events. Throws ConfigError for an invalid contract or profile. */
+export const createLedger = (options: LedgerOptions): Ledger => new TokenLedger(options)
+
+class TokenLedger implements Ledger {
+  readonly #options: LedgerOptions
+  readonly #contract: string
+  readonly #events: ReadonlyMap<string, EventName>
+  #state: TokenState
+  #stats = new StatCounter()
+  /** The first block that has not been applied; undefined before the first page. */
+  #next: number | undefined
+
+  constructor(options: LedgerOptions) {
+    const { standard, contract, profile = null } = options
+    if (profile !== null && standardOf(profile) !== standard) {
+      throw new ConfigError(`The profile ${profile} is of ${standardOf(profile)}, not of ${standard}`)
+    }
+    const address = parseAddress(contract)
+    if (address === undefined) throw new ConfigError(`Not an address of 20 bytes: ${contract}`)
+    this.#options = options
+    this.#contract = address
+    this.#events = new Map(eventsOf(standard, profile))
+    this.#state = this.#emptyState()
+  }
+
+  applyPage(page: Page): void {
+    const next = this.#next ?? page.from
+    if (page.from > next) throw invalidPage(`the blocks from ${next} to ${page.from - 1} are missing`)
+    const stats = new StatCounter()
+    stats.add('pages')
+    const scanned = page.from === next ? this.#state.scan(page, stats) : undefined
+    if (scanned !== undefined) stats.add('fastPages')
+    const filter = { contract: this.#contract, events: this.#events, through: next }
+    const apply = scanned ?? this.#state.prepare(tokenLogs(page, filter, stats), stats)
+    apply(stats)
+    this.#stats.addAll(stats)
+    this.#next = Math.max(next, page.next)
+  }
+
+  result(): LedgerResult {
+    const { standard, fullHistory } = this.#options
+    const stats = new StatCounter()
+    stats.addAll(this.#stats)
+    const { own, others } = this.#counts()
+    const { supply, unindexedIds, outOfRange } = this.#state
+    for (const stat of ['applied', 'unindexed'] as const) stats.add(stat, unindexedIds)
+    stats.add('wrongStandard', -unindexedIds)
+    const rows = this.#state.rows()
+    const intervals = this.#state.intervals()
+    const isExplained = this.#isConsistent()
+    const isKnown = fullHistory && isExplained
+    // Incomplete ERC-721 is exempt: a transfer of an unknown token adds a row but no supply, and a mint may be of an existing token.
+    if (standard !== 'erc721' || isKnown) checkTotal(totalOf(rows, intervals), supply)
+    stats.add('overflow', rows.filter(({ balance }) => balance >= OVERFLOW || balance <= -OVERFLOW).length)
+    return {
+      rows,
+      intervals,
+      partial: !fullHistory,
+      nonConserving: fullHistory && !isExplained,
+      outOfRange: fullHistory ? outOfRange : null,
+      hybrid: own > 0 && others > 0,
+      ambiguous: this.isAmbiguous(),
+      supply: isKnown && standard !== 'erc1155' ? supply : null,
+      stats: stats.toRecord(),
+    }
+  }
+
+  isExplained(): boolean {
+    this.#counts()
+    return this.#options.fullHistory && this.#isConsistent()
+  }
+
+  isAmbiguous(): boolean {
+    const { unindexedIds, mayBeIds } = this.#state
+    const { others } = this.#counts()
+    return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0)
+  }
+
+  balanceOf(address: string, id: bigint | null): bigint {
+    return this.#state.balanceOf(address, id)
+  }
+
+  snapshot(): Uint8Array {
+    const writer = new SnapshotWriter(this.#title())
+    writer.big(BigInt(this.#next ?? -1))
+    for (const stat of STATS) writer.big(BigInt(this.#stats.of(stat)))
+    this.#state.write(writer)
+    return writer.end()
+  }
+
+  restore(bytes: Uint8Array): void {
+    const reader = new SnapshotReader(bytes, this.#title())
+    const next = Number(reader.big())
+    const stats = new StatCounter()
+    for (const stat of STATS) stats.add(stat, Number(reader.big()))
+    const state = this.#emptyState()
+    state.read(reader)
+    this.#state = state
+    this.#stats = stats
+    this.#next = next === -1 ? undefined : next
+  }
+
+  /** The number of logs of this standard and of others. Throws StandardError if all are of another one. */
+  #counts(): { readonly own: number; readonly others: number } {
+    const { standard } = this.#options
+    const { unindexedIds } = this.#state
+    const own = this.#stats.of('applied') + unindexedIds
+    const others = this.#stats.of('wrongStandard') - unindexedIds
+    if (own > 0 || others === 0) return { own, others }
+    throw new StandardError(standard, standard === 'erc20' ? 'erc721' : 'erc20', others)
+  }
+
+  #isConsistent(): boolean {
+    const { outOfRange } = this.#state
+    return outOfRange === null && this.#stats.of('inconsistent') === 0 && this.#stats.of('unknownBuyer') === 0
+  }
+
+  #emptyState(): TokenState {
+    const { standard, fullHistory, path } = this.#options
+    const options = { contract: this.#contract, events: this.#events, fullHistory, fast: path !== 'generic' }
+    return standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
+  }
+
+  /** Identifies the ledger of a snapshot. Any other text makes existing snapshots unusable. */
+  #title(): string {
+    const { standard, fullHistory, profile } = this.#options
+    const history = fullHistory ? 'whole history' : 'part of the history'
+    return `${standard} ${this.#contract}, ${history}, profile ${profile ?? 'none'}, with ${STATS.join()}`
+  }
+}
+
+const totalOf = (rows: readonly BalanceRow[], intervals: readonly Interval[]): bigint => {
+  let total = 0n
+  for (const { balance } of rows) total += balance
+  for (const { from, to } of intervals) total += to - from + 1n
+  return total
+}
+
+/** Detects a bug in the tables of the state. */
+const checkTotal = (total: bigint, supply: bigint): void => {
+  if (total === supply) return
+  throw new Error(`the balances add up to ${total}, but ${supply} were minted and not burned`)
+}

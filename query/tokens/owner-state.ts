@@ -1,0 +1,300 @@
+import type { Page } from '../client/types.ts'
+import { type OwnerTransfer, ownerTransfersOf, type TokenLog, ZERO_ADDRESS } from './decode.ts'
+import { PackedOwners } from './fast/packed-owners.ts'
+import type { EventName } from './signatures.ts'
+import {
+  type ApplyLogs,
+  type OwnerEntry,
+  type Owners,
+  type SnapshotReader,
+  type SnapshotWriter,
+  sortByNumber,
+  type TokenState,
+} from './state.ts'
+import type { BalanceRow, Interval, StatCounter } from './types.ts'
+
+interface StateOptions {
+  readonly contract: string
+  /** By topic0. */
+  readonly events: ReadonlyMap<string, EventName>
+  readonly fullHistory: boolean
+  readonly fast: boolean
+}
+
+/** The owners of ERC-721: the recipient of the last transfer. An id that was transferred on its own takes precedence over a range. */
+export class OwnerState implements TokenState {
+  readonly #owners: Owners
+  readonly #ranges = new Intervals()
+  readonly #fast: PackedOwners | undefined
+  readonly #fullHistory: boolean
+  readonly #punks: boolean
+  #supply = 0n
+  /**
+   * The number of logs with the id in the data that were applied. Null after a log with an indexed id, or after one that
+   * contradicts: then such logs are of ERC-20, and none of them is applied.
+   */
+  #unindexedIds: number | null = 0
+  readonly outOfRange = null
+  readonly mayBeIds = false
+
+  constructor({ contract, events, fullHistory, fast }: StateOptions) {
+    this.#fullHistory = fullHistory
+    this.#punks = [...events.values()].includes('PunkBought')
+    this.#fast = fast && !this.#punks ? new PackedOwners(contract, events, fullHistory) : undefined
+    this.#owners = this.#fast ?? new MapOwners()
+  }
+
+  get supply(): bigint {
+    return this.#supply
+  }
+
+  get unindexedIds(): number {
+    return this.#unindexedIds ?? 0
+  }
+
+  prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs {
+    const transfers = logs.flatMap((log, at) =>
+      ownerTransfersOf(log, { stats, before: logs[at - 1], punks: this.#punks }),
+    )
+    return (stateStats) => {
+      for (const transfer of transfers) {
+        if (transfer.isUnindexed) this.#applyUnindexed(transfer)
+        else {
+          this.#rejectUnindexed()
+          if (!this.#apply(transfer)) stateStats.add('inconsistent')
+        }
+      }
+    }
+  }
+
+  scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
+    const fast = this.#fast
+    if (this.#ranges.size > 0 || fast?.scan(page) !== true) return undefined
+    stats.add('logs', fast.logs)
+    stats.add('applied', fast.logs)
+    return (stateStats) => {
+      if (fast.logs > 0) this.#rejectUnindexed()
+      const { minted, burned, inconsistent } = fast.apply()
+      this.#supply += BigInt(minted - burned)
+      stateStats.add('inconsistent', inconsistent)
+    }
+  }
+
+  rows(): readonly BalanceRow[] {
+    const single = sortByNumber(this.#singleTokens(), {
+      key: ([id]) => Number(id),
+      compare: ([a], [b]) => (a < b ? -1 : 1),
+    })
+    return single.map(([id, address]) => ({ address, id, balance: 1n }))
+  }
+
+  intervals(): readonly Interval[] {
+    const single = Array.from(this.#owners.entries(), ([id]) => id)
+    return this.#ranges.without(single).filter(({ owner }) => owner !== ZERO_ADDRESS)
+  }
+
+  balanceOf(address: string, id: bigint | null): bigint {
+    if (id !== null) {
+      return (this.#owners.get(id) ?? this.#ranges.ownerOf(id)) === address ? 1n : 0n
+    }
+    const ranges = this.#ranges.size === 0 ? [] : this.intervals()
+    const owned = ranges.filter(({ owner }) => owner === address)
+    return owned.reduce((sum, { from, to }) => sum + to - from + 1n, BigInt(this.#owners.countOf(address)))
+  }
+
+  write(to: SnapshotWriter): void {
+    to.big(this.#supply)
+    to.big(BigInt(this.#unindexedIds ?? -1))
+    to.big(BigInt(this.#ranges.size))
+    for (const { from, to: last, owner } of this.#ranges.list()) {
+      to.big(from)
+      to.big(last)
+      to.address(owner)
+    }
+    for (const [id, owner] of this.#owners.entries()) {
+      to.big(id)
+      to.address(owner)
+    }
+  }
+
+  read(from: SnapshotReader): void {
+    this.#supply = from.big()
+    const unindexed = Number(from.big())
+    this.#unindexedIds = unindexed === -1 ? null : unindexed
+    for (let left = from.big(); left > 0n; left -= 1n) {
+      this.#ranges.assign({ from: from.big(), to: from.big(), owner: from.address() })
+    }
+    while (!from.isAtEnd()) this.#owners.set(from.big(), from.address())
+  }
+
+  /** The tokens that were transferred on their own and not burned. */
+  #singleTokens(): readonly OwnerEntry[] {
+    return [...this.#owners.entries()].filter(([, owner]) => owner !== ZERO_ADDRESS)
+  }
+
+  #applyUnindexed(transfer: OwnerTransfer): void {
+    if (this.#unindexedIds === null) return
+    if (this.#apply(transfer)) this.#unindexedIds += 1
+    else this.#rejectUnindexed()
+  }
+
+  #rejectUnindexed(): void {
+    if (this.#unindexedIds === null) return
+    this.#unindexedIds = null
+    this.#owners.clear()
+    this.#supply = 0n
+  }
+
+  /** Returns whether the sender was the known owner. */
+  #apply({ from, to, first, last }: OwnerTransfer): boolean {
+    const count = last - first + 1n
+    const before = ownersWithin(this.#owners, first, last)
+    const isOwner = this.#owns(from, { from: first, to: last }, before)
+    if (from === ZERO_ADDRESS) this.#supply += count
+    if (to === ZERO_ADDRESS) this.#supply -= count
+    // Without a buyer the token has no known owner.
+    const owner = to ?? ZERO_ADDRESS
+    if (first === last) this.#owners.set(first, owner)
+    else {
+      for (const [id] of before) this.#owners.delete(id)
+      this.#ranges.assign({ from: first, to: last, owner })
+    }
+    return isOwner
+  }
+
+  /** Whether `owner` owns all of the range. With the full history, an id that was never minted has no owner. */
+  #owns(owner: string, range: Omit<Interval, 'owner'>, single: readonly OwnerEntry[]): boolean {
+    if (single.some(([, holder]) => holder !== owner)) return false
+    let known = BigInt(single.length)
+    for (const piece of this.#ranges.within(range.from, range.to)) {
+      const overlapping = single.filter(([id]) => id >= piece.from && id <= piece.to).length
+      const others = piece.to - piece.from + 1n - BigInt(overlapping)
+      if (others > 0n && piece.owner !== owner) return false
+      known += others
+    }
+    const isAllKnown = known === range.to - range.from + 1n
+    return isAllKnown || !this.#fullHistory || owner === ZERO_ADDRESS
+  }
+}
+
+/** The reference implementation, in a Map. */
+class MapOwners implements Owners {
+  readonly #owners = new Map<bigint, string>()
+
+  get size(): number {
+    return this.#owners.size
+  }
+
+  get(id: bigint): string | undefined {
+    return this.#owners.get(id)
+  }
+
+  set(id: bigint, owner: string): void {
+    this.#owners.set(id, owner)
+  }
+
+  delete(id: bigint): void {
+    this.#owners.delete(id)
+  }
+
+  clear(): void {
+    this.#owners.clear()
+  }
+
+  countOf(owner: string): number {
+    let count = 0
+    for (const one of this.#owners.values()) if (one === owner) count += 1
+    return count
+  }
+
+  entries(): Iterable<OwnerEntry> {
+    return this.#owners.entries()
+  }
+}
+
+/** The known owners from `first` to `last`, both inclusive. The range may be far larger than the number of known ids. */
+const ownersWithin = (owners: Owners, first: bigint, last: bigint): readonly OwnerEntry[] => {
+  if (last - first > owners.size) {
+    return [...owners.entries()].filter(([id]) => id >= first && id <= last)
+  }
+  const found: OwnerEntry[] = []
+  for (let id = first; id <= last; id += 1n) {
+    const owner = owners.get(id)
+    if (owner !== undefined) found.push([id, owner])
+  }
+  return found
+}
+
+/** Ranges of token ids without overlaps, in order. The cost does not depend on the number of ids in a range. */
+class Intervals {
+  readonly #list: Interval[] = []
+
+  get size(): number {
+    return this.#list.length
+  }
+
+  list(): readonly Interval[] {
+    return this.#list
+  }
+
+  ownerOf(id: bigint): string | undefined {
+    const found = this.#list[this.#firstEndingAt(id)]
+    return found !== undefined && found.from <= id ? found.owner : undefined
+  }
+
+  /** The parts of the ranges that are within these ids. */
+  within(from: bigint, to: bigint): readonly Interval[] {
+    const found: Interval[] = []
+    for (let at = this.#firstEndingAt(from); at < this.#list.length; at += 1) {
+      const one = this.#list[at]
+      if (one === undefined || one.from > to) break
+      found.push({ from: one.from < from ? from : one.from, to: one.to > to ? to : one.to, owner: one.owner })
+    }
+    return found
+  }
+
+  /** Replaces the owners of these ids. */
+  assign(added: Interval): void {
+    const { from, to } = added
+    const start = this.#firstEndingAt(from)
+    let end = start
+    const pieces: Interval[] = [added]
+    for (; end < this.#list.length; end += 1) {
+      const one = this.#list[end]
+      if (one === undefined || one.from > to) break
+      if (one.from < from) pieces.unshift({ ...one, to: from - 1n })
+      if (one.to > to) pieces.push({ ...one, from: to + 1n })
+    }
+    this.#list.splice(start, end - start, ...pieces)
+  }
+
+  /** The ranges without these ids. */
+  without(ids: readonly bigint[]): readonly Interval[] {
+    const rest: Interval[] = []
+    const removed = ids.filter((id) => this.ownerOf(id) !== undefined).sort((a, b) => (a < b ? -1 : 1))
+    let at = 0
+    for (const one of this.#list) {
+      let { from } = one
+      for (; at < removed.length; at += 1) {
+        const id = removed[at]
+        if (id === undefined || id > one.to) break
+        if (id > from) rest.push({ ...one, from, to: id - 1n })
+        from = id + 1n
+      }
+      if (from <= one.to) rest.push({ ...one, from })
+    }
+    return rest
+  }
+
+  #firstEndingAt(id: bigint): number {
+    let low = 0
+    let high = this.#list.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const one = this.#list[middle]
+      if (one !== undefined && one.to < id) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,178 @@
+import { ParseError } from '../../src/core/errors.ts'
+import type { Page } from '../client/types.ts'
+import type { TokenLog } from './decode.ts'
+import { addressAt, Limbs, putAddress } from './fast/packed-words.ts'
+import type { BalanceRow, Interval, OutOfRange, StatCounter } from './types.ts'
+
+/** Applies the logs of one page to the state and counts what only the state reveals, such as `inconsistent`. */
+export type ApplyLogs = (stats: StatCounter) => void
+
+/** The balances or owners of one ledger, by the rules of one standard. */
+export interface TokenState {
+  /** Decodes all logs of a page. Changes nothing until the result is called. */
+  prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs
+  /** The same from the bytes of a page, without parsing it; undefined unless the page is plain. */
+  scan(page: Page, stats: StatCounter): ApplyLogs | undefined
+  /** In the order of `LedgerResult.rows`. */
+  rows(): readonly BalanceRow[]
+  intervals(): readonly Interval[]
+  /** The balance of an id; with null the balance of ERC-20, or the number of tokens of ERC-721. */
+  balanceOf(address: string, id: bigint | null): bigint
+  /** The first balance that no contract can have had at the end of a block; null for ERC-721, and if there was none. */
+  readonly outOfRange: OutOfRange | null
+  /** ERC-721: the number of logs with the id in the data that were applied; 0 if the contract logs ids otherwise. */
+  readonly unindexedIds: number
+  /** ERC-20: whether the amounts may be the ids of an ERC-721 that does not index the id. */
+  readonly mayBeIds: boolean
+  /** Minted less burned: amounts of ERC-20 and ERC-1155, tokens of ERC-721. */
+  readonly supply: bigint
+  write(to: SnapshotWriter): void
+  /** Call on an empty state only. */
+  read(from: SnapshotReader): void
+}
+
+/** Balances by address and id. A balance of 0 is the same as none. */
+export interface Balances {
+  /** Returns the new balance. */
+  add(address: string, id: bigint, amount: bigint): bigint
+  get(address: string, id: bigint): bigint
+  entries(): Iterable<BalanceEntry>
+  write(to: SnapshotWriter): void
+}
+
+export type BalanceEntry = readonly [address: string, id: bigint, balance: bigint]
+
+/** The owner of each token id that was transferred on its own; the zero address after a burn. */
+export interface Owners {
+  /** At least the number of known ids. */
+  readonly size: number
+  get(id: bigint): string | undefined
+  set(id: bigint, owner: string): void
+  delete(id: bigint): void
+  clear(): void
+  /** The number of tokens of an owner. */
+  countOf(owner: string): number
+  entries(): Iterable<OwnerEntry>
+}
+
+export type OwnerEntry = readonly [id: bigint, owner: string]
+
+interface Order<T> {
+  /** Must not fall where `compare` rises. Equal keys are ordered by `compare`. */
+  readonly key: (one: T) => number
+  readonly compare: (a: T, b: T) => number
+}
+
+/** Sorts by a number first, which takes a tenth of the time of comparing bigints. */
+export const sortByNumber = <T>(list: readonly T[], { key, compare }: Order<T>): readonly T[] =>
+  list
+    .map((one) => ({ one, key: key(one) }))
+    .sort((a, b) => a.key - b.key || compare(a.one, b.one))
+    .map(({ one }) => one)
+
+/** "CAL1": identifies the format. */
+const MAGIC = 0x4341_4c31
+
+/** Writes numbers and addresses as 32-bit words, followed by a checksum. */
+export class SnapshotWriter {
+  #words = new Int32Array(1024)
+  #count = 0
+  readonly #limbs = new Limbs()
+
+  /** `title` identifies the ledger; the reader needs the same. */
+  constructor(title: string) {
+    this.#put(MAGIC)
+    this.#put(checksumOf(Buffer.from(title)))
+  }
+
+  big(value: bigint): void {
+    this.#limbs.set(value)
+    this.limbs(this.#limbs.words, 0, this.#limbs.words.length)
+  }
+
+  /** A number of `length` words, the lowest first, without the words that only extend its sign. */
+  limbs(words: Int32Array, at: number, length: number): void {
+    const fill = (words[at + length - 1] ?? 0) < 0 ? -1 : 0
+    let count = length
+    while (count > 0 && words[at + count - 1] === fill) count -= 1
+    this.#put(fill === 0 ? count : ~count)
+    for (let word = 0; word < count; word += 1) this.#put(words[at + word] ?? 0)
+  }
+
+  address(address: string): void {
+    this.#room(5)
+    putAddress(address, this.#words, this.#count)
+    this.#count += 5
+  }
+
+  addressWords(words: Int32Array, at: number): void {
+    for (let word = 0; word < 5; word += 1) this.#put(words[at + word] ?? 0)
+  }
+
+  end(): Uint8Array {
+    this.#put(checksumOf(new Uint8Array(this.#words.buffer, 0, this.#count * 4)))
+    return new Uint8Array(this.#words.buffer, 0, this.#count * 4)
+  }
+
+  #put(word: number): void {
+    this.#room(1)
+    this.#words[this.#count] = word
+    this.#count += 1
+  }
+
+  #room(more: number): void {
+    if (this.#count + more <= this.#words.length) return
+    const grown = new Int32Array(2 * this.#words.length)
+    grown.set(this.#words)
+    this.#words = grown
+  }
+}
+
+/** The constructor throws ParseError for bytes that are damaged or have another title. */
+export class SnapshotReader {
+  readonly #words: Int32Array
+  #at = 2
+  readonly #limbs = new Limbs()
+
+  constructor(bytes: Uint8Array, title: string) {
+    const words = new Int32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4))
+    this.#words = words.subarray(0, -1)
+    const isValid = bytes.length % 4 === 0 && words.length > 2 && words[0] === MAGIC
+    if (!isValid || words.at(-1) !== checksumOf(bytes.subarray(0, -4))) {
+      throw new ParseError('the saved balances', 'an undamaged file', '')
+    }
+    if (words[1] !== checksumOf(Buffer.from(title))) {
+      throw new ParseError('the saved balances', `those of ${title}`, '')
+    }
+  }
+
+  isAtEnd(): boolean {
+    return this.#at >= this.#words.length
+  }
+
+  big(): bigint {
+    const head = this.#next()
+    const [count, fill] = head < 0 ? [~head, -1] : [head, 0]
+    for (let word = 0; word < this.#limbs.words.length; word += 1) {
+      this.#limbs.words[word] = word < count ? this.#next() : fill
+    }
+    return this.#limbs.get()
+  }
+
+  address(): string {
+    this.#at += 5
+    return addressAt(this.#words, this.#at - 5)
+  }
+
+  #next(): number {
+    this.#at += 1
+    return this.#words[this.#at - 1] ?? 0
+  }
+}
+
+/** FNV-1a: detects truncation and accidental changes. */
+const checksumOf = (bytes: Uint8Array): number => {
+  let sum = 0x811c_9dc5
+  for (const byte of bytes) sum = Math.imul(sum ^ byte, 0x0100_0193)
+  return sum | 0
+}

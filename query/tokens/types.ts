@@ -1,0 +1,156 @@
+import { QueryError } from '../client/errors.ts'
+import type { Page } from '../client/types.ts'
+
+export type Standard = 'erc20' | 'erc721' | 'erc1155'
+
+/** Contracts with additional transfer events: deposits of wrapped ether, sales of CryptoPunks. */
+export type Profile = 'weth' | 'punks'
+
+export interface BalanceRow {
+  /** Lower case. */
+  readonly address: string
+  /** Null for ERC-20. */
+  readonly id: bigint | null
+  /** 1 for ERC-721. */
+  readonly balance: bigint
+}
+
+/** A range of token ids that one owner received in one event; inclusive at both ends. */
+export interface Interval {
+  readonly from: bigint
+  readonly to: bigint
+  readonly owner: string
+}
+
+/** The first balance that 256 bits cannot hold. */
+export const OVERFLOW = 2n ** 256n
+
+/** A balance at the end of a block that no contract can have: below 0, or of more than 256 bits. */
+export interface OutOfRange extends BalanceRow {
+  readonly block: number
+}
+
+export interface LedgerResult {
+  /** ERC-20 by descending balance, then address; ERC-721 by id; ERC-1155 by id, descending balance, address. Includes negative balances. */
+  readonly rows: readonly BalanceRow[]
+  /** Ranges of ERC-2309 without the ids that were transferred on their own later. */
+  readonly intervals: readonly Interval[]
+  /** The history is not complete: each balance is the change since the first block. */
+  readonly partial: boolean
+  /** The history is complete, and its events do not explain the balances. */
+  readonly nonConserving: boolean
+  /** The first such balance; null for ERC-721, for a partial history, and if there was none. */
+  readonly outOfRange: OutOfRange | null
+  /** The events that were read are of ERC-20 and of ERC-721; these are the balances of the requested standard. */
+  readonly hybrid: boolean
+  /** The logs may be of ERC-20 or of ERC-721: an id that is not indexed looks like an amount. */
+  readonly ambiguous: boolean
+  /** Minted less burned: amounts of ERC-20, tokens of ERC-721; null if unknown. */
+  readonly supply: bigint | null
+  readonly stats: Readonly<Record<Stat, number>>
+}
+
+export interface Ledger {
+  /**
+   * Call with pages in block order, without a gap; blocks that were applied before are not applied again. Throws
+   * QueryError('protocol') for an invalid page, of which nothing is applied.
+   */
+  applyPage(page: Page): void
+  /** Throws StandardError if all logs are of another standard. */
+  result(): LedgerResult
+  /** Whether the events explain the balances. Cheaper than `result`, like `isAmbiguous` and `balanceOf`. */
+  isExplained(): boolean
+  /** As in the result. */
+  isAmbiguous(): boolean
+  /** The balance of an address in lower case; with a null id of ERC-721 the number of its tokens. */
+  balanceOf(address: string, id: bigint | null): bigint
+  /** The complete state, for `restore`. */
+  snapshot(): Uint8Array
+  /** Throws ParseError for a snapshot that is damaged or of another ledger. */
+  restore(bytes: Uint8Array): void
+}
+
+export interface LedgerOptions {
+  readonly standard: Standard
+  readonly contract: string
+  /** False if the query begins after the creation of the contract. */
+  readonly fullHistory: boolean
+  readonly profile?: Profile | null
+  /** `generic` parses every page; `fast`, the default, scans the bytes of plain pages. */
+  readonly path?: 'fast' | 'generic'
+}
+
+/**
+ * What a ledger counts; no unusual log is ignored without being counted. Logs that were applied: `oversizeData`,
+ * `unindexed`, `dirtyTopic` (an address with more than 20 bytes), `inconsistent` (the sender was not the known
+ * owner), `unknownBuyer`, `paired` (a deposit or withdrawal and its Transfer, applied once). Logs that were not applied:
+ * `duplicate`, `removed`, `unrequested`, `wrongStandard`, `malformed`. `overflow` counts balances of more than 256 bits.
+ */
+const NO_LOGS = {
+  pages: 0,
+  fastPages: 0,
+  logs: 0,
+  applied: 0,
+  duplicate: 0,
+  removed: 0,
+  unrequested: 0,
+  wrongStandard: 0,
+  malformed: 0,
+  oversizeData: 0,
+  unindexed: 0,
+  dirtyTopic: 0,
+  inconsistent: 0,
+  unknownBuyer: 0,
+  paired: 0,
+  overflow: 0,
+}
+
+type Stat = keyof typeof NO_LOGS
+
+export const STATS = Object.keys(NO_LOGS).filter((name): name is Stat => name in NO_LOGS)
+
+export class StatCounter {
+  readonly #counts: Record<Stat, number> = { ...NO_LOGS }
+
+  add(stat: Stat, times = 1): void {
+    this.#counts[stat] += times
+  }
+
+  of(stat: Stat): number {
+    return this.#counts[stat]
+  }
+
+  addAll(other: StatCounter): void {
+    for (const stat of STATS) this.add(stat, other.of(stat))
+  }
+
+  toRecord(): Readonly<Record<Stat, number>> {
+    return { ...this.#counts }
+  }
+}
+
+/** All logs that were read are of another standard than the requested one. */
+export class StandardError extends Error {
+  override name = 'StandardError'
+  readonly requested: Standard
+  readonly found: Standard
+  constructor(requested: Standard, found: Standard, logs: number) {
+    const [what, advice] =
+      requested === 'erc721'
+        ? [
+            'ERC-20, or of an ERC-721 that does not index the id and does not log all transfers',
+            ' (or, if these are the CryptoPunks, with the profile punks)',
+          ]
+        : ['ERC-721, not of ERC-20', '; if the contract also has amounts, they are in an event of another name']
+    super(
+      `Could not compute the balances: all Transfer events that were read (${logs}) are of ${what}\n` +
+        `  what to do: use the standard ${found}${advice}`,
+    )
+    this.requested = requested
+    this.found = found
+  }
+}
+
+/** The error for a page that a correct service does not return. */
+export const invalidPage = (happened: string, evidence?: string): QueryError =>
+  new QueryError('protocol', { doing: 'read a page of logs', happened, evidence })

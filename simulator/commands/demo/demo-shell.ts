@@ -1,0 +1,75 @@
+import { createWriteStream } from 'node:fs'
+import { chmod, writeFile } from 'node:fs/promises'
+import { basename, delimiter, join } from 'node:path'
+import { linkAbort } from '../../../src/core/clock.ts'
+import { shellQuote } from '../../../src/core/format.ts'
+import { program, startShell } from './child.ts'
+import type { Io } from '../../../src/cli/io.ts'
+
+/** Writes `chain-agent` next to the simulated tools: this program, run by the same Node.js. */
+export const writeLauncher = async (binDirectory: string): Promise<void> => {
+  const file = join(binDirectory, 'chain-agent')
+  const command = [process.execPath, program].map(shellQuote).join(' ')
+  await writeFile(file, `#!/bin/sh\nexec ${command} "$@"\n`)
+  await chmod(file, 0o755)
+}
+
+interface DemoShellOptions {
+  readonly directory: string
+  readonly binDirectory: string
+  /** The agent's configuration file. */
+  readonly config: string
+  /** Writes the demo's status lines until the signal aborts. */
+  readonly watch: (io: Io) => Promise<void>
+}
+
+/**
+ * Runs the user's shell with the demo on its PATH, until it exits or the demo is interrupted. Status lines go to a log
+ * file meanwhile. Returns false if the shell could not be started.
+ */
+export const openDemoShell = async (io: Io, options: DemoShellOptions): Promise<boolean> => {
+  const { directory, binDirectory, config, watch } = options
+  const command = io.env['SHELL'] || 'sh'
+  const file = join(directory, 'demo.log')
+  const log = createWriteStream(file)
+  // The directory is on a disk that may be full; the shell works without the log.
+  log.on('error', () => undefined)
+  io.stdout.write(`Status lines go to ${file}. Exit the shell to stop the demo.\n`)
+  const shell = startShell({
+    command,
+    args: await shellArguments({ command, directory, binDirectory, config }),
+    env: {
+      ...io.env,
+      PATH: [binDirectory, io.env['PATH'] ?? ''].join(delimiter),
+      CHAIN_AGENT_CONFIG: config,
+      PS1: '(demo) $ ',
+    },
+    clock: io.clock,
+  })
+  const linked = linkAbort(io.signal)
+  const watching = watch({ ...io, stdout: log, signal: linked.signal })
+  io.signal.addEventListener('abort', () => void shell.stop(), { once: true })
+  await shell.ended
+  linked.abort()
+  await watching
+  log.end()
+  if (shell.process.pid !== undefined) return true
+  io.stderr.write(`Could not start the shell ${command}.\n  hint: set SHELL to a shell that exists\n`)
+  return false
+}
+
+/** bash sets its prompt, and often PATH, in its startup file; the file given with --rcfile sources that file first. */
+const shellArguments = async (
+  of: Omit<DemoShellOptions, 'watch'> & { readonly command: string },
+): Promise<readonly string[]> => {
+  if (basename(of.command) !== 'bash') return []
+  const file = join(of.directory, 'bashrc')
+  const lines = [
+    'if [ -f ~/.bashrc ]; then . ~/.bashrc; fi',
+    `export PATH=${shellQuote(of.binDirectory)}:$PATH`,
+    `export CHAIN_AGENT_CONFIG=${shellQuote(of.config)}`,
+    'PS1="(demo) $PS1"',
+  ]
+  await writeFile(file, `${lines.join('\n')}\n`)
+  return ['--rcfile', file]
+}

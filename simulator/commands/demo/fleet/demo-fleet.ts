@@ -1,0 +1,135 @@
+import { rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { ExitCode, Io } from '../../../../src/cli/io.ts'
+import { type Clock, endsWithin } from '../../../../src/core/clock.ts'
+import { size } from '../../../../src/core/format.ts'
+import { freePort } from '../free-port.ts'
+import { readScrapeConfig, serveFleet, targetsOf } from './fleet-server.ts'
+import { chooseParent, makeDirectory, nameOf, removeLeftovers, startFleet } from './fleet.ts'
+import type { Member } from './member.ts'
+import { HEALTHY, type NodeProfile, profileOf } from './profiles.ts'
+
+interface DemoFleetOptions {
+  readonly fleet: number
+  readonly list?: true
+  readonly prefix: string
+  readonly port: number
+}
+
+/** `chain-agent demo --fleet N`: runs many simulated nodes with their agents, until Ctrl-C. */
+export const demoFleet = async (io: Io, options: DemoFleetOptions): Promise<ExitCode> => {
+  const { fleet: nodes, prefix, port: wanted } = options
+  const { clock, signal, stdout } = io
+  if (options.list) {
+    stdout.write(renderProfiles(nodes))
+    return 0
+  }
+  await removeLeftovers()
+  const directory = await makeDirectory(await chooseParent(nodes))
+  const at = (name: string): string => join(directory, name)
+  const [logFile, targetsFile, configFile] = [at('agents.log'), at('targets.json'), at('prometheus.yml')]
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(logFile))
+  try {
+    stdout.write(`Starting ${nodes} nodes …\n`)
+    const fleet = await startFleet({ size: nodes, prefix, clock, log, directory, signal })
+    const { members } = fleet
+    try {
+      const server = await serveFleet(await freePort(wanted), members)
+      try {
+        await writeFile(targetsFile, JSON.stringify(targetsOf(members), null, 2))
+        await writeFile(configFile, await readScrapeConfig({ targetsFile, serverUrl: server.url }))
+        const welcome = { members, serverUrl: server.url, wanted, configFile, targetsFile, logFile }
+        if (!signal.aborted) stdout.write(renderFleetWelcome(welcome))
+        await watch(io, nodes)
+      } finally {
+        await server.shut()
+      }
+    } finally {
+      // Whatever is still running then ends with the process.
+      await endsWithin(clock, STOP_TIMEOUT_MS, fleet.stop())
+    }
+    return 0
+  } finally {
+    // Synchronous removal takes a third of the time, and nothing else runs any more.
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+const STOP_TIMEOUT_MS = 500
+/** A line that is this late reports that the process does not keep up. */
+const LATE_MS = 500
+const EVERY_MS = { terminal: 2000, file: 10_000 } as const
+
+/** Prints CPU and memory of the fleet at intervals. */
+const watch = async ({ stdout, clock, signal }: Io, nodes: number): Promise<void> => {
+  const onTerminal = 'isTTY' in stdout && stdout.isTTY === true
+  const every = EVERY_MS[onTerminal ? 'terminal' : 'file']
+  const measure = createMeter(clock)
+  while (!signal.aborted) {
+    const due = clock.elapsed() + every
+    await clock.sleep(every, signal)
+    const late = clock.elapsed() - due
+    const lag = late < LATE_MS ? '' : `  ${(late / 1000).toFixed(1)} s late: too many nodes for this machine`
+    const line = `${nodes} nodes  ${measure()}${lag}`
+    stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
+  }
+  if (onTerminal) stdout.write('\n')
+}
+
+/** Measures CPU time since the last call, and memory, of this process. */
+const createMeter = (clock: Clock): (() => string) => {
+  let [at, used] = [clock.elapsed(), process.cpuUsage()]
+  return () => {
+    const { user, system } = process.cpuUsage(used)
+    const cores = (user + system) / 1000 / (clock.elapsed() - at)
+    at = clock.elapsed()
+    used = process.cpuUsage()
+    return `${cores.toFixed(2)} cores  ${size(process.memoryUsage.rss())}`
+  }
+}
+
+/** The output of `--list`: one node per line. */
+export const renderProfiles = (nodes: number): string =>
+  Array.from({ length: nodes }, (_, index) => row(nameOf(index + 1), profileOf(index + 1))).join('')
+
+const row = (name: string, { name: profile, description }: NodeProfile): string =>
+  `${name}  ${profile.padEnd(18)}  ${description}\n`
+
+interface FleetWelcome {
+  readonly members: readonly Member[]
+  /** URL of the fleet's own server. */
+  readonly serverUrl: string
+  /** The requested port. */
+  readonly wanted: number
+  readonly configFile: string
+  readonly targetsFile: string
+  readonly logFile: string
+}
+
+/** The output once all nodes run. */
+const renderFleetWelcome = (welcome: FleetWelcome): string => {
+  const { members, serverUrl, wanted, configFile, targetsFile, logFile } = welcome
+  const healthy = members.filter(({ profile }) => profile === HEALTHY)
+  const { port } = new URL(serverUrl)
+  return [
+    `${members.length} nodes of one network, ${healthy.length} of them healthy, each with its own agent:`,
+    ...members
+      .filter((member) => !healthy.includes(member))
+      .map(({ name, profile }) => `  ${row(name, profile).trimEnd()}`),
+    ...(wanted === 0 || wanted === Number(port)
+      ? []
+      : [`Port ${wanted} is in use; the fleet is served on port ${port}.`]),
+    '',
+    `  profiles   ${serverUrl}/fleet.json`,
+    `  targets    ${targetsFile}, and for http_sd ${serverUrl}/targets`,
+    `  process    ${serverUrl}/metrics`,
+    `  log        ${logFile}`,
+    '',
+    `  prometheus --config.file=${configFile} --storage.tsdb.path=/tmp/chain-fleet-data`,
+    '',
+    'Press Ctrl-C to stop all nodes and agents.',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Clock } from '../src/core/clock.ts'
+import { rpcListens } from './consensus/statesync.ts'
+import { renderNative, renderOtel } from './native.ts'
+import type { SimulatedNode } from './node.ts'
+import { createRpcAnswer } from './rpc/rpc.ts'
+import { createPrecompile } from './rpc/staking.ts'
+import { clientVersionOf } from './versions.ts'
+
+/** A port on the loopback interface that can be closed and opened again. */
+export interface Port {
+  readonly url: string
+  /** Refuses connections from now on, and closes the open ones. */
+  shut(): Promise<void>
+  /** Listens again on the same port. */
+  open(): Promise<void>
+}
+
+/** `wanted` 0 takes a free port. */
+export const openPort = async (wanted: number, listener: RequestListener): Promise<Port> => {
+  const server = createServer(listener)
+  const listen = async (at: number): Promise<void> => {
+    server.listen(at, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  await listen(wanted)
+  const taken = portOf(server.address())
+  return {
+    url: `http://127.0.0.1:${taken}`,
+    shut: async () => {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+    open: async () => {
+      if (!server.listening) await listen(taken)
+    },
+  }
+}
+
+const portOf = (address: AddressInfo | string | null): number => {
+  if (address === null || typeof address === 'string') throw new TypeError('expected a TCP address')
+  return address.port
+}
+
+const CHECK_MS = 200
+
+/** Opens and closes the port according to `listens`, until the signal aborts. */
+const keepPort = async (
+  port: Port,
+  listens: () => boolean,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> => {
+  while (!signal.aborted) {
+    if (listens()) await port.open().catch(() => undefined)
+    else await port.shut()
+    await clock.sleep(CHECK_MS, signal)
+  }
+}
+
+/** An HTTP request without the connection. */
+export interface HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+export interface HttpResponse {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+}
+
+/** Responds to HTTP requests, with or without a port. */
+export interface Endpoint {
+  /** Whether it listens now. */
+  isOpen(): boolean
+  answer(call: HttpRequest): HttpResponse
+}
+
+export interface ServedEndpoint extends Port {
+  /** Opens and closes the port with the endpoint, until the signal aborts. */
+  keep(by: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void>
+}
+
+/** Serves the endpoint on a port of the loopback interface, 0 for a free one; closed while the endpoint does not listen. */
+export const serveEndpoint = async (endpoint: Endpoint, wanted: number): Promise<ServedEndpoint> => {
+  const port = await openPort(wanted, listenerOf(endpoint))
+  return {
+    ...port,
+    keep: async (by) => {
+      await keepPort(port, () => endpoint.isOpen(), by)
+    },
+  }
+}
+
+const listenerOf =
+  (endpoint: Endpoint): RequestListener =>
+  (request, response) => {
+    const { method = '', url: path = '' } = request
+    text(request)
+      .then((body) => {
+        const { status, type, text: answer } = endpoint.answer({ method, path, body })
+        response.writeHead(status, { 'content-type': type }).end(answer)
+      })
+      .catch(() => response.destroy())
+  }
+
+export type EndpointName = 'rpc' | 'reference' | 'native' | 'otel'
+
+/** How far back the simulated query service has logs, in blocks. */
+const SERVICE_HISTORY = 1000n
+
+/** The first block that the simulated query service has logs of. */
+export const firstServiceBlock = ({ chain, timeline }: SimulatedNode): bigint =>
+  chain.headAt(timeline.beginMs).seqNum - SERVICE_HISTORY
+
+/** Every HTTP endpoint of a node and its network. */
+export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointName, Endpoint>> => {
+  const { chain } = node
+  const clientVersion = (): string => clientVersionOf(node)
+  const staking = createPrecompile(node)
+  const networkHead = (): bigint => chain.headAt(node.condition().networkStoppedMs ?? node.now()).seqNum
+  const isActive = (role: 'bft' | 'otelcol'): boolean => node.condition().services[role].state === 'active'
+  return {
+    rpc: {
+      isOpen: () => rpcListens(node.condition(), node.now()),
+      answer: createRpcAnswer({
+        view: {
+          chain,
+          clientVersion,
+          staking,
+          latest: () => node.heights.rpc(node.now()),
+          finalized: () => node.heights.finalized(node.now()),
+          divergedFrom: () => {
+            const { divergedMs } = node.condition()
+            return divergedMs === undefined ? undefined : node.heights.execution(divergedMs) + 1n
+          },
+        },
+        servesHeight: false,
+      }),
+    },
+    /** Another RPC endpoint of the same chain, and a query service. */
+    reference: {
+      isOpen: () => node.condition().referenceAnswers,
+      answer: createRpcAnswer({
+        view: { chain, clientVersion, staking, latest: networkHead },
+        servesHeight: true,
+        tokenSince: firstServiceBlock(node),
+      }),
+    },
+    /** Consensus' own metrics. */
+    native: {
+      isOpen: () => isActive('bft') && node.condition().native.listens,
+      answer: createMetricsAnswer(() => renderNative(node)),
+    },
+    /** The same metrics, served by an OpenTelemetry collector. */
+    otel: { isOpen: () => isActive('otelcol'), answer: createMetricsAnswer(() => renderOtel(node)) },
+  }
+}
+
+/** `GET /metrics`, in the text format of Prometheus. */
+const createMetricsAnswer =
+  (render: () => string) =>
+  ({ method, path }: HttpRequest): HttpResponse => {
+    const type = 'text/plain; version=0.0.4'
+    return method === 'GET' && path === '/metrics'
+      ? { status: 200, type, text: render() }
+      : { status: 404, type, text: '' }
+  }

@@ -1,0 +1,346 @@
+import { appendFile, mkdir, readdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Clock } from '../../src/core/clock.ts'
+import type { SimulatedNode } from '../node.ts'
+import { LIVELY, type Pace } from '../pace.ts'
+import { driveFiles } from './drive.ts'
+import { type Host, ledgerFilesAt, udpDropsAt, walMegabytesAt } from './host.ts'
+import { createSetFiles } from './set-files.ts'
+import { renderSockets, renderSockets6 } from './sockets.ts'
+import { pidOf, ROLES } from '../services/service.ts'
+
+/** Paths of the simulated host. */
+export interface HostPlaces {
+  readonly procfs: string
+  readonly sysfs: string
+  readonly bootDirectory: string
+  readonly smartDirectory: string
+  readonly directories: { readonly ledger: string; readonly wal: string }
+}
+
+interface HostTreeOptions {
+  readonly clock: Clock
+  /** The directory of the simulator. */
+  readonly directory: string
+  /** The directory of the node's own files. */
+  readonly nodeDirectory: string
+  readonly pace?: Pace
+}
+
+/** The health of drives is written again in this interval, even if unchanged. */
+const HEALTH_MS = 30_000
+
+/** The files that describe a host: /proc, /sys, /boot and SMART. All are written before the promise resolves. */
+export const createHostTree = async (
+  node: SimulatedNode,
+  { clock, directory, nodeDirectory, pace = LIVELY }: HostTreeOptions,
+) => {
+  const root = join(directory, 'host')
+  const places: HostPlaces = {
+    procfs: join(root, 'proc'),
+    sysfs: join(root, 'sys'),
+    bootDirectory: join(root, 'boot'),
+    smartDirectory: join(root, 'smart'),
+    directories: { ledger: join(nodeDirectory, 'ledger'), wal: join(nodeDirectory, 'wal') },
+  }
+  const nodeFiles = createNodeFiles(node, nodeDirectory)
+  const count = createTicks(node)
+  let written: ReadonlyMap<string, string> = new Map()
+  let healthMs = node.now()
+
+  const settle = async (): Promise<void> => {
+    const files = hostFiles(node, count())
+    const isDue = node.now() - healthMs >= HEALTH_MS
+    if (isDue) healthMs = node.now()
+    for (const [path, text] of files) {
+      if (written.get(path) === text && !(isDue && path.startsWith('smart/'))) continue
+      await writeAtomically(root, path, text)
+    }
+    for (const path of written.keys()) if (!files.has(path)) await removeEntry(root, path)
+    written = files
+    for (const [pid, open] of openFilesOf(node)) await keepOpen(join(places.procfs, `${pid}/fd`), open)
+    await nodeFiles.keep()
+  }
+
+  await rm(root, { recursive: true, force: true })
+  await nodeFiles.clear()
+  await nodeFiles.begin()
+  await settle()
+  return {
+    places,
+    /** Writes the files that have changed. */
+    settle,
+    /** Keeps writing the files that change, until the signal aborts. */
+    keep: async (signal: AbortSignal): Promise<void> => {
+      while (!signal.aborted) {
+        await clock.sleep(pace.hostMs, signal)
+        // The directory may have been removed; the node continues without it.
+        if (!signal.aborted) await settle().catch(() => undefined)
+      }
+    },
+  }
+}
+
+/** CPU time since the boot; a scenario changes it from its directive on. */
+const createTicks = (node: SimulatedNode): (() => Ticks) => {
+  let [atMs, bootedMs] = [node.now(), node.now()]
+  let ticks: Ticks = NO_TICKS
+  return () => {
+    const { host } = node.condition()
+    const nowMs = node.now()
+    if (host.bootedMs !== bootedMs) {
+      // The time since the boot counts with the current load.
+      bootedMs = host.bootedMs
+      atMs = Math.min(nowMs, bootedMs)
+      ticks = NO_TICKS
+    }
+    const passed = ((nowMs - atMs) / 10) * CPUS
+    const share = Math.min(1, host.busyPercent / 100 + (Math.floor(nowMs / 5000) % 5) / 500)
+    ticks = {
+      busy: ticks.busy + passed * share,
+      idle: ticks.idle + passed * (1 - share),
+      overloaded: ticks.overloaded + (host.busyPercent >= OVERLOADED ? passed : 0),
+      starved: ticks.starved + (host.availableMemoryPercent < SCARCE_MEMORY ? passed : 0),
+    }
+    atMs = nowMs
+    return ticks
+  }
+}
+
+/** Atomic: a reader never sees a part of the file. */
+const writeAtomically = async (root: string, path: string, text: string): Promise<void> => {
+  const draft = join(root, 'draft')
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(draft, text)
+  await rename(draft, join(root, path))
+}
+
+/** A process or a drive is removed as a directory, a kernel as a file. */
+const removeEntry = async (root: string, path: string): Promise<void> => {
+  const [, directory = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+|sys\/block\/[^/]+)\//.exec(path) ?? []
+  await rm(join(root, directory), { recursive: true, force: true })
+}
+
+const keepOpen = async (directory: string, wanted: number): Promise<void> => {
+  await mkdir(directory, { recursive: true })
+  const there = (await readdir(directory)).length
+  for (let fd = there; fd < wanted; fd += 1) await writeFile(join(directory, String(fd)), '')
+  for (let fd = there - 1; fd >= wanted; fd -= 1) await rm(join(directory, String(fd)), { force: true })
+}
+
+const MEGABYTE = 1024 * 1024
+const DAY_MS = 86_400_000
+const RENEWED_EVERY_MS = 5000
+const FULL_FILES = 24
+const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
+
+/** The files of the node: configuration, ledger, write-ahead log. */
+const createNodeFiles = (node: SimulatedNode, directory: string) => {
+  const at = (...names: readonly string[]): string => join(directory, ...names)
+  const { beginMs } = node.timeline
+  const sets = createSetFiles(node, async (path, text) => writeAtomically(directory, path, text))
+
+  const begin = async (): Promise<void> => {
+    for (const name of ['config/forkpoint', 'config/validators', 'ledger', 'wal']) {
+      await mkdir(at(name), { recursive: true })
+    }
+    await writeFile(at('config/node.toml'), `node_name = "${node.prefix}-simulated"\nstatesync_threshold = 600\n`)
+    await sets.keep()
+    await writeFile(at('wal', 'wal.0'), '')
+    await date('config/node.toml', beginMs - 20 * DAY_MS)
+    await date('config/validators/validators.toml', beginMs - DAY_MS / 12)
+  }
+
+  const date = async (name: string, ms: number): Promise<void> => {
+    await utimes(at(name), ms / 1000, ms / 1000)
+  }
+
+  let ledgerFiles = 0
+  const keepLedger = async (): Promise<void> => {
+    const wanted = ledgerFilesAt(node.condition().host.ledger, node.now())
+    for (; ledgerFiles < wanted; ledgerFiles += 1) {
+      // A full ledger is a matter of files: only the first have content.
+      await writeFile(at('ledger', `${ledgerFiles}.body`), BLOCK.subarray(0, ledgerFiles < FULL_FILES ? 16 * 1024 : 0))
+    }
+    for (; ledgerFiles > wanted; ledgerFiles -= 1) await rm(at('ledger', `${ledgerFiles - 1}.body`), { force: true })
+  }
+
+  /** The bytes are really written: free space of a file system cannot be simulated. */
+  const keepWal = async (): Promise<void> => {
+    const { wal } = node.condition().host
+    const [shown, hidden] = [at('wal'), at('wal.unmounted')]
+    const isShown = await exists(shown)
+    if (isShown !== wal.isThere) await rename(...(isShown ? move(shown, hidden) : move(hidden, shown)))
+    if (!wal.isThere) return
+    const file = at('wal', 'wal.0')
+    const wanted = Math.round(walMegabytesAt(wal, node.now()) * 4) * (MEGABYTE / 4)
+    const { size } = await stat(file)
+    if (size > wanted) await truncate(file, wanted)
+    for (let left = wanted - size; left > 0; left -= BLOCK.length) {
+      await appendFile(file, BLOCK.subarray(0, Math.min(left, BLOCK.length)))
+    }
+  }
+
+  const keep = async (): Promise<void> => {
+    const { forkpointMs } = node.condition().host
+    const renewedMs = Math.floor(node.now() / RENEWED_EVERY_MS) * RENEWED_EVERY_MS
+    await sets.keep()
+    await date('config/forkpoint/forkpoint.toml', forkpointMs ?? renewedMs)
+    await keepLedger()
+    await keepWal()
+  }
+
+  return {
+    begin,
+    keep,
+    /** The next simulation in the same directory starts without an unmounted log. */
+    clear: () => rm(at('wal.unmounted'), { recursive: true, force: true }),
+  }
+}
+
+const move = (from: string, to: string): readonly [string, string] => [from, to]
+
+const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** The files of kernel and drives, by path below the directory of the host. */
+const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, string> => {
+  const { host, services } = node.condition()
+  const throttles =
+    17 + (host.throttledFromMs === undefined ? 0 : Math.floor((node.now() - host.throttledFromMs) / 500))
+  const cpu = (at: number): Entries => ({
+    [`sys/devices/system/cpu/cpu${at}/cpufreq/scaling_governor`]: `${host.governor}\n`,
+    [`sys/devices/system/cpu/cpu${at}/thermal_throttle/package_throttle_count`]: `${throttles}\n`,
+    [`sys/devices/system/cpu/cpu${at}/topology/physical_package_id`]: '0\n',
+  })
+  const pages = (size: string, total: number, free: number): Entries => ({
+    [`sys/kernel/mm/hugepages/hugepages-${size}/nr_hugepages`]: `${total}\n`,
+    [`sys/kernel/mm/hugepages/hugepages-${size}/free_hugepages`]: `${free}\n`,
+  })
+  const running = ROLES.map((role) => services[role]).filter(({ state }) => state === 'active')
+  return new Map(
+    [
+      {
+        'proc/stat': renderStat(ticks, host),
+        'proc/meminfo': renderMemory(host),
+        'proc/net/tcp': renderSockets(host),
+        'proc/net/tcp6': renderSockets6(),
+        'proc/sys/kernel/osrelease': `${host.kernel}\n`,
+        'proc/sys/kernel/random/boot_id': `${node.journal.bootId}\n`,
+        ...renderContention(ticks, host, node.now()),
+        'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
+        [`boot/vmlinuz-${host.kernel}`]: '',
+        [`boot/vmlinuz-${host.pendingKernel}`]: '',
+      },
+      ...Array.from({ length: CPUS }, (_, at) => cpu(at)),
+      pages('2048kB', 2048, host.hugePagesFree),
+      pages('1048576kB', 4, 0),
+      ...running.map((service) => ({ [`proc/${pidOf(service)}/limits`]: renderLimits(host) })),
+      driveFiles(node),
+    ].flatMap((entries: Entries) => Object.entries(entries)),
+  )
+}
+
+type Entries = Readonly<Record<string, string>>
+
+/** The number of open files of each running service, by PID; that of consensus is set by the scenario. */
+const openFilesOf = (node: SimulatedNode): ReadonlyMap<number, number> => {
+  const { host, services } = node.condition()
+  return new Map(
+    ROLES.map((role) => services[role])
+      .filter(({ state }) => state === 'active')
+      .map((service) => [pidOf(service), service.role === 'bft' ? host.openFiles : 12]),
+  )
+}
+
+/** Hundredths of a second, the unit of CPU time in the kernel. */
+interface Ticks {
+  readonly busy: number
+  readonly idle: number
+  /** With all CPUs busy. */
+  readonly overloaded: number
+  /** With hardly any memory available. */
+  readonly starved: number
+}
+
+const NO_TICKS: Ticks = { busy: 0, idle: 0, overloaded: 0, starved: 0 }
+
+const CPUS = 8
+
+/** `/proc/stat`, without interrupts. */
+const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
+  const line = (name: string, parts: number): string => {
+    const [user, system] = [Math.round((busy * 0.8) / parts), Math.round((busy * 0.2) / parts)]
+    return `${name} ${user} 0 ${system} ${Math.round(idle / parts)} 0 0 0 0 0 0`
+  }
+  return [
+    `cpu ${line('', 1)}`,
+    ...Array.from({ length: CPUS }, (_, cpu) => line(`cpu${cpu}`, CPUS)),
+    `btime ${Math.floor(bootedMs / 1000)}`,
+    'processes 48211',
+    '',
+  ].join('\n')
+}
+
+const MEMORY_KB = 256 * MEGABYTE
+
+/** `/proc/meminfo`: two of its lines. */
+const renderMemory = ({ availableMemoryPercent }: Host): string =>
+  `MemTotal:       ${MEMORY_KB} kB\nMemAvailable:   ${Math.round((MEMORY_KB * availableMemoryPercent) / 100)} kB\n`
+
+/** A CPU at this use or more loses packets. In percent. */
+const OVERLOADED = 90
+
+/** With less than this available programs wait for memory. In percent. */
+const SCARCE_MEMORY = 5
+
+/** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
+const renderContention = (
+  { busy, idle, overloaded, starved }: Ticks,
+  { oomKills, drive, udpDrops }: Host,
+  nowMs: number,
+): Entries => {
+  const uptimeSeconds = (busy + idle) / CPUS / 100
+  const busySeconds = busy / CPUS / 100
+  const starvedSeconds = starved / CPUS / 100
+  const pressure = (some: number, full: number): string =>
+    [`some ${Math.round(some * 1e6)}`, `full ${Math.round(full * 1e6)}`]
+      .map((line) => `${line.replace(' ', ' avg10=0.00 avg60=0.00 avg300=0.00 total=')}\n`)
+      .join('')
+  const lost = Math.round(overloaded / CPUS) + udpDropsAt(udpDrops, nowMs)
+  const [reads, writes] = [Math.round(uptimeSeconds * 900), Math.round(uptimeSeconds * 2400)]
+  return {
+    'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
+    'proc/pressure/io': pressure(uptimeSeconds * 0.012, uptimeSeconds * 0.009),
+    'proc/pressure/memory': pressure(starvedSeconds * 0.3, starvedSeconds * 0.2),
+    'proc/net/snmp': [
+      'Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors',
+      `Udp: ${Math.round(uptimeSeconds * 8000)} 12 ${lost} ${Math.round(uptimeSeconds * 9000)} ${lost} 0 0`,
+      '',
+    ].join('\n'),
+    'proc/sys/net/core/rmem_max': '62500000\n',
+    'proc/sys/net/core/wmem_max': '62500000\n',
+    'proc/vmstat': `nr_free_pages 812345\noom_kill ${oomKills}\n`,
+    ...(drive.is === 'gone'
+      ? {}
+      : {
+          'sys/block/nvme0n1/stat': `${reads} 0 ${reads * 8} ${Math.round(reads * 0.09)} ${writes} 0 ${writes * 8} ${Math.round(writes * 0.03)} 2 ${Math.round(uptimeSeconds * 60)} ${Math.round(reads * 0.09 + writes * 0.03)} 0 0 0 0 0 0\n`,
+        }),
+  }
+}
+
+/** `/proc/PID/limits`: three of its sixteen lines. */
+const renderLimits = ({ maxOpenFiles }: Host): string => {
+  const row = (name: string, values: readonly string[]): string =>
+    `${name.padEnd(26)}${values.map((value) => value.padEnd(21)).join('')}\n`
+  const hard = String(Math.max(maxOpenFiles, 524_288))
+  return [
+    row('Limit', ['Soft Limit', 'Hard Limit', 'Units']),
+    row('Max cpu time', ['unlimited', 'unlimited', 'seconds']),
+    row('Max open files', [String(maxOpenFiles), hard, 'files']),
+    row('Max locked memory', ['unlimited', 'unlimited', 'bytes']),
+  ].join('')
+}

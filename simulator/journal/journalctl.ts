@@ -1,0 +1,270 @@
+import type { Clock } from '../../src/core/clock.ts'
+import { LIVELY, type Pace } from '../pace.ts'
+import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
+import type { Entry, Journal } from './journal.ts'
+
+/** The text of version 252. */
+const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.
+      Users in groups 'adm', 'systemd-journal' can see all messages.
+      Pass -q to turn off this notice.
+No journal files were opened due to insufficient permissions.
+`
+
+/** The simulated journalctl: what is needed to follow units from a cursor without loss. */
+export const createJournalctl = (journal: Journal, clock: Clock, { journalMs }: Pace = LIVELY): Tool =>
+  async function* (argv, signal) {
+    const request = readRequest(journal, argv, clock.now())
+    if (typeof request === 'string') {
+      yield { stderr: `${request}\n` }
+      yield { exit: 1 }
+      return
+    }
+    if (journal.access() === 'forbidden') {
+      yield { stderr: NOT_PERMITTED }
+      yield { exit: 1 }
+      return
+    }
+    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(journalMs, signal)
+    const { from, reachesBack, first, follow, show, render } = request
+    const existing = journal.read(from)
+    let next = (existing.at(-1)?.number ?? from - 1) + 1
+    yield* print(first([...(reachesBack ? journal.oldest() : []), ...existing]), render)
+    while (follow && !signal.aborted) {
+      await clock.sleep(journalMs, signal)
+      // A running follower stays and receives nothing.
+      if (signal.aborted || journal.access() !== 'open') continue
+      const more = journal.read(next)
+      next = (more.at(-1)?.number ?? next - 1) + 1
+      yield* print(more.filter(show), render)
+    }
+    yield { exit: 0 }
+  }
+
+interface Request {
+  /** The number of the first entry to read. */
+  readonly from: number
+  /** Whether all entries are requested: the newest few never reach back over the days that are not kept. */
+  readonly reachesBack: boolean
+  /** Selects the existing entries to print. */
+  readonly first: (entries: readonly Entry[]) => readonly Entry[]
+  readonly follow: boolean
+  readonly show: (entry: Entry) => boolean
+  readonly render: (entry: Entry) => string
+}
+
+const readRequest = (journal: Journal, argv: readonly string[], nowMs: number): Request | string => {
+  const read = parseArguments(GRAMMAR, argv)
+  if (typeof read === 'string') return `journalctl: ${read}`
+  const { options, operands } = read
+  const last = (name: string): string | undefined => options.get(name)?.at(-1)
+  const selected = createFilter({ units: options.get('unit') ?? [], matches: operands })
+  if (typeof selected === 'string') return selected
+  const since = createSince(last('since'), nowMs)
+  if (typeof since === 'string') return since
+  const until = createUntil(last('until'), nowMs)
+  if (typeof until === 'string') return until
+  const match = (entry: Entry): boolean => since(entry) && until(entry) && selected(entry)
+  const grep = createGrep({ grep: last('grep'), caseSensitive: last('case-sensitive') })
+  if (typeof grep === 'string') return grep
+  const fields = last('output-fields')?.split(',')
+  const render = renderEntry(last('output') ?? 'short', fields, journal.bootId)
+  if (!render) return `Unknown output format '${last('output')}'.`
+  const cursor = last('cursor') ?? last('after-cursor')
+  const found = cursor === undefined ? 0 : journal.seek(cursor)
+  if (found === undefined) return 'Failed to seek to cursor: Invalid argument'
+  const from = last('cursor') === undefined && cursor !== undefined ? found + 1 : found
+  const count = readCount(options)
+  if (count === undefined) return `Failed to parse lines '${last('lines')}'`
+  const follow = options.has('follow')
+  const isReverse = options.has('reverse')
+  const inOrder = (entries: readonly Entry[]): readonly Entry[] => (isReverse ? entries.toReversed() : entries)
+  const newest = (entries: readonly Entry[], number: number): readonly Entry[] =>
+    entries.slice(entries.length - Math.min(number, entries.length))
+  return {
+    from,
+    reachesBack: cursor === undefined && count === 'all',
+    first: (entries) => {
+      if (count === 'all') return inOrder(entries.filter(match).filter(grep))
+      const existing = entries.filter(selected)
+      if (cursor !== undefined) return existing.filter(match).filter(grep).slice(0, count)
+      // The manual: with --lines=, --grep= implies --reverse. While following, the last lines are counted before the
+      // pattern is applied.
+      if (follow) return newest(existing.filter(match), count).filter(grep)
+      if (isReverse || options.has('grep')) {
+        return newest(existing.filter(match).filter(grep), count).toReversed()
+      }
+      // Version 252 counts without --reverse: from --since on, or else from the end, ignoring --until.
+      if (options.has('since')) return existing.filter(match).slice(0, count)
+      return newest(existing, count).filter(match)
+    },
+    follow,
+    show: (entry) => match(entry) && grep(entry),
+    render,
+  }
+}
+
+/** How many existing entries to print: by default ten while following, otherwise all. */
+const readCount = (options: ParsedArguments['options']): number | 'all' | undefined => {
+  const text = options.get('lines')?.at(-1) ?? (options.has('follow') ? '' : 'all')
+  if (text === '' || text === 'all') return text === '' ? 10 : 'all'
+  return /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+function* print(entries: readonly Entry[], render: (entry: Entry) => string): Generator<Frame> {
+  for (let start = 0; start < entries.length; start += 500) {
+    yield {
+      stdout: entries
+        .slice(start, start + 500)
+        .map((entry) => `${render(entry)}\n`)
+        .join(''),
+    }
+  }
+}
+
+const GRAMMAR = createGrammar(
+  'f,follow m,merge a,all q,quiet e,pager-end no-pager no-tail o,output= output-fields= n,lines? u,unit= S,since= ' +
+    'r,reverse U,until= g,grep= case-sensitive? cursor= after-cursor=',
+)
+
+type Filter = (entry: Entry) => boolean
+
+interface FilterOptions {
+  readonly units: readonly string[]
+  /** `FIELD=value`, or `+` between alternatives. */
+  readonly matches: readonly string[]
+}
+
+/** Selects the entries by unit and field; returns journalctl's error message if a match is invalid. */
+const createFilter = ({ units, matches }: FilterOptions): Filter | string => {
+  const wrong = matches.find((match) => match !== '+' && !/^[A-Z0-9_]+=/.test(match))
+  if (wrong !== undefined) return `Failed to add match '${wrong}': Invalid argument`
+  const alternatives = splitAlternatives(matches)
+  const unitFilters = units.map(ofUnit)
+  return (entry) =>
+    (unitFilters.length === 0 || unitFilters.some((filter) => filter(entry))) &&
+    (alternatives.length === 0 || alternatives.some((fields) => matchesFields(fields, entry)))
+}
+
+interface GrepOptions {
+  readonly grep: string | undefined
+  /** `--case-sensitive`: empty if given without a value. */
+  readonly caseSensitive: string | undefined
+}
+
+/** Selects entries by their text; returns journalctl's error message if the pattern is invalid. */
+const createGrep = ({ grep, caseSensitive }: GrepOptions): Filter | string => {
+  if (grep === undefined) return () => true
+  // By default a pattern without a capital letter ignores case.
+  const isCaseSensitive =
+    caseSensitive === undefined ? /[A-Z]/.test(grep) : /^(?:|1|y|yes|t|true|on)$/i.test(caseSensitive)
+  try {
+    const pattern = new RegExp(grep, isCaseSensitive ? '' : 'i')
+    return ({ fields }) => pattern.test(fields['MESSAGE'] ?? '')
+  } catch {
+    return `Bad pattern "${grep}": it cannot be compiled`
+  }
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Selects entries from `--since` on: `-2m`, `2m ago`, `@1700000000` or a date in UTC; returns an error message otherwise. */
+const createSince = (since: string | undefined, nowMs: number): Filter | string =>
+  bounded(since, nowMs, ({ realtimeUs }, us) => realtimeUs >= us)
+
+/** Selects entries up to `--until`, in the same formats. */
+const createUntil = (until: string | undefined, nowMs: number): Filter | string =>
+  bounded(until, nowMs, ({ realtimeUs }, us) => realtimeUs <= us)
+
+const bounded = (
+  text: string | undefined,
+  nowMs: number,
+  isWithin: (entry: Entry, us: number) => boolean,
+): Filter | string => {
+  if (text === undefined) return () => true
+  const atMs = timeOf(text, nowMs)
+  if (Number.isNaN(atMs)) return `Failed to parse timestamp: ${text}`
+  return (entry) => isWithin(entry, atMs * 1000)
+}
+
+const timeOf = (text: string, nowMs: number): number => {
+  const [, ahead, behind, unit = ''] = /^(?:-(\d+)|(\d+))([smhd])[a-z]*(?: ago)?$/.exec(text) ?? []
+  const count = ahead ?? (text.endsWith('ago') ? behind : undefined)
+  if (count !== undefined) return nowMs - Number(count) * (UNIT_MS[unit] ?? Number.NaN)
+  const [, epoch] = /^@(\d+(?:\.\d+)?)$/.exec(text) ?? []
+  if (epoch !== undefined) return Number(epoch) * 1000
+  return /^\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?$/.test(text)
+    ? Date.parse(`${text.replace(' ', 'T')}${text.length === 10 ? 'T00:00' : ''}Z`)
+    : Number.NaN
+}
+
+/** Entries of the unit, and those of PID 1 about it. */
+const ofUnit = (name: string): Filter => {
+  const unit = name.includes('.') ? name : `${name}.service`
+  return ({ fields }) =>
+    fields['_SYSTEMD_UNIT'] === unit ||
+    (fields['_PID'] === '1' && fields['UNIT'] === unit) ||
+    (fields['_UID'] === '0' && fields['OBJECT_SYSTEMD_UNIT'] === unit)
+}
+
+type Fields = ReadonlyMap<string, ReadonlySet<string>>
+
+const splitAlternatives = (matches: readonly string[]): readonly Fields[] => {
+  const alternatives: Map<string, Set<string>>[] = []
+  let open: Map<string, Set<string>> | undefined
+  for (const match of matches) {
+    if (match === '+') {
+      open = undefined
+      continue
+    }
+    if (!open) {
+      open = new Map()
+      alternatives.push(open)
+    }
+    const [field, value] = [match.slice(0, match.indexOf('=')), match.slice(match.indexOf('=') + 1)]
+    open.set(field, (open.get(field) ?? new Set()).add(value))
+  }
+  return alternatives
+}
+
+/** Values of one field are alternatives; different fields must all match. */
+const matchesFields = (wanted: Fields, { fields }: Entry): boolean =>
+  [...wanted].every(([field, values]) => values.has(fields[field] ?? ''))
+
+/** Renders an entry for `-o`; undefined for an unknown format. */
+const renderEntry = (
+  output: string,
+  fields: readonly string[] | undefined,
+  bootId: string,
+): ((entry: Entry) => string) | undefined => {
+  if (output === 'json') return renderJson(fields, bootId)
+  if (output === 'cat') return (entry) => entry.fields['MESSAGE'] ?? ''
+  return output === 'short' ? renderShort : undefined
+}
+
+const renderJson = (outputFields: readonly string[] | undefined, bootId: string) => {
+  const wanted = outputFields && new Set(outputFields)
+  return ({ cursor, realtimeUs, monotonicUs, fields }: Entry): string => {
+    const shown: Record<string, string> = {
+      // These four are always included.
+      __CURSOR: cursor,
+      __REALTIME_TIMESTAMP: String(realtimeUs),
+      __MONOTONIC_TIMESTAMP: String(monotonicUs),
+      _BOOT_ID: bootId,
+    }
+    for (const [name, value] of Object.entries(fields)) {
+      if (!wanted || wanted.has(name)) shown[name] = value
+    }
+    return JSON.stringify(shown)
+  }
+}
+
+/** `Mar 02 08:15:30 simulated systemd[1]: …` */
+const renderShort = ({ realtimeUs, fields }: Entry): string => {
+  const at = new Date(realtimeUs / 1000)
+  const month = MONTHS[at.getUTCMonth()]
+  const day = String(at.getUTCDate()).padStart(2, '0')
+  const { SYSLOG_IDENTIFIER: name, _PID: pid, MESSAGE: message } = fields
+  return `${month} ${day} ${at.toISOString().slice(11, 19)} simulated ${name}[${pid}]: ${message}`
+}
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')

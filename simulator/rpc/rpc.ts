@@ -1,0 +1,310 @@
+import { tryJson } from '../../src/core/json.ts'
+import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
+import type { HttpRequest, HttpResponse } from '../endpoints.ts'
+import { type Precompile, STAKING } from './staking.ts'
+import { directive, type Directive, set } from '../scenario/directives.ts'
+import {
+  blockOfHash,
+  hex,
+  renderBlock,
+  type RenderedLog,
+  renderLogs,
+  renderReceipts,
+  tokenEventsIn,
+  TOKENS,
+  TRANSFER,
+} from './blocks.ts'
+
+/** Directives for the RPC of the node and for the references: other views of the chain. */
+export const rpcDirectives: readonly Directive[] = [
+  directive('rpc frozen', 'the RPC still responds, always with its current height', set({ rpcFrozen: true })),
+  directive('rpc thaws', 'the RPC reports the height of the node again', set({ rpcFrozen: false })),
+  directive('rpc fails', 'the RPC refuses connections, though its process runs', set({ rpcAnswers: false })),
+  directive('rpc answers', 'the RPC responds again', set({ rpcAnswers: true })),
+  directive(
+    'state diverges',
+    'execution computes another state: the hashes of its blocks differ, and consensus rejects each block of others',
+    (condition, atMs) => ({ ...condition, divergedMs: atMs }),
+  ),
+  directive('state agrees', 'the state is that of the network again', set({ divergedMs: undefined })),
+  directive('reference fails', 'the references refuse connections', set({ referenceAnswers: false })),
+  directive('reference answers', 'the references respond again', set({ referenceAnswers: true })),
+]
+
+interface RpcEndpointOptions {
+  readonly view: View
+  /** Whether `GET /height` is served too, as by a query service. */
+  readonly servesHeight: boolean
+  /** The first block that `POST /query` has logs of; without it the path does not exist. */
+  readonly tokenSince?: bigint
+}
+
+/** The responses of a JSON-RPC endpoint. */
+export const createRpcAnswer =
+  ({ view, servesHeight, tokenSince }: RpcEndpointOptions) =>
+  ({ method, path, body }: HttpRequest): HttpResponse => {
+    if (servesHeight && method === 'GET' && path === '/height')
+      return json(200, JSON.stringify({ height: Number(finalizedOf(view)) }))
+    if (tokenSince !== undefined && method === 'POST' && path === '/query') {
+      const known = { height: finalizedOf(view), since: tokenSince }
+      const text = answerQuery(body, known)
+      return text === undefined ? json(400, '{"error":"bad query"}') : json(200, text)
+    }
+    if (method === 'POST' && path === '/') {
+      return json(
+        200,
+        respond(body, (rpcMethod, params) => answerRpc(view, rpcMethod, params)),
+      )
+    }
+    return json(path === '/' ? 405 : 404, '')
+  }
+
+const json = (status: number, text: string): HttpResponse => ({ status, type: 'application/json', text })
+
+type AnswerMethod = (method: string, params: readonly unknown[]) => Reply
+
+/** The response body for a request body: one call or a batch, always JSON-RPC 2.0. */
+const respond = (body: string, answerMethod: AnswerMethod): string => {
+  const calls = tryJson(body)
+  return JSON.stringify(
+    Array.isArray(calls)
+      ? calls.map((call: unknown) => respondToCall(call, answerMethod))
+      : respondToCall(calls, answerMethod),
+  )
+}
+
+const respondToCall = (call: unknown, answerMethod: AnswerMethod): unknown => {
+  if (typeof call !== 'object' || call === null) return PARSE_ERROR
+  const { id, method, params }: RpcCall = call
+  // The node reports a parse error for a call without an id.
+  if (!isId(id)) return PARSE_ERROR
+  const reply =
+    typeof method === 'string'
+      ? answerMethod(method, Array.isArray(params) ? params : [])
+      : { error: { code: -32601, message: 'Invalid request' } }
+  return { jsonrpc: '2.0', ...reply, id }
+}
+
+interface RpcCall {
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly params?: unknown
+}
+
+const isId = (id: unknown): boolean =>
+  id === null || typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id))
+
+const PARSE_ERROR = { jsonrpc: '2.0', error: { code: -32601, message: 'Parse error' }, id: null } as const
+
+/** The chain as one RPC endpoint reports it. */
+interface View {
+  readonly chain: Chain
+  /** `Name/version`. */
+  clientVersion(): string
+  /** The newest proposed block. */
+  latest(): bigint
+  /** Without it the block that is final while the chain advances. */
+  finalized?(): bigint
+  /** The first block with another state than that of the network; undefined if there is none. */
+  divergedFrom?(): bigint | undefined
+  /** Without it the chain has no staking precompile. */
+  readonly staking?: Precompile
+}
+
+const finalizedOf = ({ latest, finalized }: Pick<View, 'latest' | 'finalized'>): bigint =>
+  finalized?.() ?? latest() - FINAL_AFTER
+
+/** Arbitrary; the node and its references must agree. */
+export const CHAIN_ID = 31_143
+
+type Reply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
+
+/** The response to one method. Like the node, it uses one error code for many errors. */
+const answerRpc = (view: View, method: string, params: readonly unknown[]): Reply => {
+  const row = METHODS[method]
+  return row ? row(view, params) : { error: { code: -32601, message: 'Method not found' } }
+}
+
+const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) => Reply>> = {
+  eth_blockNumber: (view) => ({ result: hex(view.latest()) }),
+  eth_chainId: () => ({ result: hex(CHAIN_ID) }),
+  net_version: () => ({ result: String(CHAIN_ID) }),
+  web3_clientVersion: ({ clientVersion }) => ({ result: clientVersion() }),
+  eth_syncing: () => ({ result: false }),
+  eth_getBlockByNumber: (view, [tag]) =>
+    atBlock(view, tag, (chain, block) => renderBlock(chain, block, view.divergedFrom?.())),
+  eth_getBlockReceipts: (view, [tag]) => atBlock(view, tag, renderReceipts),
+  eth_call: (view, [call, tag]) => callContract(view, call, tag),
+  eth_getStorageAt: (view, [address, slot, tag]) =>
+    withState(view, tag, (block) => {
+      const isStaking = view.staking && address === STAKING && typeof slot === 'string'
+      return { result: `0x${isStaking ? view.staking.storageAt(slot, block) : '0'.repeat(64)}` }
+    }),
+  eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view)),
+}
+
+/** An address without code returns no bytes. */
+const callContract = (view: View, call: unknown, tag: unknown): Reply =>
+  withState(view, tag, (block) => {
+    const { to, data }: { readonly to?: unknown; readonly data?: unknown } =
+      typeof call === 'object' && call !== null ? call : {}
+    if (!view.staking || to !== STAKING || typeof data !== 'string') return { result: '0x' }
+    const result = view.staking.call(data, block)
+    return 'bytes' in result
+      ? { result: `0x${result.bytes}` }
+      : { error: { code: 3, message: `execution reverted: ${result.revert}` } }
+  })
+
+/** Answers from the state of a block that the endpoint has. */
+const withState = (view: View, tag: unknown, answer: (block: bigint) => Reply): Reply => {
+  const head = view.latest()
+  const number = numberOf(tag, view)
+  if (number === undefined) return INVALID_PARAMS
+  return number > head ? rpcError('Block requested not found.') : answer(number)
+}
+
+/** Renders the block; null if the endpoint does not have it. */
+const atBlock = (view: View, tag: unknown, render: (chain: Chain, block: Block) => unknown): Reply => {
+  const number = numberOf(tag, view)
+  if (number === undefined) return { error: { code: -32602, message: 'Invalid params' } }
+  const block = number > view.latest() ? undefined : view.chain.block(number)
+  return { result: block ? render(view.chain, block) : null }
+}
+
+const numberOf = (tag: unknown, view: Pick<View, 'latest' | 'finalized'>): bigint | undefined => {
+  if (typeof tag !== 'string') return undefined
+  if (/^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/i.test(tag)) return BigInt(tag)
+  const latest = view.latest()
+  return { latest, pending: latest, safe: latest - 1n, finalized: finalizedOf(view), earliest: 0n }[tag]
+}
+
+/** The node's default: `toBlock` may be at most this many blocks after `fromBlock`. */
+const MAX_RANGE = 1000n
+
+interface LogFilter {
+  readonly blockHash?: unknown
+  readonly fromBlock?: unknown
+  readonly toBlock?: unknown
+  readonly address?: unknown
+  readonly topics?: unknown
+}
+
+/** The answer to `eth_getLogs`. `resolveBlock` resolves a tag or a hex quantity. */
+const getLogs = (
+  { chain: { seed }, latest }: View,
+  given: unknown,
+  resolveBlock: (tag: unknown) => bigint | undefined,
+): Reply => {
+  if (typeof given !== 'object' || given === null) return INVALID_PARAMS
+  const filter: LogFilter = given
+  const matches = readMatch(filter)
+  if (!matches) return INVALID_PARAMS
+  const range = readRange(filter, { seed, resolveBlock })
+  if (!range) return INVALID_PARAMS
+  const [from, to] = range
+  if (from > to) return rpcError('invalid block range')
+  if (to - from > MAX_RANGE) return rpcError('block range too large')
+  const head = latest()
+  const logs: RenderedLog[] = []
+  for (let block = from; block <= (to < head ? to : head); block += 1n) {
+    logs.push(...renderLogs(seed, block).filter(matches))
+  }
+  return { result: logs }
+}
+
+const rpcError = (message: string): Reply => ({ error: { code: -32602, message } })
+const INVALID_PARAMS = rpcError('Invalid params')
+
+const readRange = (
+  { blockHash, fromBlock = 'latest', toBlock = 'latest' }: LogFilter,
+  { seed, resolveBlock }: { readonly seed: number; readonly resolveBlock: (tag: unknown) => bigint | undefined },
+): readonly [bigint, bigint] | undefined => {
+  if (blockHash !== undefined) {
+    const block = typeof blockHash === 'string' ? blockOfHash(seed, blockHash) : undefined
+    return block === undefined ? undefined : [block, block]
+  }
+  const [from, to] = [resolveBlock(fromBlock), resolveBlock(toBlock)]
+  return from === undefined || to === undefined ? undefined : [from, to]
+}
+
+type Matches = (log: RenderedLog) => boolean
+
+/** Undefined if the filter is invalid. */
+const readMatch = ({ address, topics = [] }: LogFilter): Matches | undefined => {
+  const addresses = readValues(address)
+  if (!addresses || !Array.isArray(topics) || topics.length > 4) return undefined
+  const positions = topics.map(readValues)
+  if (positions.includes(undefined)) return undefined
+  return (log) =>
+    isAmong(addresses, log.address) && positions.every((values = [], index) => isAmong(values, log.topics[index]))
+}
+
+/** An empty list matches any value. */
+const isAmong = (values: readonly string[], value: string | undefined): boolean =>
+  values.length === 0 || (value !== undefined && values.includes(value))
+
+const readValues = (given: unknown): readonly string[] | undefined => {
+  if (given === undefined || given === null) return []
+  const values: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const texts = values.filter((value) => typeof value === 'string')
+  return texts.length === values.length ? texts.map((text) => text.toLowerCase()) : undefined
+}
+
+interface ServiceRange {
+  /** The newest block that the service has. */
+  readonly height: bigint
+  /** The first block that the service has logs of. */
+  readonly since: bigint
+}
+
+/** The ERC-20 logs that a query service returns for POST /query: one page, so without `next_block`. Undefined if the query is invalid. */
+const answerQuery = (body: string, { height, since }: ServiceRange): string | undefined => {
+  const query = readBody(body)
+  if (!query) return undefined
+  const first = query.from > since ? query.from : since
+  const last = query.to < height ? query.to : height
+  const logs: unknown[] = []
+  for (let block = first; query.wantsToken && block <= last; block += 1n) logs.push(...logsOf(block))
+  return JSON.stringify({ data: [{ logs }], archive_height: Number(height) })
+}
+
+const logsOf = (block: bigint) =>
+  tokenEventsIn(block).flatMap(({ address, topics, data }, index) =>
+    address === TOKENS.erc20
+      ? [
+          {
+            block_number: Number(block),
+            log_index: index,
+            address,
+            topic0: topics[0],
+            topic1: topics[1],
+            topic2: topics[2],
+            topic3: null,
+            data,
+          },
+        ]
+      : [],
+  )
+
+interface Body {
+  readonly from_block?: unknown
+  readonly to_block?: unknown
+  readonly logs?: unknown
+}
+
+const readBody = (text: string) => {
+  const body = tryJson(text)
+  if (typeof body !== 'object' || body === null) return undefined
+  const { from_block: from, to_block: to, logs }: Body = body
+  if (!isBlock(from) || !(to === undefined || to === null || isBlock(to)) || !Array.isArray(logs)) {
+    return undefined
+  }
+  return {
+    from: BigInt(from),
+    to: isBlock(to) ? BigInt(to) : 2n ** 53n,
+    wantsToken: JSON.stringify(logs).includes(TOKENS.erc20) && JSON.stringify(logs).includes(TRANSFER),
+  }
+}
+
+const isBlock = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

@@ -1,0 +1,141 @@
+import { constants } from 'node:os'
+import { parseDuration } from '../../src/core/units.ts'
+import type { Condition } from './timeline.ts'
+
+/** How a line of a scenario changes the node, at its time. */
+export type Effect = (condition: Condition, atMs: number) => Condition
+
+/** Sets values of the condition. */
+export const set =
+  (change: Partial<Condition>): Effect =>
+  (condition) => ({ ...condition, ...change })
+
+type Part =
+  | 'cleanup'
+  | 'execution'
+  | 'host'
+  | 'injectedLines'
+  | 'journal'
+  | 'log'
+  | 'native'
+  | 'staking'
+  | 'storage'
+  | 'versions'
+
+/** Sets values of one part of the condition, which may depend on its values before and on the time. */
+export const setIn =
+  <K extends Part>(part: K) =>
+  (change: Partial<Condition[K]> | ((before: Condition[K], atMs: number) => Partial<Condition[K]>)): Effect =>
+  (condition, atMs) => ({
+    ...condition,
+    [part]: { ...condition[part], ...(typeof change === 'function' ? change(condition[part], atMs) : change) },
+  })
+
+/** One kind of line in a scenario. */
+export interface Directive {
+  readonly subject: string
+  readonly verb: string
+  /** Description of the argument; undefined if there is none. */
+  readonly argument: string | undefined
+  readonly meaning: string
+  /** Undefined if the argument is invalid. */
+  read(argument: string): Effect | undefined
+}
+
+type Read = Pick<Directive, 'argument' | 'read'>
+
+/** `name` is subject and verb. */
+export const directive = (name: `${string} ${string}`, meaning: string, effect: Effect | Read): Directive => {
+  const [subject = '', verb = ''] = name.split(' ')
+  return { subject, verb, meaning, ...('read' in effect ? effect : { argument: undefined, read: () => effect }) }
+}
+
+/** The effect of a directive with an argument. */
+export const taking = <T>({ expected, read }: Argument<T>, effect: (value: T) => Effect): Read => ({
+  argument: expected,
+  read: (text) => {
+    const value = read(text)
+    return value === undefined ? undefined : effect(value)
+  },
+})
+
+/** Parses what follows the verb; undefined if the text is invalid. */
+export interface Argument<T> {
+  readonly expected: string
+  read(text: string): T | undefined
+}
+
+export const wholeNumber = (
+  expected: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Argument<number> => ({
+  expected,
+  read: (text) => {
+    const number = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+    return number >= from && number <= to ? number : undefined
+  },
+})
+
+export const blocks: Argument<bigint> = {
+  expected: 'a number of blocks, such as 120',
+  read: (text) => (/^\d{1,7}$/.test(text) ? BigInt(text) : undefined),
+}
+
+export const exitCode = wholeNumber('an exit code from 0 to 255', { from: 0, to: 255 })
+export const deviceCount = wholeNumber('a number of devices from 1 to 9', { from: 1, to: 9 })
+export const percent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
+export const peerCount = wholeNumber('a number of peers up to 1000', { from: 0, to: 1000 })
+export const basisPoints = wholeNumber('basis points, from 0 to 10000', { from: 0, to: 10_000 })
+export const linesPerBlock = wholeNumber('a number of lines up to 100', { from: 0, to: 100 })
+export const linesPerSecond = wholeNumber('a number of lines from 1 to 10000', { from: 1, to: 10_000 })
+
+const DAY_MS = 86_400_000
+
+export const duration: Argument<number> = {
+  expected: 'a duration such as 3m',
+  read: (text) => {
+    const ms = parseDuration(text)
+    return ms !== undefined && Number.isInteger(ms) && ms > 0 && ms <= DAY_MS ? ms : undefined
+  },
+}
+
+export const oneOf = <const T extends string>(words: readonly T[]): Argument<T> => ({
+  expected: `one of ${words.join(', ')}`,
+  read: (text) => words.find((word) => word === text),
+})
+
+/** `ms` is undefined for `once`. */
+export const onceOrWhile: Argument<{ readonly ms: number | undefined }> = {
+  expected: '"once", or a duration such as 20s',
+  read: (text) => {
+    if (text === 'once') return { ms: undefined }
+    const ms = duration.read(text)
+    return ms === undefined ? undefined : { ms }
+  },
+}
+
+export const percentInTime: Argument<{ readonly percent: number; readonly ms: number }> = {
+  expected: 'a percentage and a duration, such as "95 in 10m"',
+  read: (text) => {
+    const [, share = '', time = ''] = /^(\S+) in (\S+)$/.exec(text) ?? []
+    const [goal, ms] = [percent.read(share), duration.read(time)]
+    return goal === undefined || ms === undefined ? undefined : { percent: goal, ms }
+  },
+}
+
+interface Signal {
+  readonly number: number
+  readonly dumpsCore: boolean
+}
+
+export const signal: Argument<Signal> = {
+  expected: 'a signal, such as SIGABRT',
+  read: (text) => {
+    const known = Object.entries(constants.signals).find(([name]) => name === text)
+    return known && { number: known[1], dumpsCore: DUMPING.has(text) }
+  },
+}
+
+const DUMPING: ReadonlySet<string> = new Set(
+  ['ABRT', 'BUS', 'FPE', 'ILL', 'QUIT', 'SEGV', 'SYS', 'TRAP'].map((name) => `SIG${name}`),
+)

@@ -1,0 +1,192 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { ConfigError, excerpt } from '../../src/core/errors.ts'
+import { packageFile } from '../../src/core/package.ts'
+import { closestMatch } from '../../src/core/suggest.ts'
+import { parseDuration } from '../../src/core/units.ts'
+import { consensusDirectives } from '../consensus/consensus-log.ts'
+import { logVolumeDirectives } from '../consensus/log-lines.ts'
+import { statesyncDirectives } from '../consensus/statesync.ts'
+import { executionDirectives } from '../execution.ts'
+import { formatDirectives } from '../format-drift.ts'
+import { hostDirectives } from '../host/host.ts'
+import { injectedLineDirectives } from '../injected-lines.ts'
+import { journalDirectives } from '../journal/journal.ts'
+import { keyDirectives } from '../keystore/key-files.ts'
+import { nativeDirectives } from '../native.ts'
+import { rpcDirectives } from '../rpc/rpc.ts'
+import { stakingDirectives } from '../rpc/staking.ts'
+import { cleanupDirectives } from '../services/units.ts'
+import { panics, ROLES, serviceDirectives } from '../services/service.ts'
+import { storageDirectives } from '../storage.ts'
+import { statusDirectives } from '../status-report.ts'
+import { toolFaultDirectives } from '../tools/tools.ts'
+import { versionDirectives } from '../versions.ts'
+import type { Directive, Effect } from './directives.ts'
+
+/** Every kind of line that a scenario may contain. */
+export const directives: readonly Directive[] = [
+  ...consensusDirectives,
+  ...rpcDirectives,
+  ...stakingDirectives,
+  panics,
+  ...ROLES.flatMap(serviceDirectives),
+  ...executionDirectives,
+  ...storageDirectives,
+  ...versionDirectives,
+  ...keyDirectives,
+  ...hostDirectives,
+  ...statusDirectives,
+  ...toolFaultDirectives,
+  ...formatDirectives,
+  ...logVolumeDirectives,
+  ...injectedLineDirectives,
+  ...cleanupDirectives,
+  ...journalDirectives,
+  ...nativeDirectives,
+  ...statesyncDirectives,
+]
+
+interface Step {
+  /** Time since the start of the simulation. */
+  readonly afterMs: number
+  /** The line in the file. */
+  readonly text: string
+  readonly effect: Effect
+}
+
+export interface Scenario {
+  readonly name: string
+  /** The first comment of the file. */
+  readonly description: string
+  /** The failures of docs/reference/failures.md that it simulates: `# Failure: F1, F10`. */
+  readonly failures: readonly string[]
+  /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
+  readonly signal: string | undefined
+  /** The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: sync, epoch unknown`. */
+  readonly restart: readonly string[]
+  /** The alerts of which one is the first cause of the diagnosis once the failure is detected: `# Cause: …`. */
+  readonly causes: readonly string[]
+  readonly steps: readonly Step[]
+}
+
+/**
+ * Parses a scenario: comments after `#`, and lines `time subject verb [argument]` in order of time. Throws a
+ * ConfigError, and nothing else, if the text is invalid.
+ */
+export const parseScenario = (name: string, text: string): Scenario => {
+  const lines = text.split('\n').map((line) => line.trim())
+  const description = lines.find((line) => line.startsWith('#'))?.replace(/^#\s*/, '') ?? ''
+  const failures = heading(lines, 'Failure')?.split(/[,\s]+/) ?? []
+  const signal = heading(lines, 'Signal')
+  const restart = heading(lines, 'Restart')?.split(/,\s*/) ?? []
+  const causes = heading(lines, 'Cause')?.split(/,\s*/) ?? []
+  const steps: Step[] = []
+  for (const [index, line] of lines.entries()) {
+    if (line === '' || line.startsWith('#')) continue
+    const complain = complaintAt(`${name}, line ${index + 1}`)
+    const step = parseStep(line, complain)
+    const before = steps.at(-1)
+    if (before && before.afterMs > step.afterMs) {
+      throw complain({ what: 'goes back in time', came: line, expected: `no earlier than "${before.text}"` })
+    }
+    steps.push(step)
+  }
+  return { name, description, failures, signal, restart, causes, steps }
+}
+
+const heading = (lines: readonly string[], word: string): string | undefined =>
+  lines.find((line) => line.startsWith(`# ${word}: `))?.slice(`# ${word}: `.length)
+
+const LATEST_MS = 7 * 24 * 3_600_000
+
+interface Complaint {
+  readonly what: string
+  readonly came: string
+  readonly expected: string
+  readonly meant?: string | undefined
+}
+
+type Complain = (complaint: Complaint) => ConfigError
+
+const complaintAt =
+  (place: string): Complain =>
+  ({ what, came, expected, meant }) =>
+    new ConfigError(
+      `${place}: ${what}: "${excerpt(came)}"\n  expected: ${expected}` +
+        (meant === undefined ? '' : `\n  did you mean "${meant}"?`),
+    )
+
+const parseStep = (line: string, complain: Complain): Step => {
+  const [time = '', subject = '', verb = '', ...rest] = line.split(/\s+/)
+  const afterMs = parseDuration(time)
+  if (afterMs === undefined || !Number.isInteger(afterMs) || afterMs > LATEST_MS) {
+    const expected = 'a time since the start, such as 20s or 1m30s, at most a week'
+    throw complain({ what: 'not a time', came: time, expected })
+  }
+  const directive = findDirective(subject, verb, complain)
+  const argument = rest.join(' ')
+  if (directive.argument === undefined && argument !== '') {
+    throw complain({ what: 'unexpected argument', came: argument, expected: `nothing after "${subject} ${verb}"` })
+  }
+  const effect = directive.read(argument)
+  if (!effect) {
+    const what = `wrong argument after "${subject} ${verb}"`
+    throw complain({ what, came: argument, expected: directive.argument ?? 'nothing' })
+  }
+  return { afterMs, text: line, effect }
+}
+
+const findDirective = (subject: string, verb: string, complain: Complain): Directive => {
+  const subjects = new Set(directives.map((directive) => directive.subject))
+  if (!subjects.has(subject)) {
+    throw complain({
+      what: 'unknown subject',
+      came: subject,
+      expected: [...subjects].join(', '),
+      meant: closestMatch(subject, subjects),
+    })
+  }
+  const ofSubject = directives.filter((directive) => directive.subject === subject)
+  const found = ofSubject.find((directive) => directive.verb === verb)
+  if (found) return found
+  const verbs = ofSubject.map((directive) => directive.verb)
+  throw complain({
+    what: `unknown verb of ${subject}`,
+    came: verb,
+    expected: verbs.join(', '),
+    meant: closestMatch(verb, verbs),
+  })
+}
+
+const SUFFIX = '.scenario'
+const folder = packageFile('scenarios/')
+
+/** The scenarios that are part of the package, sorted by name. */
+export const listScenarios = async (): Promise<readonly Scenario[]> =>
+  await Promise.all((await readNames()).map(async (name) => await readScenario(`${folder}${name}${SUFFIX}`)))
+
+/** Loads a scenario of the package by name, or a file: a path that contains `/` or ends in `.scenario`. Throws a ConfigError. */
+export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {
+  if (nameOrFile.includes('/') || nameOrFile.endsWith(SUFFIX)) return await readScenario(nameOrFile)
+  const names = await readNames()
+  if (names.includes(nameOrFile)) return await readScenario(`${folder}${nameOrFile}${SUFFIX}`)
+  const meant = closestMatch(nameOrFile, names)
+  throw new ConfigError(
+    `unknown scenario "${excerpt(nameOrFile)}"${meant === undefined ? '' : `; did you mean ${meant}?`} ` +
+      `Use --list to print all scenarios, or a path that ends in ${SUFFIX}`,
+  )
+}
+
+const readNames = async (): Promise<readonly string[]> =>
+  (await readdir(folder))
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => basename(name, SUFFIX))
+    .toSorted()
+
+const readScenario = async (file: string): Promise<Scenario> => {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(`could not read the scenario ${file}: ${String(error)}`)
+  })
+  return { ...parseScenario(basename(file), text), name: basename(file, SUFFIX) }
+}

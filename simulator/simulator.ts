@@ -1,0 +1,142 @@
+import type { Clock } from '../src/core/clock.ts'
+import { type Chain, createChain, createChainWithBoundary } from './chain.ts'
+import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.ts'
+import { createPackageTool, createVersionTool, installedVersion, writeForkFile } from './versions.ts'
+import { fileSystemAt } from './host/file-system.ts'
+import { createHostTree } from './host/host-tree.ts'
+import { createKeyFiles } from './keystore/key-files.ts'
+import { createKeystoreTool } from './keystore/keystore-tool.ts'
+import { createNode, type SimulatedNode } from './node.ts'
+import { LIVELY, type Pace } from './pace.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import { createTimeline } from './scenario/timeline.ts'
+import { createChronyc } from './host/host.ts'
+import { createJournalctl } from './journal/journalctl.ts'
+import { createStatusTool } from './status-report.ts'
+import { createStorageTool } from './storage.ts'
+import { createSystemctl } from './services/systemctl.ts'
+import { serveTools, type Tool, withFaults } from './tools/tools.ts'
+
+/** The chain of a scenario: of the same seed always the same, unless an epoch of it ends at a certain time. */
+export const chainFor = (scenario: Scenario, beginMs: number, seed = 1): Chain => {
+  const { segments } = createTimeline(scenario, beginMs)
+  const boundaryMs = segments.findLast(({ condition }) => condition.epochEndsMs !== undefined)?.condition.epochEndsMs
+  return boundaryMs === undefined ? createChain(seed) : createChainWithBoundary(seed, boundaryMs)
+}
+
+interface HostOptions {
+  readonly clock: Clock
+  /** The name prefix of units and tools. */
+  readonly prefix: string
+  readonly scenario: Scenario
+  /** Directory for the node's files. */
+  readonly directory: string
+  readonly chain: Chain
+  /** Index of the node in the chain's validators. */
+  readonly index?: number
+  /** Reference time of the network's forks, in milliseconds; by default the start of the node. */
+  readonly forksFromMs?: number
+  readonly pace?: Pace
+  /** How far into its scenario the node starts, in milliseconds. */
+  readonly elapsedMs?: number
+}
+
+export type SimulatedHost = Awaited<ReturnType<typeof createSimulatedHost>>
+
+/** A simulated node on its host, as files and functions: no port is open and no program is on PATH. */
+export const createSimulatedHost = async (options: HostOptions) => {
+  const { clock, directory, prefix, pace = LIVELY } = options
+  const node = createNode(options)
+  const keyFiles = await createKeyFiles(node, directory)
+  const { nodeDirectory } = keyFiles.places
+  const host = await createHostTree(node, { clock, directory, nodeDirectory, pace })
+  const { forksFromMs = node.timeline.beginMs } = options
+  return {
+    prefix,
+    ownPublicKey: node.own.publicKey,
+    /** The first block that its query service has logs of. */
+    firstServiceBlock: Number(firstServiceBlock(node)),
+    node,
+    endpoints: createEndpoints(node),
+    /** The commands of the host, by name. */
+    tools: toolsOf(node, { clock, pace }),
+    ...keyFiles.places,
+    host: host.places,
+    /** The file system of a directory of the node, for a host that has no disk of its own. */
+    fileSystem: fileSystemAt(node, host.places.directories),
+    /** The file with the forks of its network, for the agent. */
+    forksFile: await writeForkFile(directory, forksFromMs),
+    /** Updates the files as the scenario requires, until the signal aborts. */
+    keep: async (signal: AbortSignal): Promise<void> => {
+      await Promise.all([keyFiles.keep({ clock, signal, pace }), host.keep(signal)])
+    },
+  }
+}
+
+const toolsOf = (
+  node: SimulatedNode,
+  { clock, pace }: { readonly clock: Clock; readonly pace: Pace },
+): Readonly<Record<string, Tool>> => ({
+  systemctl: createSystemctl(node),
+  journalctl: createJournalctl(node.journal, clock, pace),
+  chronyc: createChronyc(node),
+  'dpkg-query': createPackageTool(node),
+  [`${node.prefix}-mpt`]: withFaults({ node, clock, name: 'mpt' }, createStorageTool(node)),
+  [`${node.prefix}-status`]: withFaults({ node, clock, name: 'status' }, createStatusTool(node)),
+  [`${node.prefix}-node`]: createVersionTool(node),
+  [`${node.prefix}-keystore`]: createKeystoreTool({
+    prefix: node.prefix,
+    version: () => installedVersion(node.condition().versions),
+  }),
+})
+
+/** Ports are on the loopback interface; 0 takes a free one. */
+interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
+  readonly rpcPort: number
+  readonly referencePort: number
+  /** Where the metrics of consensus are served. */
+  readonly nativePort?: number
+  readonly otelPort?: number
+  /** The same seed gives the same chain. */
+  readonly seed?: number
+  /** The compiled `tool.js` that the tools start; by default that of the build. */
+  readonly toolClient?: string
+}
+
+export type Simulator = Awaited<ReturnType<typeof createSimulator>>
+
+/** Starts one node, one reference and the tools of its host. */
+export const createSimulator = async (options: SimulatorOptions) => {
+  const { clock, directory, seed = 1, elapsedMs = 0, nativePort = 0, otelPort = 0 } = options
+  const chain = chainFor(options.scenario, clock.now() - elapsedMs, seed)
+  const simulated = await createSimulatedHost({ ...options, chain })
+  const { endpoints, tools } = simulated
+  const rpc = await serveEndpoint(endpoints.rpc, options.rpcPort)
+  const reference = await serveEndpoint(endpoints.reference, options.referencePort)
+  const native = await serveEndpoint(endpoints.native, nativePort)
+  const otel = await serveEndpoint(endpoints.otel, otelPort)
+  const served = await serveTools({ directory, tools, client: options.toolClient })
+  const end = new AbortController()
+  const { signal } = end
+  const kept = Promise.all([
+    ...[reference, rpc, native, otel].map(async ({ keep }) => keep({ clock, signal })),
+    simulated.keep(signal),
+  ])
+  return {
+    ...simulated,
+    rpcUrl: rpc.url,
+    /** Another endpoint of the same chain; also serves `GET /height`. */
+    referenceUrl: reference.url,
+    /** Consensus' own metrics. */
+    nativeUrl: native.url,
+    /** The same metrics, served by an OpenTelemetry collector. */
+    otelUrl: otel.url,
+    /** To be added to PATH; the tools and their socket are below `directory`. */
+    binDirectory: served.binDirectory,
+    close: async (): Promise<void> => {
+      end.abort()
+      await kept
+      await Promise.all([rpc.shut(), reference.shut(), native.shut(), otel.shut(), served.close()])
+    },
+  }
+}

@@ -1,0 +1,236 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { asError } from '../../src/core/errors.ts'
+import { shellQuote } from '../../src/core/format.ts'
+import { packageFile } from '../../src/core/package.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import type { SimulatedNode } from '../node.ts'
+import { directive, type Directive, type Effect } from '../scenario/directives.ts'
+
+/** A part of the behaviour of a tool. The last one is its exit status. */
+export type Frame =
+  | { readonly stdout: string }
+  | { readonly stderr: string }
+  | { readonly ignores: 'SIGTERM' }
+  | { readonly exit: number }
+  | { readonly signal: 'SIGABRT' }
+
+/** A command as a function. A command that follows something runs until the signal aborts. */
+export type Tool = (argv: readonly string[], signal: AbortSignal) => Iterable<Frame> | AsyncIterable<Frame>
+
+interface ToolServerOptions {
+  readonly directory: string
+  readonly tools: Readonly<Record<string, Tool>>
+  /** The compiled `tool.js`; by default that of the build. */
+  readonly client?: string | undefined
+}
+
+interface ToolServer {
+  /** To be added to PATH. */
+  readonly binDirectory: string
+  close(): Promise<void>
+}
+
+/** Writes the commands to `directory/bin`; each call is handled here, over a socket. */
+export const serveTools = async ({
+  directory,
+  tools,
+  client = packageFile('dist/tool.js'),
+}: ToolServerOptions): Promise<ToolServer> => {
+  const binDirectory = join(directory, 'bin')
+  const path = join(directory, 'tools.sock')
+  await mkdir(binDirectory, { recursive: true })
+  await rm(path, { force: true })
+  for (const name of Object.keys(tools)) {
+    const words = [process.execPath, client, path, name].map(shellQuote).join(' ')
+    // Without a limit, a tool that aborts would write a core file.
+    await writeFile(join(binDirectory, name), `#!/bin/sh\nulimit -c 0\nexec ${words} "$@"\n`)
+    await chmod(join(binDirectory, name), 0o755)
+  }
+  const callers = new Set<Socket>()
+  const server = createServer((socket) => {
+    callers.add(socket)
+    socket.on('close', () => callers.delete(socket))
+    socket.on('error', () => socket.destroy())
+    converse(socket, tools).catch(() => socket.destroy())
+  })
+  server.listen(path)
+  await once(server, 'listening')
+  return {
+    binDirectory,
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of callers) socket.destroy()
+      await closed
+    },
+  }
+}
+
+const converse = async (socket: Socket, tools: ToolServerOptions['tools']): Promise<void> => {
+  const gone = new AbortController()
+  socket.on('close', () => gone.abort())
+  const send = async (frame: Frame): Promise<void> => {
+    if (socket.write(`${JSON.stringify(frame)}\n`)) return
+    await once(socket, 'drain', { signal: gone.signal })
+  }
+  const lines = createInterface({ input: socket })
+  // readline emits the socket's error again and throws it without a listener, as when the caller is killed.
+  lines.on('error', () => socket.destroy())
+  for await (const line of lines) {
+    const { name, argv } = readCall(line)
+    try {
+      for await (const frame of tools[name]?.(argv, gone.signal) ?? [{ exit: 127 }]) await send(frame)
+    } catch (error) {
+      await send({ stderr: `${name}: ${asError(error).message}\n` })
+      await send({ exit: 1 })
+    }
+    break
+  }
+  socket.end()
+}
+
+interface Call {
+  readonly name: string
+  readonly argv: readonly string[]
+}
+
+const readCall = (line: string): Call => {
+  const call: unknown = JSON.parse(line)
+  if (!isCall(call)) throw new TypeError('expected {name, argv}')
+  return call
+}
+
+const isCall = (value: unknown): value is Call =>
+  typeof value === 'object' &&
+  value !== null &&
+  'name' in value &&
+  typeof value.name === 'string' &&
+  'argv' in value &&
+  Array.isArray(value.argv) &&
+  value.argv.every((word) => typeof word === 'string')
+
+/** What one of the node's own tools does when it is called. */
+export type ToolState = 'answers' | 'hangs' | 'aborts'
+
+const setTool =
+  (name: 'mpt' | 'status', state: ToolState): Effect =>
+  (condition) => ({ ...condition, tools: { ...condition.tools, [name]: state } })
+
+const hangAndRecover = (subject: 'mpt' | 'status'): readonly Directive[] => [
+  directive(`${subject} hangs`, 'the tool does not end and ignores SIGTERM', setTool(subject, 'hangs')),
+  directive(`${subject} answers`, 'the tool works again; calls that still hang end', setTool(subject, 'answers')),
+]
+
+export const toolFaultDirectives: readonly Directive[] = [
+  ...hangAndRecover('status'),
+  ...hangAndRecover('mpt'),
+  directive(
+    'mpt aborts',
+    'the tool writes a backtrace with an assertion and is killed by SIGABRT',
+    setTool('mpt', 'aborts'),
+  ),
+]
+
+const POLL_MS = 100
+
+/** A tool of the node that hangs or aborts when the scenario requires it. */
+export const withFaults = (
+  { node, clock, name }: { readonly node: SimulatedNode; readonly clock: Clock; readonly name: 'mpt' | 'status' },
+  tool: Tool,
+): Tool =>
+  async function* (argv, signal) {
+    const isState = (state: string): boolean => node.condition().tools[name] === state
+    const hangs = isState('hangs')
+    const aborts = name === 'mpt' && (hangs || isState('aborts'))
+    if (hangs) yield { ignores: 'SIGTERM' }
+    // The storage tool hangs in the backtrace of an abort, where its output says that it may.
+    if (aborts) yield { stderr: BACKTRACE }
+    else if (hangs) yield { stderr: 'waiting for the control panel\n' }
+    while (isState('hangs') && !signal.aborted) await clock.sleep(POLL_MS, signal)
+    if (!aborts) yield* tool(argv, signal)
+    else yield* [{ stderr: assertion(node.prefix) }, { signal: 'SIGABRT' }] satisfies Frame[]
+  }
+
+const ADDRESSES = ['0x5581b3e0c4d1', '0x5581b3dfa2e8', '0x5581b3df7c40'] as const
+
+const BACKTRACE = `
+${ADDRESSES.map((address) => `      ${address}\n`).join('')}
+   Attempting async signal unsafe human readable stacktrace (this may hang):
+`
+
+/** The backtrace with names, then the assertion and its message. */
+const assertion = (prefix: string): string => {
+  const place = `/usr/src/${prefix}-execution/category/mpt/db_metadata_context.cpp:318`
+  const context = `${prefix}::mpt::DbMetadataContext::DbMetadataContext`
+  return [
+    `      ${ADDRESSES[0]}: ${prefix}_assertion_failed`,
+    `      ${ADDRESSES[1]}: ${context}(${prefix}::async::AsyncIO&)`,
+    `                      [${place}]`,
+    `      ${ADDRESSES[2]}: main`,
+    `${prefix}-mpt: ${place}: ${context}(${prefix}::async::AsyncIO &): Assertion '!is_dirty || can_write' failed.`,
+    'DB metadata was closed dirty, but not opened for healing',
+    '',
+  ].join('\n')
+}
+
+/** The arguments of a tool, parsed as by getopt_long. */
+export interface ParsedArguments {
+  /** Every value of an option, in order; an empty string if it takes none. */
+  readonly options: ReadonlyMap<string, readonly string[]>
+  readonly operands: readonly string[]
+}
+
+type Grammar = ReadonlyMap<string, { readonly name: string; readonly value: string }>
+
+/** The options of a tool: `f,follow` is a flag, `o,output=` needs a value, and that of `n,lines?` is optional. */
+export const createGrammar = (options: string): Grammar =>
+  new Map(
+    options.split(/\s+/).flatMap((option) => {
+      const [, list = '', value = ''] = /^(.*?)([=?]?)$/.exec(option) ?? []
+      const names = list.split(',')
+      return names.map((name) => [name, { name: names.at(-1) ?? name, value }] as const)
+    }),
+  )
+
+/** Parses arguments, or returns getopt's error message. */
+export const parseArguments = (grammar: Grammar, argv: readonly string[]): ParsedArguments | string => {
+  const options = new Map<string, readonly string[]>()
+  const operands: string[] = []
+  const rest = [...argv]
+  const add = (name: string, value: string): void => {
+    options.set(name, [...(options.get(name) ?? []), value])
+  }
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const long = /^--([^=]+)(?:=(.*))?$/s.exec(word)
+    const short = /^-([^-])(.*)$/s.exec(word)
+    if (!long && !short) {
+      operands.push(word)
+      continue
+    }
+    const spelled = long?.[1] ?? short?.[1] ?? ''
+    const option = grammar.get(spelled)
+    if (!option) {
+      return long ? `unrecognized option '--${spelled}'` : `invalid option -- '${spelled}'`
+    }
+    const attached = long ? long[2] : short?.[2] || undefined
+    if (option.value === '') {
+      add(option.name, '')
+      // `-fn5`: after an option without a value follows the next option.
+      if (short && attached !== undefined) rest.unshift(`-${attached}`)
+    } else if (attached !== undefined) {
+      add(option.name, attached)
+    } else if (option.value === '=') {
+      const value = rest.shift()
+      if (value === undefined) return `option '${word}' requires an argument`
+      add(option.name, value)
+    } else {
+      // Only a number or `all` can be the detached value of an optional one (`-n 5`, `--lines all`).
+      add(option.name, /^(?:\d+|all)$/.test(rest[0] ?? '') ? (rest.shift() ?? '') : '')
+    }
+  }
+  return { options, operands }
+}

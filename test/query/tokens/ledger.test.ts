@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError } from '../../../src/core/errors.ts'
+import { QueryError } from '../../../query/client/errors.ts'
+import { createLedger } from '../../../query/tokens/ledger.ts'
+import type { LedgerOptions } from '../../../query/tokens/types.ts'
+import { LEDGER_FIELDS } from '../../../query/tokens/signatures.ts'
+import {
+  balancesOf,
+  bodyOf,
+  CONTRACT,
+  handover,
+  oddities,
+  pageOf,
+  pageOfBody,
+  person,
+  placed,
+  resultOf,
+  transfer,
+  word,
+  ZERO,
+} from './pages.ts'
+
+const [ANN, BOB] = [person(1), person(2)]
+const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }
+const MINT = transfer(ZERO, ANN, 10)
+
+describe('which logs are applied', () => {
+  test('edge case 37: two logs of one page with one position are rejected, equal or different', () => {
+    // The log_index begins again in each transaction: Bob has 10, and must not have 5.
+    const given = transfer(ANN, BOB, 5)
+    for (const second of [given, transfer(ANN, BOB, 6)]) {
+      const page = pageOf([...placed([MINT], 1), ...placed([given], 2), ...placed([second], 2)])
+      expect(() => resultOf(ERC20, page)).toThrow(
+        /two logs of one response have the same block_number and log_index\n {2}output: log_index 0 in block 2\n {2}what to do: .*begins again in each transaction/,
+      )
+    }
+  })
+
+  test('edge case 37: of a page that overlaps the one before, only new blocks are applied', () => {
+    const result = resultOf(
+      ERC20,
+      pageOf(placed([MINT], 5), { from: 0, next: 10 }),
+      pageOf([...placed([MINT], 5), ...placed([MINT], 12)], { from: 5, next: 20 }),
+    )
+    expect(balancesOf(result)).toEqual({ [ANN]: 20n })
+    expect(oddities(result)).toEqual({ duplicate: 1 })
+  })
+
+  test('edge case 37: a page of applied blocks changes nothing, and the next page continues after all of them', () => {
+    const result = resultOf(
+      ERC20,
+      pageOf(placed([MINT], 5), { from: 0, next: 10 }),
+      pageOf(placed([MINT], 5), { from: 3, next: 7 }),
+      pageOf(placed([MINT], 12), { from: 10, next: 20 }),
+    )
+    expect(balancesOf(result)).toEqual({ [ANN]: 20n })
+    expect(oddities(result)).toEqual({ duplicate: 1 })
+  })
+
+  test('edge case 38: a removed log is not applied, or reversed', () => {
+    const sent = { ...transfer(ANN, BOB, 3), block_number: 2, log_index: 0 }
+    const removed = { ...sent, removed: true }
+    const mint = placed([{ ...MINT, removed: false }])
+    for (const logs of [
+      [...mint, removed],
+      [...mint, sent, removed],
+      [removed, ...mint],
+    ]) {
+      const result = resultOf(ERC20, pageOf(logs))
+      expect(balancesOf(result)).toEqual({ [ANN]: 10n })
+      expect(oddities(result)).toEqual({ removed: 1 })
+    }
+    // Removed first, then added again.
+    const again = resultOf(ERC20, pageOf([...mint, removed, sent]))
+    expect(balancesOf(again)).toEqual({ [ANN]: 7n, [BOB]: 3n })
+    expect(oddities(again)).toEqual({ removed: 1 })
+    const other = { ...transfer(ANN, BOB, 4), block_number: 2, log_index: 0 }
+    expect(balancesOf(resultOf(ERC20, pageOf([...mint, sent, removed, other])))).toEqual({ [ANN]: 6n, [BOB]: 4n })
+  })
+
+  test('edge case 38: removing a log of an earlier page is an error', () => {
+    const page = pageOf([...placed([{ ...MINT, removed: true }], 5)], { from: 5, next: 20 })
+    expect(() => resultOf(ERC20, pageOf(placed([MINT], 5), { from: 0, next: 10 }), page)).toThrow(
+      /log of block 5 was removed/,
+    )
+  })
+
+  test('edge case 43: a topic that is null, absent or empty is no topic', () => {
+    const { topic3: _, ...absent } = transfer(ANN, BOB, 1)
+    const logs = placed([MINT, absent, { ...absent, topic3: '' }, { ...absent, topic3: null }])
+    const result = resultOf(ERC20, pageOf(logs))
+    expect(balancesOf(result)).toEqual({ [ANN]: 7n, [BOB]: 3n })
+    expect(oddities(result)).toEqual({})
+  })
+
+  test('edge case 44: block numbers as hex or decimal text', () => {
+    const logs = [
+      { ...MINT, block_number: '0x1a', log_index: '0x0' },
+      { ...MINT, block_number: '26', log_index: 1 },
+    ]
+    const result = resultOf(ERC20, pageOf(logs))
+    expect(balancesOf(result)).toEqual({ [ANN]: 20n })
+    const again = [...logs, { ...MINT, block_number: 26, log_index: '0x1' }]
+    expect(() => resultOf(ERC20, pageOf(again))).toThrow('log_index 1 in block 26')
+  })
+
+  test('edge case 45: other contracts and other events are dropped and counted', () => {
+    const logs = placed([
+      MINT,
+      { ...MINT, address: person(7) },
+      { ...MINT, topic0: `0x${word(1)}` },
+      { ...MINT, topic0: null, topic1: null, topic2: null, topic3: null },
+    ])
+    const result = resultOf(ERC20, pageOf(logs))
+    expect(balancesOf(result)).toEqual({ [ANN]: 10n })
+    expect(oddities(result)).toEqual({ unrequested: 3 })
+  })
+
+  test('edge case 46: without logs the result is empty and valid', () => {
+    for (const standard of ['erc20', 'erc721', 'erc1155'] as const) {
+      expect(resultOf({ standard }, pageOf([]))).toMatchObject({
+        rows: [],
+        intervals: [],
+        partial: false,
+        nonConserving: false,
+        hybrid: false,
+      })
+      expect(resultOf({ standard }).rows).toEqual([])
+    }
+  })
+
+  test('edge case 47: each contract has its own ledger', () => {
+    const other = person(7)
+    const page = pageOf(placed([MINT, { ...transfer(ZERO, BOB, 4), address: other }]))
+    expect(balancesOf(resultOf(ERC20, page))).toEqual({ [ANN]: 10n })
+    expect(balancesOf(resultOf({ ...ERC20, contract: other }, page))).toEqual({ [BOB]: 4n })
+  })
+})
+
+describe('a rejected page changes nothing', () => {
+  const good = placed([MINT])
+  // With the keys in the order of the other log; otherwise the fast path would not read it.
+  const bad = { block_number: 2, log_index: 0, ...transfer(ZERO, ANN, 5) }
+  test.each([
+    ['a block outside the page', { ...bad, block_number: 100 }],
+    ['a topic that is not hex', { ...bad, topic1: `0x${'g'.repeat(64)}` }],
+    ['a short topic', { ...bad, topic2: person(1) }],
+    ['a gap among the topics', { ...bad, topic1: null }],
+    ['data that is not hex', { ...bad, data: '0xzz' }],
+    ['half a byte of data', { ...bad, data: '0x123' }],
+    ['no index', { ...bad, log_index: -1 }],
+  ])('%s', (_title, log) => {
+    for (const path of ['fast', 'generic'] as const) {
+      const ledger = createLedger({ ...ERC20, path })
+      expect(() => ledger.applyPage(pageOf([...good, log]))).toThrow(QueryError)
+      // The same blocks, fetched again.
+      ledger.applyPage(pageOf(good))
+      const result = ledger.result()
+      expect(balancesOf(result)).toEqual({ [ANN]: 10n })
+      expect(result.stats).toMatchObject({ pages: 1, logs: 1, applied: 1 })
+    }
+  })
+
+  test('a block before the page', () => {
+    const page = pageOf(placed([MINT], 4), { from: 5, next: 10 })
+    expect(() => createLedger(ERC20).applyPage(page)).toThrow(/log of block 4 is in a page of the blocks 5 to 9/)
+  })
+
+  test('a gap between two pages', () => {
+    const ledger = createLedger(ERC20)
+    ledger.applyPage(pageOf(good, { from: 0, next: 10 }))
+    expect(() => ledger.applyPage(pageOf([], { from: 11, next: 20 }))).toThrow(/10 to 10 are missing/)
+  })
+
+  test.each([
+    [{ ...ERC20, contract: '0x12' }, /Not an address/],
+    [{ ...ERC20, profile: 'punks' as const }, /punks is of erc721/],
+    [{ ...ERC20, standard: 'erc721' as const, profile: 'weth' as const }, /weth is of erc20/],
+  ])('options %#', (options, message) => {
+    expect(() => createLedger(options)).toThrow(ConfigError)
+    expect(() => createLedger(options)).toThrow(message)
+  })
+})
+
+describe('the fast path', () => {
+  const logs = placed([MINT, transfer(ANN, BOB, 1)])
+  const plain = bodyOf(logs, 100).toString()
+  const away = { block_number: 2, log_index: 0, ...transfer(ANN, BOB, 5), removed: true }
+  const withRemoved = [...logs.map((log) => ({ ...log, removed: false })), away]
+  const isFast = (body: string): boolean => {
+    const page = pageOfBody(Buffer.from(body), { from: 0, next: 100 })
+    const result = resultOf(ERC20, page)
+    expect(balancesOf(result)).toEqual({ [ANN]: 9n, [BOB]: 1n })
+    return result.stats.fastPages === 1
+  }
+
+  test('accepts any order of keys, several batches and other plain variations', () => {
+    expect(isFast(plain)).toBe(true)
+    expect(isFast(`${plain}\n`)).toBe(true)
+    const turned = logs.map((log) => Object.fromEntries(Object.entries(log).toReversed()))
+    const [first, second] = turned
+    const batches = [{ blocks: [{ number: 1, hash: '0x' }], logs: [first] }, {}, { logs: [] }, { logs: [second] }]
+    expect(isFast(JSON.stringify({ total: -1.5e3, data: batches, guard: null, is: true }))).toBe(true)
+    const withMore = logs.map((log) => ({
+      transaction_hash: `0x${word(5)}`,
+      ...log,
+      removed: false,
+    }))
+    expect(isFast(JSON.stringify({ data: [{ logs: withMore }] }))).toBe(true)
+    const withoutFlag = logs.map((log) => ({ ...log, removed: null }))
+    expect(isFast(JSON.stringify({ data: [{ logs: withoutFlag }] }))).toBe(true)
+  })
+
+  test.each([
+    ['space', plain.replace(':', ': ')],
+    ['an escape', plain.replace('"topic1"', String.raw`"\u0074opic1"`)],
+    ['an escape outside the logs', plain.replace('{"data"', String.raw`{"a":"\n","data"`)],
+    ['upper case', plain.replace(/ddf252/, 'DDF252')],
+    ['a number as text', plain.replace('"block_number":1', '"block_number":"1"')],
+    ['a second layout', plain.replace(',"topic3":null', '')],
+    ['a duplicate key logs', plain.replace('"logs"', '"logs":[],"logs"')],
+    ['a duplicate key in a log', plain.replace('"log_index":0', '"log_index":7,"log_index":0')],
+    ['removed logs', JSON.stringify({ data: [{ logs: withRemoved }] })],
+    ['another order', JSON.stringify({ data: [{ logs: logs.toReversed() }] })],
+  ])('leaves %s to the generic one', (_title, body) => {
+    expect(body).not.toBe(plain)
+    expect(isFast(body)).toBe(false)
+  })
+})
+
+describe('invalid JSON is not accepted', () => {
+  const plain = bodyOf(placed([MINT, MINT]), 100).toString()
+  test.each([
+    ['a number that begins with 0', plain.replace('"log_index":1', '"log_index":01')],
+    ['a number without its fraction', plain.replace('"archive_height":100', '"archive_height":1.')],
+    ['a trailing comma', plain.replace('}]', '},]')],
+    ['a line break in a string', plain.replace('"next_block"', '"next\nblock"')],
+    ['a string without an end', plain.replace('"next_block"', '"next_block')],
+    ['a second value', `${plain}1`],
+    ['no data', '{"next_block":100}'],
+  ])('%s', (_title, body) => {
+    expect(body).not.toBe(plain)
+    const ledger = createLedger(ERC20)
+    const page = pageOfBody(Buffer.from(body), { from: 0, next: 100 })
+    expect(() => ledger.applyPage(page)).toThrow(QueryError)
+    expect(ledger.result().rows).toEqual([])
+  })
+})
+
+test('LEDGER_FIELDS are the fields that a ledger reads', () => {
+  expect(Object.keys({ block_number: 0, log_index: 0, removed: false, ...handover(ANN, BOB, 1) }).toSorted()).toEqual(
+    [...LEDGER_FIELDS].toSorted(),
+  )
+})

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { ParseError } from '../../../src/core/errors.ts'
+import { createLedger } from '../../../query/tokens/ledger.ts'
+import type { LedgerOptions } from '../../../query/tokens/types.ts'
+import {
+  balancesOf,
+  CONTRACT,
+  handover,
+  logOf,
+  pageOf,
+  person,
+  placed,
+  resultOf,
+  TOPIC,
+  transfer,
+  type WireLog,
+  withoutPaths,
+  word,
+  ZERO,
+} from './pages.ts'
+
+const [ANN, BOB] = [person(1), person(2)]
+const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }
+const MINT = transfer(ZERO, ANN, 10)
+
+describe('snapshots', () => {
+  const pages = [
+    pageOf(placed([MINT], 5), { from: 0, next: 10 }),
+    pageOf(placed([transfer(ANN, BOB, 4), transfer(BOB, ANN, 5)], 15), { from: 10, next: 20 }),
+  ] as const
+
+  test('blocks before the snapshot are not applied again', () => {
+    const first = createLedger(ERC20)
+    first.applyPage(pages[0])
+    const second = createLedger(ERC20)
+    second.restore(first.snapshot())
+    second.applyPage(pages[0])
+    second.applyPage(pages[1])
+    expect(balancesOf(second.result())).toEqual({ [ANN]: 11n, [BOB]: -1n })
+    expect(withoutPaths(second.result()).stats.duplicate).toBe(1)
+  })
+
+  test('a snapshot may be a view of a larger buffer', () => {
+    const first = createLedger(ERC20)
+    first.applyPage(pages[0])
+    const saved = first.snapshot()
+    const pooled = Buffer.concat([Buffer.from('else'), saved]).subarray(4)
+    const second = createLedger(ERC20)
+    second.restore(pooled)
+    expect(second.result()).toEqual(first.result())
+  })
+
+  const WRAPPED: LedgerOptions = { ...ERC20, profile: 'weth' }
+  const OWNERS: LedgerOptions = { ...ERC20, standard: 'erc721' }
+  const deposit = logOf(TOPIC.deposit, [ANN], word(10))
+  const unwrapped = [transfer(ANN, ZERO, 3), logOf(TOPIC.withdrawal, [ANN], word(3))]
+
+  /** The logs before the snapshot and those after it. */
+  type Parts = readonly [before: readonly WireLog[], after: readonly WireLog[]]
+
+  test.each<readonly [string, LedgerOptions, Parts]>([
+    ['a balance below 0 that is made up for', ERC20, [[transfer(ANN, BOB, 4)], [transfer(BOB, ANN, 4)]]],
+    ['amounts that may be ids', ERC20, [[MINT, transfer(ZERO, ANN, 11)], [transfer(ANN, BOB, 11)]]],
+    ['amounts that are not ids', ERC20, [[MINT, MINT], [transfer(ZERO, ANN, 11)]]],
+    ['deposits with a Transfer', WRAPPED, [[deposit, MINT], unwrapped]],
+    ['deposits without one', WRAPPED, [[deposit], unwrapped]],
+    ['ids in the data', OWNERS, [[MINT], [transfer(ANN, BOB, 10)]]],
+    ['ids in the data before indexed ones', OWNERS, [[MINT], [handover(ZERO, BOB, 1)]]],
+    ['amounts of a hybrid', OWNERS, [[handover(ZERO, BOB, 1)], [transfer(ZERO, ANN, 10)]]],
+  ])('edge case 15: a snapshot keeps what was found: %s', (_title, options, [before, after]) => {
+    const first = pageOf(placed(before, 5), { from: 0, next: 10 })
+    const last = pageOf(placed(after, 15), { from: 10, next: 20 })
+    const expected = withoutPaths(resultOf(options, first, last))
+    for (const path of ['fast', 'generic'] as const) {
+      const saved = createLedger({ ...options, path })
+      saved.applyPage(first)
+      const restored = createLedger({ ...options, path })
+      restored.restore(saved.snapshot())
+      restored.applyPage(last)
+      expect(withoutPaths(restored.result())).toEqual(expected)
+    }
+  })
+
+  test('a snapshot that is damaged or of another ledger is rejected and changes nothing', () => {
+    const ledger = createLedger(ERC20)
+    ledger.applyPage(pages[0])
+    const saved = ledger.snapshot()
+    const before = ledger.result()
+    const cut = saved.slice(0, -4)
+    const changed = saved.map((byte, at) => (at === 60 ? byte ^ 1 : byte))
+    for (const bytes of [cut, changed, saved.slice(1), new Uint8Array(0), Buffer.from('text')]) {
+      expect(() => ledger.restore(bytes)).toThrow(ParseError)
+    }
+    for (const options of [
+      { ...ERC20, contract: person(5) },
+      { ...ERC20, fullHistory: false },
+      { ...ERC20, standard: 'erc1155' as const },
+      { ...ERC20, profile: 'weth' as const },
+    ]) {
+      expect(() => createLedger(options).restore(saved)).toThrow(/expected those of erc/)
+    }
+    expect(ledger.result()).toEqual(before)
+  })
+})
