@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ALL_NODE_METRICS } from '../.cache/modules/src/collectors/native/node-metrics.js'
-import { NODE_FACTS } from '../.cache/modules/src/core/node-facts.js'
+import { NODE_FACTS } from '../.cache/modules/src/domain/node-facts.js'
 import { MESSAGES, VARIABLE_MESSAGES } from '../.cache/modules/src/parsers/consensus-messages.js'
 import { EXECUTION_SOURCES } from '../.cache/modules/src/parsers/execution-log.js'
 import { patternsOf } from '../.cache/modules/src/parsers/log-patterns/classify.js'

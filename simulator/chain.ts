@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createLeaderSchedule, type LeaderSchedule, type SetMember } from '../src/core/leader-schedule.ts'
+import { createLeaderSchedule, type LeaderSchedule, type SetMember } from '../src/domain/leader-schedule.ts'
 import { keyPairOf, type KeyType, type Sealed } from './keystore/keystore-file.ts'
 
 /** Pseudorandom numbers in [0, 1), the same for the same seed (mulberry32). */

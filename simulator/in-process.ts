@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { SourceError } from '../src/core/errors.ts'
-import { redactUrl } from '../src/core/redact.ts'
+import { redactUrl } from '../src/core/redaction/redact.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Tool } from './tools/tools.ts'
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './cli/program.ts'
-import { READER_GONE } from './cli/io.ts'
+import { READER_GONE } from './terminal/io.ts'
 import { systemClock } from './core/clock.ts'
 import { second } from './core/units.ts'
 

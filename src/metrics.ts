@@ -1,7 +1,7 @@
 import { COLLECTORS } from './collectors/index.ts'
-import { agent, health, reload } from './core/agent-metrics.ts'
-import type { MetricDefinition } from './core/metric.ts'
-import { queryService } from '../query/service/metrics.ts'
+import { type MetricDefinition, metricsOf } from './core/metric.ts'
+import { agent, health, reload } from './domain/agent-metrics.ts'
+import { queryService, serviceMetrics } from '../query/service/metrics.ts'
 
 /**
  * The catalogue: every metric, by the collector or the part of the agent that exports it. /metrics and docs/reference/metrics.md
@@ -9,18 +9,19 @@ import { queryService } from '../query/service/metrics.ts'
  */
 export const chapters = { ...COLLECTORS, health, agent, reload, queryService }
 
-const metricsOf = (
-  list: readonly { readonly metrics: Readonly<Record<string, MetricDefinition>> }[],
-): Readonly<Record<string, MetricDefinition>> =>
-  Object.fromEntries(list.flatMap(({ metrics }) => Object.entries(metrics)))
+type MetricsOf<Chapters> = {
+  [Name in keyof Chapters]: Chapters[Name] extends { readonly metrics: infer Metrics } ? Metrics : never
+}[keyof Chapters]
+type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never
+type AllMetrics = Intersection<MetricsOf<typeof chapters>>
 
-/** The metrics of the query service, which is a separate process. */
-export const serviceMetrics = metricsOf([queryService, reload])
+declare module './core/metric.ts' {
+  interface Catalogue extends AllMetrics {}
+}
 
 /** The metrics of the agent. */
 export const agentMetrics = metricsOf([...Object.values(COLLECTORS), health, agent, reload])
 
-export const metrics: Readonly<Record<string, MetricDefinition>> = {
-  ...agentMetrics,
-  ...serviceMetrics,
-}
+export const metrics: Readonly<Record<string, MetricDefinition>> = { ...agentMetrics, ...serviceMetrics }

@@ -8,38 +8,41 @@ import { run } from './support/programs.ts'
 
 /** What the files of a folder import besides each other: folders and files, after `type` as types only, and packages. */
 const LAYERS: Readonly<Record<string, string>> = {
-  'src/main.ts': 'src/cli src/core node',
-  'src/metrics.ts': 'src/collectors/index.ts src/core query/service/metrics.ts',
+  'src/main.ts': 'src/cli src/terminal src/core node',
+  'src/metrics.ts': 'src/collectors/index.ts src/core src/domain query/service/metrics.ts',
   'src/core': 'type src/metrics.ts node',
   'src/core/clock.ts': 'src/core node:events node:timers/promises',
-  'src/parsers': 'src/core @noble/hashes smol-toml zod',
-  'src/sources': 'src/core execa modern-tar p-limit systeminformation node',
-  'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
-  'src/config': 'src/collectors/index.ts src/core src/health/role.ts src/health/rules node yaml zod',
-  'src/exporter': 'src/config/web-config.ts src/core src/metrics.ts node express type src/health type src/parsers',
+  'src/domain': 'src/core node:crypto',
+  'src/parsers': 'src/core src/domain @noble/hashes smol-toml zod',
+  'src/sources': 'src/core src/domain execa modern-tar p-limit systeminformation node',
+  'src/collectors': 'src/core src/domain src/config/values.ts src/parsers type src/config type src/sources zod',
+  'src/config': 'src/collectors/index.ts src/core src/domain src/health/role.ts src/health/rules node yaml zod',
+  'src/exporter':
+    'src/config/web-config.ts src/core src/domain src/metrics.ts node express type src/health type src/parsers',
   'src/exporter/page':
-    'src/exporter/web.ts src/exporter/connections.ts src/core src/health src/metrics.ts node type express marked type src/parsers',
+    'src/exporter/web.ts src/exporter/connections.ts src/core src/domain src/health src/metrics.ts node type express marked type src/parsers',
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':
-    'src/collectors src/config src/core src/exporter src/health src/parsers query src/sources query/tokens node pino',
+    'src/collectors src/config src/core src/domain src/exporter src/health src/parsers query src/sources query/tokens node pino',
   'src/health':
-    'src/core type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os',
-  'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
-  'query/tokens': 'src/core query/client/errors.ts type query @noble/hashes',
-  'query/client': 'src/core query/log-fields.ts src/sources/durable.ts node:http node:https node:zlib zod',
-  'query/store': 'src/core query/log-fields.ts node @clickhouse/client @duckdb/node-api',
+    'src/core src/domain type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os',
+  'src/keys': 'src/core src/domain src/parsers type src/sources node:path age-encryption zod',
+  'src/terminal': 'src/core src/domain src/config src/health type src/sources node commander pino',
+  'query/tokens': 'src/core src/domain query/client/errors.ts type query @noble/hashes',
+  'query/client': 'src/core src/domain query/log-fields.ts src/sources/durable.ts node:http node:https node:zlib zod',
+  'query/store': 'src/core src/domain query/log-fields.ts node @clickhouse/client @duckdb/node-api',
   'query/service':
-    'src/core query/log-fields.ts query/store/store.ts query/store/errors.ts node @noble/hashes express zod',
+    'src/core src/domain query/log-fields.ts query/store/store.ts query/store/errors.ts node @noble/hashes express zod',
   'query/commands':
-    'query src/cli src/config src/core src/exporter src/health src/sources src/collectors/shared/request.ts src/parsers src/metrics.ts node commander pino zod',
-  simulator: 'src/core node @noble/hashes',
+    'query src/terminal src/config src/core src/domain src/exporter src/health src/sources src/collectors/shared/request.ts src/parsers src/metrics.ts node commander pino zod',
+  simulator: 'src/core src/domain node @noble/hashes',
   'simulator/commands':
-    'simulator src/agent src/cli src/config src/core src/exporter src/parsers src/sources src/commands/maintenance node node:child_process commander pino yaml zod',
+    'simulator src/agent src/terminal src/config src/core src/domain src/exporter src/parsers src/sources src/commands/maintenance node node:child_process commander pino yaml zod',
   'src/cli':
-    'src/collectors/index.ts src/commands query/commands simulator/commands src/config src/core src/health type src/sources simulator/scenario/scenario.ts src/sources/runbooks.ts node commander pino',
+    'src/collectors/index.ts src/terminal src/commands query/commands simulator/commands src/config src/core src/domain src/health type src/sources simulator/scenario/scenario.ts src/sources/runbooks.ts node commander pino',
   'src/commands':
-    'src/agent src/cli src/collectors src/config src/core src/exporter src/health src/keys src/metrics.ts src/parsers query simulator src/sources query/tokens node node:child_process commander pino yaml zod',
+    'src/agent src/terminal src/collectors src/config src/core src/domain src/exporter src/health src/keys src/metrics.ts src/parsers query simulator src/sources query/tokens node node:child_process commander pino yaml zod',
   'dashboards/build': 'node:fs yaml zod @grafana/grafana-foundation-sdk @prometheus-io/lezer-promql',
 }
 /** Not meant by `node`: programs start in sources/exec.ts, and time comes from core/clock.ts. */

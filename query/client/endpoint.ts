@@ -1,5 +1,5 @@
 import { ConfigError, excerpt } from '../../src/core/errors.ts'
-import { REDACTED, redactUrl } from '../../src/core/redact.ts'
+import { REDACTED, redactUrl } from '../../src/core/redaction/redact.ts'
 import { QueryError } from './errors.ts'
 
 /** The address of a query service and its API key. */

@@ -1,4 +1,5 @@
-import { counter, externalCounter, gauge, histogram, open } from '../../src/core/metric.ts'
+import { counter, externalCounter, gauge, histogram, metricsOf, open } from '../../src/core/metric.ts'
+import { reload } from '../../src/domain/agent-metrics.ts'
 
 /** What the ingest is doing. */
 export const INGEST_PHASES = ['starting', 'backfill', 'tail', 'waiting', 'incomplete', 'stopped'] as const
@@ -66,3 +67,6 @@ export const queryService = {
     chain_query_service_store_blocks: gauge('Blocks in the store of the query service.'),
   },
 } as const
+
+/** Every metric that this process exports. */
+export const serviceMetrics = metricsOf([queryService, reload])

@@ -1,6 +1,6 @@
 // docs/reference/node-documentation.md: what the node's public documentation states about steps that cost data or time.
-import { NODE_DOCUMENTATION } from '../../.cache/modules/src/core/node-documentation.js'
-import { NODE_FACTS } from '../../.cache/modules/src/core/node-facts.js'
+import { NODE_DOCUMENTATION } from '../../.cache/modules/src/domain/node-documentation.js'
+import { NODE_FACTS } from '../../.cache/modules/src/domain/node-facts.js'
 
 export const renderNodeDocumentationPage = () =>
   `${[HEAD, ...Object.entries(NODE_DOCUMENTATION).map(chapter), FACTS].join('\n')}\n`
@@ -20,7 +20,7 @@ const UNITS = { statesync_threshold: '× `statesync_threshold`', delta: '× delt
 const FACTS = `
 ## Limits in the source
 
-Numbers of the node on which rules, checks and advice rely, from \`src/core/node-facts.ts\`: \`npm run compare-source\` compares them with the
+Numbers of the node on which rules, checks and advice rely, from \`src/domain/node-facts.ts\`: \`npm run compare-source\` compares them with the
 source. *received*: messages of other nodes, or other nodes themselves, apply the limit.
 
 | value | what it limits | source | cause |
@@ -34,7 +34,7 @@ ${Object.values(NODE_FACTS)
 
 const HEAD = `# The node's documentation
 
-Generated from \`src/core/node-documentation.ts\` by \`npm run generate\`.
+Generated from \`src/domain/node-documentation.ts\` by \`npm run generate\`.
 
 Advice of this project that costs a database, a key or an hour names its source: \`chain-agent recover\` as \`[hard-reset]\` with a
 list of the addresses, [patterns](patterns.md) and the [runbooks](../runbooks/index.md) as a link to this page. What is listed are the facts on

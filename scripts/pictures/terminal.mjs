@@ -1,7 +1,7 @@
 // docs/images/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
 // are fixed; the code derives diagnosis and facts from them.
-import { checkLines } from '../../.cache/modules/src/cli/terminal/diagnosis.js'
-import { createStyle } from '../../.cache/modules/src/cli/terminal/style.js'
+import { checkLines } from '../../.cache/modules/src/terminal/diagnosis.js'
+import { createStyle } from '../../.cache/modules/src/terminal/style.js'
 import { indexSamples } from '../../.cache/modules/src/commands/shared/agent-snapshot.js'
 import { diagnose } from '../../.cache/modules/src/health/diagnosis.js'
 import { createHealthMonitor } from '../../.cache/modules/src/health/monitor.js'

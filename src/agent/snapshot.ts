@@ -1,6 +1,6 @@
 import { isReadings, type Readings } from '../collectors/index.ts'
 import { collectorError, type CollectorStatus } from '../core/board.ts'
-import { redactAll } from '../core/redact.ts'
+import { redactAll } from '../core/redaction/redact.ts'
 import type { Config } from '../config/schema.ts'
 import { readEpochLengths } from '../config/staking.ts'
 import type { CollectorState, NodeSettings } from '../health/snapshot.ts'

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { asError, ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { versionText } from '../core/package.ts'
-import { type ExitCode, type Io, UsageError } from './io.ts'
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts'
 import { applyHelpFormat } from './help/help.ts'
 
 type CreateCommand = (io: Io, exit: (code: ExitCode) => void) => Command

@@ -3,7 +3,7 @@ import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { ConfigError, errorCode } from '../core/errors.ts'
 import { isDeeper } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
-import { plainText } from '../core/redact.ts'
+import { plainText } from '../core/redaction/redact.ts'
 
 /** A parsed configuration file with line numbers. */
 export interface ConfigFile {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { maskAddresses } from '../core/redact.ts'
+import { maskAddresses } from '../core/redaction/redact.ts'
 import type { ConfigSource, Setting } from './load.ts'
 import { keys } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { EpochLengths } from '../core/epoch.ts'
+import type { EpochLengths } from '../domain/epoch.ts'
 import { packageFile } from '../core/package.ts'
 import { parseConfigFile, readText } from './file.ts'
 

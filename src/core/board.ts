@@ -2,7 +2,7 @@ import { asError, FAILURE_KINDS, type FailureKind, kindOf, SourceError, summaryO
 import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { type Collector, type Outcome, type Report, staleAfter, type Timing } from './collector.ts'
-import { redact } from './redact.ts'
+import { redact } from './redaction/redact.ts'
 
 /** A state change: one line in the log. */
 export interface Change {

@@ -1,5 +1,5 @@
-import { redactLog } from './redact-log.ts'
-import { redact } from './redact.ts'
+import { redactLog } from './redaction/redact-log.ts'
+import { redact } from './redaction/redact.ts'
 
 /** The parts of an error message, in the order in which an operator needs them. */
 interface ErrorDetails {

@@ -1,5 +1,3 @@
-import type { chapters } from '../metrics.ts'
-
 /** A label whose values are not known in advance. The budget of series limits their number. */
 export const open = 'open'
 
@@ -31,13 +29,15 @@ export interface MetricDefinition {
   readonly buckets?: readonly number[]
 }
 
-type MetricsOf<C> = {
-  [K in keyof C]: C[K] extends { readonly metrics: infer M } ? M : never
-}[keyof C]
-type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void ? I : never
+/** Every metric: name → definition. `src/metrics.ts` declares the members, from what each part of the agent defines. */
+// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- members by declaration merging
+export interface Catalogue {}
 
-/** The catalogue without its chapters: name → definition. */
-type Catalogue = UnionToIntersection<MetricsOf<typeof chapters>>
+/** The metrics of several parts, by name. */
+export const metricsOf = (
+  parts: readonly { readonly metrics: Readonly<Record<string, MetricDefinition>> }[],
+): Readonly<Record<string, MetricDefinition>> =>
+  Object.fromEntries(parts.flatMap(({ metrics }) => Object.entries(metrics)))
 
 export type MetricName = keyof Catalogue
 type NamesOf<Type extends MetricDefinition['type']> = {

@@ -1,9 +1,9 @@
 import { collectorError, type CollectorStatus } from '../core/board.ts'
 import { toApiJson } from '../core/json.ts'
-import { redact, redactAll } from '../core/redact.ts'
+import { redact, redactAll } from '../core/redaction/redact.ts'
 import { second } from '../core/units.ts'
-import type { Health } from '../core/health.ts'
-import { type Event, eventAsJson } from '../core/event.ts'
+import type { Health } from '../domain/health.ts'
+import { type Event, eventAsJson } from '../domain/event.ts'
 import type { EventsResponse, HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 
 /** The body of /api/v1/status. */

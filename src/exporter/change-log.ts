@@ -1,5 +1,5 @@
 import type { Change } from '../core/board.ts'
-import type { Severity } from '../core/event.ts'
+import type { Severity } from '../domain/event.ts'
 
 const LEVELS = { critical: 'error', warning: 'warn', info: 'info' } as const
 

@@ -1,4 +1,4 @@
-import type { HealthState } from '../core/health.ts'
+import type { HealthState } from '../domain/health.ts'
 import { maintenanceWindow, type MaintenanceWindow } from './facts.ts'
 import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'

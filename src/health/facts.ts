@@ -1,4 +1,4 @@
-import { databaseUsedRatio, newestBlock, type StatesyncProgress } from '../core/agreement.ts'
+import { databaseUsedRatio, newestBlock, type StatesyncProgress } from '../domain/agreement.ts'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import type { HealthInput } from './snapshot.ts'

@@ -2,7 +2,7 @@ import type { Readings } from '../collectors/index.ts'
 import { joinList, shortDuration, withPrefix } from '../core/format.ts'
 import { isolationOf } from './facts.ts'
 import { second } from '../core/units.ts'
-import type { FindingSeverity, RuleFinding } from '../core/health.ts'
+import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 

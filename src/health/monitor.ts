@@ -4,7 +4,7 @@ import {
   HEALTH_STATES,
   type Health,
   type RuleFinding,
-} from '../core/health.ts'
+} from '../domain/health.ts'
 import type { Change } from '../core/board.ts'
 import { sample, type Sample } from '../core/metric.ts'
 import { duration } from '../core/format.ts'

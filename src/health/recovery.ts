@@ -1,4 +1,4 @@
-import { citedIn } from '../core/node-documentation.ts'
+import { citedIn } from '../domain/node-documentation.ts'
 import { fullDatabase, oldDatabase } from './recovery/database.ts'
 import { comingFork, hostNotReady, lostKeys, missedFork, noSpace } from './recovery/preconditions.ts'
 import {

@@ -1,6 +1,6 @@
 import { figure, joinList, percent, shortDuration } from '../core/format.ts'
 import { second } from '../core/units.ts'
-import { databaseUsedRatio, isStarting, isSyncing, newestBlock } from '../core/agreement.ts'
+import { databaseUsedRatio, isStarting, isSyncing, newestBlock } from '../domain/agreement.ts'
 import { servicesDown } from './facts.ts'
 import type { HealthInput } from './snapshot.ts'
 

@@ -1,6 +1,6 @@
 import { armor, Decrypter, Encrypter } from 'age-encryption'
 import { SourceError } from '../core/errors.ts'
-import { Secret } from '../core/secret.ts'
+import { Secret } from '../core/redaction/secret.ts'
 
 /** Whether a file is in the format of `age` (https://age-encryption.org/v1), which other programs can decrypt. */
 export const isAge = (bytes: Uint8Array): boolean => {

@@ -1,7 +1,7 @@
 import { readKeyMaterial, renderPasswordBackup } from '../parsers/keystore.ts'
 import { dirname } from 'node:path'
-import { backupOf, KEY_TYPES, type KeyType } from '../core/key-paths.ts'
-import { Secret } from '../core/secret.ts'
+import { backupOf, KEY_TYPES, type KeyType } from '../domain/key-paths.ts'
+import { Secret } from '../core/redaction/secret.ts'
 import { copiesOf, findTemporaryFiles, keep, regularFileAt, replaceFile, tryRemove } from './rotation.ts'
 import { type KeyContext, readNodePassword, recoverKey } from './key-context.ts'
 

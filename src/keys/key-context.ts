@@ -1,6 +1,6 @@
 import { SourceError } from '../core/errors.ts'
-import { type KeyFolders, keystoreOf, type KeyType } from '../core/key-paths.ts'
-import { Secret } from '../core/secret.ts'
+import { type KeyFolders, keystoreOf, type KeyType } from '../domain/key-paths.ts'
+import { Secret } from '../core/redaction/secret.ts'
 import { readKeyMaterial, readPassword } from '../parsers/keystore.ts'
 import type { KeystoreTool } from '../sources/keystore-tool.ts'
 import type { SecretFiles } from '../sources/secret-files.ts'

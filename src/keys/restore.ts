@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { backupOf, keystoreOf, type KeyType } from '../core/key-paths.ts'
-import { Secret } from '../core/secret.ts'
+import { backupOf, keystoreOf, type KeyType } from '../domain/key-paths.ts'
+import { Secret } from '../core/redaction/secret.ts'
 import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
 import {
   copiesOf,

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { isOpenToOthers, isReplacedCopyOf, replacedCopyPath } from '../core/key-paths.ts'
+import { isOpenToOthers, isReplacedCopyOf, replacedCopyPath } from '../domain/key-paths.ts'
 import { second } from '../core/units.ts'
 import type { KeyFileInfo } from '../sources/secret-files.ts'
 import type { KeyContext } from './key-context.ts'

@@ -1,6 +1,6 @@
 import { asError, ParseError, summaryOf } from '../core/errors.ts'
-import { backupOf, exposureOf, keystoreOf, type KeyType, offNodeFileOf } from '../core/key-paths.ts'
-import { Secret } from '../core/secret.ts'
+import { backupOf, exposureOf, keystoreOf, type KeyType, offNodeFileOf } from '../domain/key-paths.ts'
+import { Secret } from '../core/redaction/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'
 import { type OffNode, parseOffNode } from '../parsers/off-node.ts'
 import { copiesOf, findStagingDirectories, findTemporaryFiles, replaceFile } from './rotation.ts'

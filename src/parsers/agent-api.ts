@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TONES } from '../core/health.ts'
+import { TONES } from '../domain/health.ts'
 import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from './agent-status.ts'
 import { eventResponse, eventsResponse } from './event.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FINDING_SEVERITIES, HEALTH_STATES } from '../core/health.ts'
+import { FINDING_SEVERITIES, HEALTH_STATES } from '../domain/health.ts'
 
 const time = z.iso.datetime()
 const text = z.string()

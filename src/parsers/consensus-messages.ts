@@ -1,4 +1,4 @@
-import { type NodeSource, own, received } from '../core/node-source.ts'
+import { type NodeSource, own, received } from '../domain/node-source.ts'
 import { type Fields, readCertificate, readKey, readNamed, readPeer, readU64 } from './consensus-fields.ts'
 
 /** What a message of consensus reports. Null is a field that the line or its version does not have. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import { FINDING_SEVERITIES } from '../core/health.ts'
+import { FINDING_SEVERITIES } from '../domain/health.ts'
 import { tryJson, withoutMinus } from '../core/json.ts'
 
 const integer = z.int().overwrite(withoutMinus)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import { type NodeSource, own } from '../core/node-source.ts'
+import { type NodeSource, own } from '../domain/node-source.ts'
 import { parseU64, SENTINEL } from '../core/units.ts'
 
 /** One execution of a block. */

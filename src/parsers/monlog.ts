@@ -1,7 +1,7 @@
 import { ParseError } from '../core/errors.ts'
 import { isObject, tryJson } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
-import { plainText } from '../core/redact.ts'
+import { plainText } from '../core/redaction/redact.ts'
 import { parseU64 } from '../core/units.ts'
 import { packageVersionIn } from './version.ts'
 import { plainLines } from './mpt-sentences.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { tryJson } from '../core/json.ts'
-import { KEY_TYPES } from '../core/key-paths.ts'
+import { KEY_TYPES } from '../domain/key-paths.ts'
 
 /** The operator's note that a copy of a key exists off the node. */
 export type OffNode = z.output<typeof schema>['copies'][number]

@@ -3,7 +3,7 @@ import { excerpt, ParseError } from '../core/errors.ts'
 import { errorOf } from '../core/error-body.ts'
 import { isObject, parseJson, withoutMinus } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
-import { plainText } from '../core/redact.ts'
+import { plainText } from '../core/redaction/redact.ts'
 import { SENTINEL } from '../core/units.ts'
 
 /**

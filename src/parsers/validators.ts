@@ -2,7 +2,7 @@ import { parse } from 'smol-toml'
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
-import type { SetMember } from '../core/leader-schedule.ts'
+import type { SetMember } from '../domain/leader-schedule.ts'
 import { SENTINEL } from '../core/units.ts'
 
 /** The set of validators of an epoch. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { describeFileError, errorCode, SourceError } from '../core/errors.ts'
-import { redact } from '../core/redact.ts'
+import { redact } from '../core/redaction/redact.ts'
 
 interface ArchiveMember {
   /** The path in the archive. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { asError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
-import { type Maintenance, readMaintenance } from '../core/maintenance.ts'
+import { type Maintenance, readMaintenance } from '../domain/maintenance.ts'
 
 /** The result of reading a checkpoint: a document, nothing because none was ever saved, or an unreadable file. */
 export type Found =

@@ -1,7 +1,7 @@
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
-import { type Event, eventAsJson, type NewEvent } from '../core/event.ts'
+import { type Event, eventAsJson, type NewEvent } from '../domain/event.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
 /** The state changes that the agent has observed, stored as JSON lines. */

@@ -1,7 +1,7 @@
 import { lstat, open, opendir, readdir, stat, statfs } from 'node:fs/promises'
 import { errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 import { dirname, join } from 'node:path'
-import { redact } from '../core/redact.ts'
+import { redact } from '../core/redaction/redact.ts'
 
 /** Small files below one directory, such as /proc and /sys. */
 export interface FileTree {

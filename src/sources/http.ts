@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { errorCode, excerpt, SourceError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
-import { redactUrl } from '../core/redact.ts'
+import { redactUrl } from '../core/redaction/redact.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
 export type NoResponseReason = 'refused' | 'timeout'

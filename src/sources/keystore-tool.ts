@@ -1,7 +1,7 @@
 import { type Clock, type Context, withDeadline } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
-import type { KeyType } from '../core/key-paths.ts'
-import { Secret } from '../core/secret.ts'
+import type { KeyType } from '../domain/key-paths.ts'
+import { Secret } from '../core/redaction/secret.ts'
 import { minute, renderDuration } from '../core/units.ts'
 import { type Exec, lastLines } from './exec.ts'
 

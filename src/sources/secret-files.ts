@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readdir, realpath, rename, rm, rmdir, sta
 import { dirname } from 'node:path'
 import { fingerprint } from '../core/hash.ts'
 import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
-import { isOpenToOthers } from '../core/key-paths.ts'
+import { isOpenToOthers } from '../domain/key-paths.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { READER_GONE } from '../../src/cli/io.ts'
+import { READER_GONE } from '../../src/terminal/io.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
 import { NoResponseError } from '../../src/sources/http.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventLines } from '../../src/commands/events/render.ts'
-import { createStyle } from '../../src/cli/terminal/style.ts'
-import { factLines, findingLines } from '../../src/cli/terminal/diagnosis.ts'
+import { createStyle } from '../../src/terminal/style.ts'
+import { factLines, findingLines } from '../../src/terminal/diagnosis.ts'
 
 const HOSTILE = '\u001B]0;x\u0007a\u009B31m\u202Eb\u200B\u2028c\u0085'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { watch } from '../../src/cli/terminal/watch.ts'
+import { watch } from '../../src/terminal/watch.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { World } from '../support/cli.ts'
 import { type Host, startHost } from '../support/host.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Board, type Change } from '../../src/core/board.ts'
 import type { Collector } from '../../src/core/collector.ts'
-import { severityOf } from '../../src/core/event.ts'
+import { severityOf } from '../../src/domain/event.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'

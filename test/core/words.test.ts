@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
 import { closestMatch } from '../../src/core/suggest.ts'
-import { redact, redactUrl } from '../../src/core/redact.ts'
+import { redact, redactUrl } from '../../src/core/redaction/redact.ts'
 import { parseDuration, parseU64, renderDuration } from '../../src/core/units.ts'
 
 describe('durations', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Event } from '../../src/core/event.ts'
+import type { Event } from '../../src/domain/event.ts'
 import { readEventsQuery, renderEvents } from '../../src/exporter/api.ts'
 
 const AT = Date.UTC(2026, 2, 1)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createExposition } from '../../src/exporter/exposition.ts'
 import { sample, type Sample } from '../../src/core/metric.ts'
-import { serviceMetrics } from '../../src/metrics.ts'
+import { serviceMetrics } from '../../query/service/metrics.ts'
 
 const ours = async (text: Promise<string>): Promise<readonly string[]> =>
   (await text).split('\n').filter((line) => line.startsWith('chain_'))

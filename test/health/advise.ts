@@ -1,5 +1,5 @@
 import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
-import type { RuleFinding } from '../../src/core/health.ts'
+import type { RuleFinding } from '../../src/domain/health.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 

@@ -3,7 +3,7 @@ import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
 import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
 import { summarize } from '../../src/health/summary.ts'
-import type { RuleFinding } from '../../src/core/health.ts'
+import type { RuleFinding } from '../../src/domain/health.ts'
 import { diagnose } from '../../src/health/diagnosis.ts'
 import { findingsOf } from '../../src/health/finding.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { CommanderError } from 'commander'
 import { keysCommand } from '../../src/commands/keys/command.ts'
-import type { ExitCode } from '../../src/cli/io.ts'
+import type { ExitCode } from '../../src/terminal/io.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { asError } from '../../src/core/errors.ts'
 import { textStream } from '../support/text-stream.ts'

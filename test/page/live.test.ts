@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
-import type { Event } from '../../src/core/event.ts'
+import type { Event } from '../../src/domain/event.ts'
 import { createSampleIndex, sample } from '../../src/core/metric.ts'
 import type { ListeningServer } from '../../src/exporter/listen.ts'
 import { serve } from '../../src/exporter/server.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLeaderSchedule } from '../../src/core/leader-schedule.ts'
+import { createLeaderSchedule } from '../../src/domain/leader-schedule.ts'
 import { createChain } from '../../simulator/chain.ts'
 
 const chain = createChain(7)

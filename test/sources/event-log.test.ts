@@ -3,7 +3,7 @@ import { appendFile, chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type NewEvent, toNewEvent } from '../../src/core/event.ts'
+import { type NewEvent, toNewEvent } from '../../src/domain/event.ts'
 import { KEY_STATES } from '../../src/collectors/keys/definition.ts'
 import { parseEvent } from '../../src/parsers/event.ts'
 import { createEventLog, readEventFile } from '../../src/sources/event-log.ts'

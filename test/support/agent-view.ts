@@ -1,7 +1,7 @@
 import { createSampleIndex } from '../../src/core/metric.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import type { Health } from '../../src/core/health.ts'
+import type { Health } from '../../src/domain/health.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'

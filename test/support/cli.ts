@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { runCli } from '../../src/cli/program.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import type { SourceOverrides } from '../../src/cli/io.ts'
+import type { SourceOverrides } from '../../src/terminal/io.ts'
 import { type TextStream, textStream } from './text-stream.ts'
 
 export interface World {

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { createStyle } from '../../src/cli/terminal/style.ts'
+import { createStyle } from '../../src/terminal/style.ts'
 import { type Page, renderPage } from '../../src/commands/status/page.ts'
 import { createView } from '../../src/health/sections/section.ts'
 import { sectionsFor } from '../../src/health/sections/sections.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type BalancesOptions, balancesOptions } from './options.ts'
-import type { ExitCode, Io } from '../../../src/cli/io.ts'
+import type { ExitCode, Io } from '../../../src/terminal/io.ts'
 import { EXIT_CODES_NOTE } from '../query/service.ts'
 
 /** `chain-agent balances`: computes the holders of a token from its events. */

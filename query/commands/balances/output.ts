@@ -1,5 +1,5 @@
-import { type Io, writeAll } from '../../../src/cli/io.ts'
-import { pairs, wrap, createStyle, type Style } from '../../../src/cli/terminal/style.ts'
+import { type Io, writeAll } from '../../../src/terminal/io.ts'
+import { pairs, wrap, createStyle, type Style } from '../../../src/terminal/style.ts'
 import type { OutOfRange } from '../../tokens/types.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
 import { openOutput, partialPathOf } from '../query/output.ts'

@@ -8,7 +8,7 @@ import { createRpcEndpoint, type RpcEndpoint } from '../../../src/sources/endpoi
 import type { BlockHash } from '../../client/types.ts'
 import { topicOf } from '../../tokens/signatures.ts'
 import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
-import type { SourceOverrides } from '../../../src/cli/io.ts'
+import type { SourceOverrides } from '../../../src/terminal/io.ts'
 import type { TokenContract } from './rebuild.ts'
 
 interface VerifyOptions extends TokenContract, SourceOverrides {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { type ExitCode, type Io, unlessInterrupted } from '../../../src/cli/io.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../../src/terminal/io.ts'
 import { openService, type ServiceOptions, serviceOf, serviceOptions } from '../query/service.ts'
 
 interface HeightOptions extends ServiceOptions {

@@ -11,8 +11,8 @@ import {
   READER_GONE,
   writeAll,
   type CommandContext,
-} from '../../../src/cli/io.ts'
-import { createProgress } from '../../../src/cli/terminal/progress.ts'
+} from '../../../src/terminal/io.ts'
+import { createProgress } from '../../../src/terminal/progress.ts'
 import { createProgressLine, createRetryReporter } from './progress.ts'
 import { readQueryFile } from './query-file.ts'
 import { exitWithError, notesOfRun } from './report.ts'

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { closestMatch } from '../../../src/core/suggest.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
-import type { ExitCode, Io } from '../../../src/cli/io.ts'
+import type { ExitCode, Io } from '../../../src/terminal/io.ts'
 import { EXIT_CODES_NOTE, readAddress, readBlock, serviceOptions } from './service.ts'
 import { readTopic, type Topics } from './topics.ts'
 import type { QueryOptions } from './action.ts'

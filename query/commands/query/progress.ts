@@ -1,7 +1,7 @@
-import type { Io } from '../../../src/cli/io.ts'
+import type { Io } from '../../../src/terminal/io.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { duration, figure } from '../../../src/core/format.ts'
-import { redactUrl } from '../../../src/core/redact.ts'
+import { redactUrl } from '../../../src/core/redaction/redact.ts'
 import { second } from '../../../src/core/units.ts'
 import type { Progress, Retry } from '../../client/types.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { asError, describeFileError, excerpt } from '../../../src/core/errors.ts'
 import type { LogQuery } from '../../client/types.ts'
 import { LOG_FIELDS } from '../../log-fields.ts'
-import { UsageError } from '../../../src/cli/io.ts'
+import { UsageError } from '../../../src/terminal/io.ts'
 
 const hex = (digits: number) =>
   z

@@ -1,4 +1,4 @@
-import { type ExitCode, type Io, UsageError } from '../../../src/cli/io.ts'
+import { type ExitCode, type Io, UsageError } from '../../../src/terminal/io.ts'
 import { asError, ConfigError } from '../../../src/core/errors.ts'
 import { QueryError, type QueryErrorKind } from '../../client/errors.ts'
 import { UNSETTLED_BLOCKS } from '../../client/types.ts'

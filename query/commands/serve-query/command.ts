@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { type ConfigOptions, fileAndSettingOptions, flagsOf, webConfigOption } from '../../../src/cli/config-options.ts'
-import { type ExitCode, type Io, UsageError } from '../../../src/cli/io.ts'
+import { type ConfigOptions, fileAndSettingOptions, flagsOf, webConfigOption } from '../../../src/terminal/config-options.ts'
+import { type ExitCode, type Io, UsageError } from '../../../src/terminal/io.ts'
 import type { Inputs } from '../../../src/config/load.ts'
 import { type BlockRange, readBlockRange } from './block-range.ts'
 import { readAddress } from '../query/service.ts'
@@ -52,8 +52,8 @@ Examples:
     )
     .action(async (options: ServeQueryFlags) => {
       const [{ loadFor }, { createLog }, { serveQuery }] = await Promise.all([
-        import('../../../src/cli/config.ts'),
-        import('../../../src/cli/logger.ts'),
+        import('../../../src/terminal/config.ts'),
+        import('../../../src/terminal/logger.ts'),
         import('./serve-query.ts'),
       ])
       const read = () => loadFor(io, options.config, serveQueryInputs(options)).config

@@ -1,5 +1,5 @@
 import { count, duration, figure, size } from '../../../src/core/format.ts'
-import type { Tone } from '../../../src/core/health.ts'
+import type { Tone } from '../../../src/domain/health.ts'
 import type { MetricName } from '../../../src/core/metric.ts'
 import { second } from '../../../src/core/units.ts'
 import type { ExposedValue } from '../../../src/exporter/exposition.ts'

@@ -1,5 +1,5 @@
-import { type ExitCode, type Io, isInterrupted } from '../../../src/cli/io.ts'
-import { createProgress } from '../../../src/cli/terminal/progress.ts'
+import { type ExitCode, type Io, isInterrupted } from '../../../src/terminal/io.ts'
+import { createProgress } from '../../../src/terminal/progress.ts'
 import type { Config } from '../../../src/config/schema.ts'
 import { asError, SourceError, summaryOf } from '../../../src/core/errors.ts'
 import { count, duration, figure } from '../../../src/core/format.ts'

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerOptions } from 'node:http'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request } from 'express'
 import { type Clock, linkAbort } from '../../../src/core/clock.ts'
-import type { Secret } from '../../../src/core/secret.ts'
+import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { minute, second } from '../../../src/core/units.ts'
 import { HttpError, retryLater } from './http-error.ts'
 

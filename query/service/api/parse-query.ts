@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { isDeeper, tryJson, withoutMinus } from '../../../src/core/json.ts'
-import { plainText } from '../../../src/core/redact.ts'
+import { plainText } from '../../../src/core/redaction/redact.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import type { Filter } from '../../store/store.ts'
 import { HttpError } from './http-error.ts'

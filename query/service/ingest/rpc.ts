@@ -1,6 +1,6 @@
 import { excerpt } from '../../../src/core/errors.ts'
 import { isObject, tryJson } from '../../../src/core/json.ts'
-import { redactUrl } from '../../../src/core/redact.ts'
+import { redactUrl } from '../../../src/core/redaction/redact.ts'
 import { IngestError, LimitExceededError, NodeRejectedError, TooLargeError } from './errors.ts'
 import type { RpcResponse, SendRequest } from './transport.ts'
 

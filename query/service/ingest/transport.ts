@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Clock, withDeadline } from '../../../src/core/clock.ts'
 import { asError, ConfigError, SourceError } from '../../../src/core/errors.ts'
-import { redactUrl } from '../../../src/core/redact.ts'
+import { redactUrl } from '../../../src/core/redaction/redact.ts'
 import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
 
 export interface RpcResponse {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/core/clock.ts'
-import type { Secret } from '../../../src/core/secret.ts'
+import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { expectIdentity, scopeText } from '../checks.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'

@@ -2,7 +2,7 @@ import { addAbortSignal, Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Clock } from '../../../src/core/clock.ts'
 import { asError } from '../../../src/core/errors.ts'
-import type { Secret } from '../../../src/core/secret.ts'
+import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { StoreError } from '../errors.ts'
 import type { ClickHouseLocation } from './url.ts'
 

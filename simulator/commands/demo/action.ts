@@ -10,7 +10,7 @@ import { readStatusLine } from './status-line.ts'
 import { type NodeInfo, nodeInfoSchema, renderConfig, renderWelcome } from './demo-texts.ts'
 import { freePort } from './free-port.ts'
 import { demoFleet } from './fleet/demo-fleet.ts'
-import type { ExitCode, Io, ActionContext } from '../../../src/cli/io.ts'
+import type { ExitCode, Io, ActionContext } from '../../../src/terminal/io.ts'
 import { attemptCommand, renderScenarios } from '../simulate/action.ts'
 
 export interface Options {

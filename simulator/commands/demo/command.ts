@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { ExitCode, Io } from '../../../src/cli/io.ts'
+import type { ExitCode, Io } from '../../../src/terminal/io.ts'
 import { readPort, readPrefix, readSpan } from '../simulate/command.ts'
 import type { Options } from './action.ts'
 

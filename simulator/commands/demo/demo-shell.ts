@@ -4,7 +4,7 @@ import { basename, delimiter, join } from 'node:path'
 import { linkAbort } from '../../../src/core/clock.ts'
 import { shellQuote } from '../../../src/core/format.ts'
 import { program, startShell } from './child.ts'
-import type { Io } from '../../../src/cli/io.ts'
+import type { Io } from '../../../src/terminal/io.ts'
 
 /** Writes `chain-agent` next to the simulated tools: this program, run by the same Node.js. */
 export const writeLauncher = async (binDirectory: string): Promise<void> => {

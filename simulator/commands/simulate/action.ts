@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { asError, ConfigError } from '../../../src/core/errors.ts'
 import { listScenarios, loadScenario } from '../../scenario/scenario.ts'
 import { createSimulator, type Simulator } from '../../simulator.ts'
-import type { ExitCode, Io, ActionContext } from '../../../src/cli/io.ts'
+import type { ExitCode, Io, ActionContext } from '../../../src/terminal/io.ts'
 
 export interface Options {
   readonly scenario: string

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { minute, parseDuration } from '../../../src/core/units.ts'
-import type { ExitCode, Io } from '../../../src/cli/io.ts'
+import type { ExitCode, Io } from '../../../src/terminal/io.ts'
 import type { Options } from './action.ts'
 
 /** `chain-agent simulate`: runs a complete simulated node until it is interrupted. */

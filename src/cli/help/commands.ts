@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander'
 import { closestMatch } from '../../core/suggest.ts'
-import type { ExitCode, Io } from '../io.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 import { PassThrough } from 'node:stream'
 import { version } from '../../core/package.ts'
-import { wrap, createStyle } from '../terminal/style.ts'
+import { wrap, createStyle } from '../../terminal/style.ts'
 import { captureHelp, commandLineOf, splitShared } from './help.ts'
 
 /** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */

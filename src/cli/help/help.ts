@@ -1,7 +1,7 @@
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander'
 import { closestMatch } from '../../core/suggest.ts'
-import type { Io } from '../io.ts'
-import { createStyle, type Style } from '../terminal/style.ts'
+import type { Io } from '../../terminal/io.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 
 /** Columns if the output is not a terminal: it is probably shown in a pager. */
 const DEFAULT_WIDTH = 80

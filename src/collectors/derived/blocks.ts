@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { newestBlock } from '../../core/agreement.ts'
+import type { newestBlock } from '../../domain/agreement.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 

@@ -5,9 +5,9 @@ import {
   networkHead,
   newestBlock,
   statesyncProgress,
-} from '../../core/agreement.ts'
+} from '../../domain/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import { blocksyncWindowOf, statesyncThreshold } from '../../core/node-distances.ts'
+import { blocksyncWindowOf, statesyncThreshold } from '../../domain/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'

@@ -1,4 +1,4 @@
-import type { StatesyncProgress } from '../../core/agreement.ts'
+import type { StatesyncProgress } from '../../domain/agreement.ts'
 import { minute, second } from '../../core/units.ts'
 import { z } from 'zod'
 

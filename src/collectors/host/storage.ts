@@ -1,4 +1,4 @@
-import { resolvePath } from '../../core/key-paths.ts'
+import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { minute } from '../../core/units.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'

@@ -7,7 +7,7 @@ import {
   keystoreOf,
   offNodeFileOf,
   resolveFolders,
-} from '../../core/key-paths.ts'
+} from '../../domain/key-paths.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import {
   findBackupProblem,

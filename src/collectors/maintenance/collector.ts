@@ -1,7 +1,7 @@
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { MAINTENANCE_REASONS, readMaintenance, isActive } from '../../core/maintenance.ts'
+import { MAINTENANCE_REASONS, readMaintenance, isActive } from '../../domain/maintenance.ts'
 import { sample } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector } from '../dependencies.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge } from '../../core/metric.ts'
-import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
 import { objectOf, textOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {

@@ -1,4 +1,4 @@
-import { type NodeSource, own, received } from '../../core/node-source.ts'
+import { type NodeSource, own, received } from '../../domain/node-source.ts'
 import type { ReadingName } from '../../core/metric.ts'
 import {
   BROADCAST_CHANNELS,

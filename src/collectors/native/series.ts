@@ -11,7 +11,7 @@ import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { plainText } from '../../core/redact.ts'
+import { plainText } from '../../core/redaction/redact.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 
 /** Whether a name without the name prefix is a metric of consensus. */

@@ -1,4 +1,4 @@
-import { AGREEMENT_WINDOW } from '../../core/agreement.ts'
+import { AGREEMENT_WINDOW } from '../../domain/agreement.ts'
 import { parseRpcHeader } from '../../parsers/rpc.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import { request } from '../shared/request.ts'

@@ -1,4 +1,4 @@
-import { createLeaderSchedule, type LeaderSchedule } from '../../core/leader-schedule.ts'
+import { createLeaderSchedule, type LeaderSchedule } from '../../domain/leader-schedule.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
 
 /** A round as the ledger stream reports it, in the order of its lines. */

@@ -1,4 +1,4 @@
-import { newestBlock } from '../../core/agreement.ts'
+import { newestBlock } from '../../domain/agreement.ts'
 import type { Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import type { SetMember } from '../../core/leader-schedule.ts'
+import type { SetMember } from '../../domain/leader-schedule.ts'
 import type { StakingEpoch } from '../../parsers/staking.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
 import { NodeUnavailableError, type StakingState } from './precompile.ts'

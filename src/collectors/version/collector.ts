@@ -1,4 +1,4 @@
-import { chainIdOf } from '../../core/agreement.ts'
+import { chainIdOf } from '../../domain/agreement.ts'
 import { type Fork, type Forks } from '../../config/forks.ts'
 import { second } from '../../core/units.ts'
 import { definition, type FORK_CHECKS } from './definition.ts'

@@ -7,11 +7,11 @@ import { checkBundleFile, gatherBundle, stampOf, writeBundle } from './bundle.ts
 import { preflight } from '../check/preflight.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { renderContents, renderWritten, verdictText } from './render.ts'
-import { configOf } from '../../cli/config.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import type { Io, ActionContext } from '../../cli/io.ts'
-import { createProgress } from '../../cli/terminal/progress.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import type { Io, ActionContext } from '../../terminal/io.ts'
+import { createProgress } from '../../terminal/progress.ts'
+import { createStyle } from '../../terminal/style.ts'
 import { readFromNode, readSnapshot } from '../shared/read-snapshot.ts'
 
 export interface Options extends ConfigOptions {

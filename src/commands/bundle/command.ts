@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { configOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readTime } from '../../cli/option-values.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { readTime } from '../../terminal/option-values.ts'
 import type { Options } from './action.ts'
 
 /** `chain-agent bundle`: one archive for support, with secrets redacted. */

@@ -1,12 +1,12 @@
-import { type RedactionKind } from '../../core/redact-log.ts'
+import { type RedactionKind } from '../../core/redaction/redact-log.ts'
 import { type Members } from './bundle.ts'
 import { figure, size, joinList } from '../../core/format.ts'
-import { pairs, wrap, type Style } from '../../cli/terminal/style.ts'
+import { pairs, wrap, type Style } from '../../terminal/style.ts'
 import { type Finding } from '../../health/finding.ts'
 import { type NodeSnapshot } from '../../health/snapshot.ts'
 import { summarize } from '../../health/summary.ts'
 import { diagnose } from '../../health/diagnosis.ts'
-import { checkLines } from '../../cli/terminal/diagnosis.ts'
+import { checkLines } from '../../terminal/diagnosis.ts'
 
 interface Written {
   readonly file: string

@@ -11,7 +11,7 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, references } from './preflight/network.ts'
 import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { SourceOverrides } from '../../terminal/io.ts'
 
 interface PreflightOptions extends SourceOverrides {
   readonly config: Config

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { renderExampleConfig, describeSource, renderSettings, settingsAsJson } from '../../config/render.ts'
-import { configOf } from '../../cli/config.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import { type ActionContext, type Io, UsageError } from '../../cli/io.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { type ActionContext, type Io, UsageError } from '../../terminal/io.ts'
 import { renderIpRules } from './ip-rules.ts'
 
 const LOOPBACK = /^(?:localhost|127\..*|::1)$/

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { type ActionContext, UsageError, writeAll } from '../../cli/io.ts'
+import { type ActionContext, UsageError, writeAll } from '../../terminal/io.ts'
 import { describeFileError, SourceError } from '../../core/errors.ts'
 import { packageFile } from '../../core/package.ts'
 import { closestMatch } from '../../core/suggest.ts'

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readPageUrl } from '../../cli/option-values.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { readPageUrl } from '../../terminal/option-values.ts'
 import type { DashboardsOptions } from './action.ts'
 
 /** `chain-agent dashboards`: the dashboards with the links of an installation. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { configOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readTime } from '../../cli/option-values.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { readTime } from '../../terminal/option-values.ts'
 import type { DutiesCommandOptions } from './action.ts'
 
 /** `chain-agent duties`: own rounds by epoch, missed rounds, rewards. */

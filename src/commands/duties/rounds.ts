@@ -1,5 +1,5 @@
 import { createRecentSet } from '../../collectors/shared/recent-set.ts'
-import { createLeaderSchedule, type LeaderSchedule } from '../../core/leader-schedule.ts'
+import { createLeaderSchedule, type LeaderSchedule } from '../../domain/leader-schedule.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
 import type { LedgerRow } from '../ledger/ledger.ts'
 

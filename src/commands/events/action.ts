@@ -1,13 +1,13 @@
 import type { Config } from '../../config/schema.ts'
 import { SourceError } from '../../core/errors.ts'
-import { type Event, eventAsJson, isAtLeast, type Severity } from '../../core/event.ts'
+import { type Event, eventAsJson, isAtLeast, type Severity } from '../../domain/event.ts'
 import { second } from '../../core/units.ts'
 import { type Events, readEvents } from './events.ts'
-import { configOf } from '../../cli/config.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { eventLines, headline } from './render.ts'
-import { type Io, unlessInterrupted, type ActionContext } from '../../cli/io.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
+import { type Io, unlessInterrupted, type ActionContext } from '../../terminal/io.ts'
+import { createStyle } from '../../terminal/style.ts'
 
 export interface Options extends ConfigOptions {
   readonly since?: number

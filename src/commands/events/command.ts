@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { SEVERITIES } from '../../core/event.ts'
-import { configOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readTime } from '../../cli/option-values.ts'
+import { SEVERITIES } from '../../domain/event.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { readTime } from '../../terminal/option-values.ts'
 import type { Options } from './action.ts'
 
 /** `chain-agent events`: the timeline of state changes. */

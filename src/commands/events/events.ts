@@ -1,11 +1,11 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Event } from '../../core/event.ts'
+import type { Event } from '../../domain/event.ts'
 import { parseEvent, parseEventsPage } from '../../parsers/event.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { readEventFile } from '../../sources/event-log.ts'
 import { createHttpClient } from '../../sources/http.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { SourceOverrides } from '../../terminal/io.ts'
 
 interface Options extends SourceOverrides {
   readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'events'>

@@ -1,7 +1,7 @@
-import { sanitize } from '../../core/redact.ts'
-import type { Event } from '../../core/event.ts'
+import { sanitize } from '../../core/redaction/redact.ts'
+import type { Event } from '../../domain/event.ts'
 import type { Events } from './events.ts'
-import { wrap, type Style } from '../../cli/terminal/style.ts'
+import { wrap, type Style } from '../../terminal/style.ts'
 
 interface EventPage extends Omit<Events, 'events'> {
   /** All matching events, and the newest of them, which are shown. */

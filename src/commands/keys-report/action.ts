@@ -1,12 +1,12 @@
-import { configOf } from '../../cli/config.ts'
-import { type ConfigOptions } from '../../cli/config-options.ts'
+import { configOf } from '../../terminal/config.ts'
+import { type ConfigOptions } from '../../terminal/config-options.ts'
 import { createKeyExaminer, renderKeyReport } from '../../collectors/keys/files.ts'
 import { type Config } from '../../config/schema.ts'
 import { type Clock } from '../../core/clock.ts'
 import { createExec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { type ActionContext } from '../../cli/io.ts'
+import { type ActionContext } from '../../terminal/io.ts'
 
 export const reportKeys = async ({ io, exit, options }: ActionContext<ConfigOptions>): Promise<void> => {
   const { config } = configOf(io, options)

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 
 /** `chain-agent keys-report`: for a unit that can read files that the agent cannot. */
 export const keysReportCommand = (io: Io, exit: (code: ExitCode) => void): Command =>

@@ -1,10 +1,10 @@
-import { KEY_TYPES } from '../../core/key-paths.ts'
+import { KEY_TYPES } from '../../domain/key-paths.ts'
 import { asError } from '../../core/errors.ts'
 import { backUp, type BackupResult } from '../../keys/backup.ts'
 import type { KeySession } from './session.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import type { Io, ActionContext } from '../../cli/io.ts'
-import { createStyle, type Style } from '../../cli/terminal/style.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import type { Io, ActionContext } from '../../terminal/io.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 import { asJson, type KeyFailure, LEGACY, page, runKeyCommand, warnOfExposure, writeError } from './key-command.ts'
 
 export interface BackupOptions extends ConfigOptions {

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES } from '../../core/key-paths.ts'
+import { KEY_TYPES } from '../../domain/key-paths.ts'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 import { exportKeys, type ExportResult } from '../../keys/export.ts'
 import type { KeySession } from './session.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import { UsageError, type ActionContext } from '../../cli/io.ts'
-import { createStyle, type Style } from '../../cli/terminal/style.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { UsageError, type ActionContext } from '../../terminal/io.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 import { LEGACY, page, runKeyCommand } from './key-command.ts'
 
 export interface ExportOptions extends ConfigOptions {

@@ -1,11 +1,11 @@
-import { pairs, createStyle, type Style } from '../../cli/terminal/style.ts'
+import { pairs, createStyle, type Style } from '../../terminal/style.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { type KeySession, withKeySession } from './session.ts'
-import { configOf } from '../../cli/config.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { createProgress, type Progress } from '../../cli/terminal/progress.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { createProgress, type Progress } from '../../terminal/progress.ts'
 
 interface KeyCommand {
   readonly io: Io

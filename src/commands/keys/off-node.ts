@@ -1,9 +1,9 @@
 import { SourceError } from '../../core/errors.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
+import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import { noteOffNode, verify } from '../../keys/verify.ts'
-import { type ConfigOptions } from '../../cli/config-options.ts'
+import { type ConfigOptions } from '../../terminal/config-options.ts'
 import { runKeyCommand } from './key-command.ts'
-import { type ActionContext } from '../../cli/io.ts'
+import { type ActionContext } from '../../terminal/io.ts'
 
 export interface OffNodeOptions extends ConfigOptions {
   readonly type?: readonly KeyType[]

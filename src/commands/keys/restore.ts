@@ -7,11 +7,11 @@ import {
   type KnownKeys,
   readNodePassword,
 } from '../../keys/key-context.ts'
-import { createStyle, type Style } from '../../cli/terminal/style.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 import { asJson, type KeyFailure, page, runKeyCommand, warnOfExposure, writeError } from './key-command.ts'
 import { asError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
+import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import {
   planRestore,
   type PreparedKeystore,
@@ -22,9 +22,9 @@ import {
   type RestoreResult,
 } from '../../keys/restore.ts'
 import { type KeySession } from './session.ts'
-import { type ConfigOptions } from '../../cli/config-options.ts'
-import { type ExitCode, type Io, UsageError, type ActionContext } from '../../cli/io.ts'
-import { type Progress } from '../../cli/terminal/progress.ts'
+import { type ConfigOptions } from '../../terminal/config-options.ts'
+import { type ExitCode, type Io, UsageError, type ActionContext } from '../../terminal/io.ts'
+import { type Progress } from '../../terminal/progress.ts'
 import { createInterface } from 'node:readline/promises'
 
 export interface RestoreOptions extends ConfigOptions {

@@ -1,7 +1,7 @@
 import { type Config } from '../../config/schema.ts'
 import { type Clock, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
-import { type KeyFolders, resolveFolders } from '../../core/key-paths.ts'
+import { type KeyFolders, resolveFolders } from '../../domain/key-paths.ts'
 import { second } from '../../core/units.ts'
 import { type KnownKey, type KnownKeys, type KeyContext } from '../../keys/key-context.ts'
 import { parseStatusReport } from '../../parsers/status.ts'
@@ -18,7 +18,7 @@ import {
   withPrivateUmask,
 } from '../../sources/process.ts'
 import { createStatusTool } from '../../sources/reports.ts'
-import { type SourceOverrides } from '../../cli/io.ts'
+import { type SourceOverrides } from '../../terminal/io.ts'
 
 interface Options extends SourceOverrides {
   readonly config: Pick<Config, 'prefix' | 'node' | 'consensus'>

@@ -1,12 +1,12 @@
 import { compareKeys, type Comparison, describeMismatch } from '../../keys/key-context.ts'
 import { verify, type VerifyResult } from '../../keys/verify.ts'
-import type { Tone } from '../../core/health.ts'
-import { wrap, createStyle, type Style } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../domain/health.ts'
+import { wrap, createStyle, type Style } from '../../terminal/style.ts'
 import { LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import type { ActionContext } from '../../cli/io.ts'
+import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import type { ActionContext } from '../../terminal/io.ts'
 
 export interface VerifyOptions extends ConfigOptions {
   readonly type?: readonly KeyType[]

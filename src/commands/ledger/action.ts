@@ -4,12 +4,12 @@ import { readNames } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import { type LedgerBatch, type LedgerRow, readLedger } from './ledger.ts'
-import { configOf } from '../../cli/config.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../cli/io.ts'
-import type { Tone } from '../../core/health.ts'
-import { wrap, createStyle, type Style } from '../../cli/terminal/style.ts'
-import { createProgress } from '../../cli/terminal/progress.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../terminal/io.ts'
+import type { Tone } from '../../domain/health.ts'
+import { wrap, createStyle, type Style } from '../../terminal/style.ts'
+import { createProgress } from '../../terminal/progress.ts'
 
 export interface Options extends ConfigOptions {
   readonly follow?: true

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { configOptions } from '../../cli/config-options.ts'
-import { readCount, readTime } from '../../cli/option-values.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import { readCount, readTime } from '../../terminal/option-values.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 import type { Options } from './action.ts'
 
 /** `chain-agent ledger`: one line per block, with the rounds that produced no block. */

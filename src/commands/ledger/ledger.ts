@@ -15,7 +15,7 @@ import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import { findOwnKey } from '../shared/own-key.ts'
 import { type Batch, readJournal } from '../shared/journal-reader.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { SourceOverrides } from '../../terminal/io.ts'
 
 interface Ownership {
   /** Null if the key of the node is unknown. */

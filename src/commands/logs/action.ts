@@ -1,11 +1,11 @@
 import { openLogs, type ShownLine } from './logs.ts'
-import { configOf } from '../../cli/config.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../cli/io.ts'
-import { createProgress } from '../../cli/terminal/progress.ts'
-import type { Tone } from '../../core/health.ts'
-import { createStyle, type Style, wrap } from '../../cli/terminal/style.ts'
-import { sanitize } from '../../core/redact.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../terminal/io.ts'
+import { createProgress } from '../../terminal/progress.ts'
+import type { Tone } from '../../domain/health.ts'
+import { createStyle, type Style, wrap } from '../../terminal/style.ts'
+import { sanitize } from '../../core/redaction/redact.ts'
 import { type ClockStep, describeStep } from '../../sources/journal-order.ts'
 
 export interface Options extends ConfigOptions {

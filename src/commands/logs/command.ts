@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander'
-import { configOptions } from '../../cli/config-options.ts'
-import { readCount, readTime } from '../../cli/option-values.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import { readCount, readTime } from '../../terminal/option-values.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 import type { Options } from './action.ts'
 
 /** `chain-agent logs SERVICE`: the log of a service, with secrets redacted. */

@@ -1,13 +1,13 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
-import { type RedactionKind, redactLog } from '../../core/redact-log.ts'
+import { type RedactionKind, redactLog } from '../../core/redaction/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import type { ClockStep } from '../../sources/journal-order.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { SourceOverrides } from '../../terminal/io.ts'
 
 interface Options extends SourceOverrides {
   readonly config: Config

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
 import { minute, parseDuration } from '../../core/units.ts'
-import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 import type { StartOptions, ShowOptions } from './action.ts'
 
 type Exit = (code: ExitCode) => void

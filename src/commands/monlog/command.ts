@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander'
 import { parseDuration } from '../../core/units.ts'
 import type { RangeStart } from './time-range.ts'
-import { configOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readTime } from '../../cli/option-values.ts'
-import { readWatchSeconds } from '../../cli/terminal/watch.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { readTime } from '../../terminal/option-values.ts'
+import { readWatchSeconds } from '../../terminal/watch.ts'
 import type { MonlogOptions } from './action.ts'
 
 /** `chain-agent monlog`: analyses the last 60 seconds of the consensus log. */

@@ -8,7 +8,7 @@ import { createFold } from './fold.ts'
 import { foldRecording } from './from-recording.ts'
 import { type MonlogReport, type Problem, problemOf, reportOf } from './report.ts'
 import { LONGEST_MS, type RangeStart, timeRangeTo } from './time-range.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { SourceOverrides } from '../../terminal/io.ts'
 
 interface MonlogAnalysisOptions extends SourceOverrides {
   readonly config: Pick<Config, 'prefix' | 'consensus' | 'version' | 'node'>

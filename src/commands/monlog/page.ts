@@ -1,8 +1,8 @@
 import type { MonlogFinding } from './findings.ts'
 import type { MonlogReport } from './report.ts'
 import type { Finding } from '../../health/finding.ts'
-import { pairs, wrap, type Style } from '../../cli/terminal/style.ts'
-import { findingLines, verdictLine } from '../../cli/terminal/diagnosis.ts'
+import { pairs, wrap, type Style } from '../../terminal/style.ts'
+import { findingLines, verdictLine } from '../../terminal/diagnosis.ts'
 import { type NameOf, rowsOf, shownLine } from './rows.ts'
 
 export interface RenderOptions {

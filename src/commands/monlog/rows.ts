@@ -1,5 +1,5 @@
 import type { KeyNames } from '../../config/key-names.ts'
-import { redactLog } from '../../core/redact-log.ts'
+import { redactLog } from '../../core/redaction/redact-log.ts'
 import type { MonlogReport } from './report.ts'
 import { count, duration, figure, joinList } from '../../core/format.ts'
 import { second } from '../../core/units.ts'

@@ -5,7 +5,7 @@ import { describeFileError, ParseError, SourceError } from '../../core/errors.ts
 import { toJson } from '../../core/json.ts'
 import { type Format, formats } from '../../parsers/formats.ts'
 import { withoutPrintedPrefix } from '../../parsers/journal.ts'
-import type { Io, ActionContext } from '../../cli/io.ts'
+import type { Io, ActionContext } from '../../terminal/io.ts'
 
 export const parseInput = async (
   { io, exit }: ActionContext<object>,

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander'
 import { formats } from '../../parsers/formats.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 
 /** `chain-agent parse`: prints the parsed content of a file. */
 export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>

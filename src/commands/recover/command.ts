@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { configOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 import type { RecoverOptions } from './action.ts'
 
 /** `chain-agent recover`: the recovery procedure that the node needs now. It advises and never acts. */

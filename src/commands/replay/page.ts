@@ -1,12 +1,12 @@
 import { duration, figure, utc } from '../../core/format.ts'
-import { sanitize } from '../../core/redact.ts'
+import { sanitize } from '../../core/redaction/redact.ts'
 import { clockTime } from './engine.ts'
 import type { ReplayReport } from './replay.ts'
 import type { RuleSeverity } from '../../health/rules/rule.ts'
 import type { Firing } from './firings.ts'
 import type { Incident } from './incidents.ts'
-import type { Tone } from '../../core/health.ts'
-import { wrap, type Style } from '../../cli/terminal/style.ts'
+import type { Tone } from '../../domain/health.ts'
+import { wrap, type Style } from '../../terminal/style.ts'
 
 interface ReplaySummary extends ReplayReport {
   readonly incidents: readonly Incident[]

@@ -7,7 +7,7 @@ import { openRecording } from '../../sources/journal-range.ts'
 import { replayEntries, type ReplayResult } from './engine.ts'
 import { savedKey } from '../shared/own-key.ts'
 import { openFile, openJournal, type PastSource } from './past-source.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { SourceOverrides } from '../../terminal/io.ts'
 
 interface ReplayOptions extends SourceOverrides {
   readonly config: Config

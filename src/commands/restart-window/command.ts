@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { configOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 import { hour, parseDuration, second } from '../../core/units.ts'
 import type { RestartWindowOptions } from './action.ts'
 

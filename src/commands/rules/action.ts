@@ -1,5 +1,5 @@
-import { loadFor } from '../../cli/config.ts'
-import { type ActionContext, UsageError, writeAll } from '../../cli/io.ts'
+import { loadFor } from '../../terminal/config.ts'
+import { type ActionContext, UsageError, writeAll } from '../../terminal/io.ts'
 import type { Config } from '../../config/schema.ts'
 import { ruleFiles } from '../../health/rules/index.ts'
 import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../health/rules/render.ts'

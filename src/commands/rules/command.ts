@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { fileOption } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readPageUrl } from '../../cli/option-values.ts'
+import { fileOption } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { readPageUrl } from '../../terminal/option-values.ts'
 import type { RulesOptions } from './action.ts'
 
 /** `chain-agent rules`: the alert rules with the links, limits and switches of an installation. */

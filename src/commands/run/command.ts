@@ -1,7 +1,7 @@
 import { waitForAbort } from '../../core/clock.ts'
 import { Command } from 'commander'
-import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 
 /** `chain-agent run`: monitor the node until stopped. */
 export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -27,8 +27,8 @@ Examples:
     .action(async (options: ConfigOptions) => {
       const [{ startAgent }, { configOf }, { createLog }, { notifySystemd }] = await Promise.all([
         import('../../agent/agent.ts'),
-        import('../../cli/config.ts'),
-        import('../../cli/logger.ts'),
+        import('../../terminal/config.ts'),
+        import('../../terminal/logger.ts'),
         import('./systemd-notify.ts'),
       ])
       const read = () => configOf(io, options).config

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Io } from '../../cli/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { asError } from '../../core/errors.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { fileOption, prefixOption } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { fileOption, prefixOption } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
 import type { RunbookOptions } from './action.ts'
 
 /** `chain-agent runbook`: the runbook of an alert, without a browser. */

@@ -5,7 +5,7 @@ import { textOrNull, timeOrNull } from '../../collectors/shared/reading-schema.t
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
-import type { Health } from '../../core/health.ts'
+import type { Health } from '../../domain/health.ts'
 import { createSampleIndex, type Sample, type SampleIndex } from '../../core/metric.ts'
 import { metrics as catalogue } from '../../metrics.ts'
 import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from '../../parsers/agent-status.ts'
@@ -16,7 +16,7 @@ import { second } from '../../core/units.ts'
 import { version } from '../../core/package.ts'
 import { evaluateOnce } from '../../health/monitor.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
-import type { SourceOverrides } from '../../cli/io.ts'
+import type { SourceOverrides } from '../../terminal/io.ts'
 
 export interface FetchSnapshotOptions extends SourceOverrides {
   readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'staking' | 'storage'>

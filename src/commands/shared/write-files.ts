@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Io } from '../../cli/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { describeFileError, SourceError } from '../../core/errors.ts'
 import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { firstLine } from '../../health/diagnosis.ts'
-import { configOf } from '../../cli/config.ts'
-import type { ConfigOptions } from '../../cli/config-options.ts'
-import { type Io, unlessInterrupted, type CommandContext } from '../../cli/io.ts'
-import { createStyle, type Style } from '../../cli/terminal/style.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { type Io, unlessInterrupted, type CommandContext } from '../../terminal/io.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { chain } from '../../health/sections/chain.ts'
 import { type Page, renderJson, renderPage, statusDocument } from './page.ts'
@@ -11,7 +11,7 @@ import { createView, joined, type Section } from '../../health/sections/section.
 import { ALL, suggestSection, SECTIONS, sectionsFor } from '../../health/sections/sections.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import { utc } from '../../core/format.ts'
-import { watch, type WatchedPage } from '../../cli/terminal/watch.ts'
+import { watch, type WatchedPage } from '../../terminal/watch.ts'
 
 export interface StatusOptions extends ConfigOptions {
   readonly json?: true

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
-import { configOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readWatchSeconds } from '../../cli/terminal/watch.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import type { ExitCode, Io } from '../../terminal/io.ts'
+import { readWatchSeconds } from '../../terminal/watch.ts'
 import type { StatusOptions } from './action.ts'
 
 /** `chain-agent status`: the current status of the node. */

@@ -1,4 +1,4 @@
-import { eventAsJson } from '../../core/event.ts'
+import { eventAsJson } from '../../domain/event.ts'
 import { toApiJson } from '../../core/json.ts'
 import type { OverviewResponse } from '../../parsers/agent-api.ts'
 import type { Overview } from './overview.ts'

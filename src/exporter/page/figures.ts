@@ -1,6 +1,6 @@
-import { databaseUsedRatio, isStarting, isSyncing, newestBlock, USUAL_RATE } from '../../core/agreement.ts'
+import { databaseUsedRatio, isStarting, isSyncing, newestBlock, USUAL_RATE } from '../../domain/agreement.ts'
 import { count, duration, figure } from '../../core/format.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Tone } from '../../domain/health.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { hour, second } from '../../core/units.ts'
 import { blockAge, servicesDown } from '../../health/facts.ts'

@@ -1,4 +1,4 @@
-import { sanitize } from '../../core/redact.ts'
+import { sanitize } from '../../core/redaction/redact.ts'
 
 /** HTML that is safe to send: only `html` creates it, and `html` escapes every value. */
 export class Html {

@@ -1,5 +1,5 @@
-import type { Event } from '../../core/event.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Event } from '../../domain/event.ts'
+import type { Tone } from '../../domain/health.ts'
 import { utc } from '../../core/format.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import type { Fact } from '../../health/sections/fact.ts'

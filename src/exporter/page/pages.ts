@@ -1,4 +1,4 @@
-import { isAtLeast, SEVERITIES, type Event, type Severity } from '../../core/event.ts'
+import { isAtLeast, SEVERITIES, type Event, type Severity } from '../../domain/event.ts'
 import { chapters } from '../../metrics.ts'
 import type { MetricHelpResponse, MetricsHelpResponse } from '../../parsers/agent-api.ts'
 import type { MetricDefinition } from '../../core/metric.ts'

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Event } from '../../core/event.ts'
+import type { Event } from '../../domain/event.ts'
 import { STREAMING } from '../connections.ts'
 import { SECURITY_HEADERS } from '../web.ts'
 import { pageAssets } from './assets.ts'

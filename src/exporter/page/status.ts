@@ -1,6 +1,6 @@
-import type { Event } from '../../core/event.ts'
+import type { Event } from '../../domain/event.ts'
 import { count, shortDuration } from '../../core/format.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Tone } from '../../domain/health.ts'
 import { type HealthFinding, type Severity, weightOf } from '../../health/finding.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
 import type { Fact } from '../../health/sections/fact.ts'

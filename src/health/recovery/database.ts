@@ -1,5 +1,5 @@
 import { percent } from '../../core/format.ts'
-import { cite } from '../../core/node-documentation.ts'
+import { cite } from '../../domain/node-documentation.ts'
 import { second } from '../../core/units.ts'
 import { freeChunks } from '../facts.ts'
 import { limitOf } from '../rules/index.ts'

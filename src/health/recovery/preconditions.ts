@@ -1,5 +1,5 @@
 import { joinList, shortDuration } from '../../core/format.ts'
-import { cite } from '../../core/node-documentation.ts'
+import { cite } from '../../domain/node-documentation.ts'
 import { migration, migrationCautions } from './database.ts'
 import {
   areKeyFilesElsewhere,

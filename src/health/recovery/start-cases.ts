@@ -1,5 +1,5 @@
-import { blocksOf, NODE_FACTS } from '../../core/node-facts.ts'
-import type { NodeSource } from '../../core/node-source.ts'
+import { blocksOf, NODE_FACTS } from '../../domain/node-facts.ts'
+import type { NodeSource } from '../../domain/node-source.ts'
 
 /** What consensus finds at its start. */
 export interface StartConditions {

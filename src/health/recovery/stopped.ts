@@ -1,6 +1,6 @@
 import { figure, joinList } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { cite } from '../../core/node-documentation.ts'
+import { cite } from '../../domain/node-documentation.ts'
 import { hardReset, hardResetCautions } from './database.ts'
 import {
   NEVER_ALONE,

@@ -1,4 +1,4 @@
-import { TIMESTAMP_TOLERANCE_MS } from '../../core/node-facts.ts'
+import { TIMESTAMP_TOLERANCE_MS } from '../../domain/node-facts.ts'
 import { memory } from './memory.ts'
 import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 

@@ -2,9 +2,9 @@ import { duration, figure, count } from '../../core/format.ts'
 import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { isStarting, isSyncing, USUAL_RATE } from '../../core/agreement.ts'
+import { isStarting, isSyncing, USUAL_RATE } from '../../domain/agreement.ts'
 import { limitOf } from '../rules/index.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Tone } from '../../domain/health.ts'
 
 /** The reading of the node's JSON-RPC, if it answered. */
 const answerOf = ({ readings: { rpc: reading } }: View) => (reading?.up === true ? reading : undefined)

@@ -1,5 +1,5 @@
 import { second } from '../../core/units.ts'
-import { isStarting, statesyncProgress } from '../../core/agreement.ts'
+import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
 import { blockAge, isNodeDown, progressText } from '../facts.ts'
 import { count, duration, figure } from '../../core/format.ts'
 import { limitOf } from '../rules/index.ts'

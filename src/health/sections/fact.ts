@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 import { duration, figure, utc } from '../../core/format.ts'
-import { sanitize } from '../../core/redact.ts'
+import { sanitize } from '../../core/redaction/redact.ts'
 import { second } from '../../core/units.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Tone } from '../../domain/health.ts'
 
 /** A percentage with two decimals, as the storage tool prints it; below 1 it is never 100.00. */
 export const share = (ratio: number): string => {

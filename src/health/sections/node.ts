@@ -3,7 +3,7 @@ import { duration, figure, count, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { fact, type Fact, iso, relativeTime } from './fact.ts'
 import type { Readings } from '../../collectors/index.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Tone } from '../../domain/health.ts'
 
 export const FROM_STATUS_REPORT = { collector: 'status', source: 'the status report' } as const
 

@@ -3,7 +3,7 @@ import type { Readings } from '../../collectors/index.ts'
 import { type Diagnosis, diagnose, isPlannable } from '../diagnosis.ts'
 import { RESTART_MS, restartWindow, type RestartWindow } from '../restart-window.ts'
 import type { CollectorState, NodeSnapshot } from '../snapshot.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Tone } from '../../domain/health.ts'
 import { type Fact, oneLine, relativeTime } from './fact.ts'
 
 /** The data of a node, as sections read it. */

@@ -3,7 +3,7 @@ import { type Fact, fact, iso, relativeTime, signalName, timeFact } from './fact
 import { FROM_STATUS_REPORT } from './node.ts'
 import { type Group, joined, type Section, type Summary, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
-import type { Tone } from '../../core/health.ts'
+import type { Tone } from '../../domain/health.ts'
 
 export const services: Section = {
   name: 'services',

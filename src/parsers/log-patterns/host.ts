@@ -1,4 +1,4 @@
-import { own, received } from '../../core/node-source.ts'
+import { own, received } from '../../domain/node-source.ts'
 import type { LogPattern } from './pattern.ts'
 
 const EVENT = 'monad/cmd/monad/event.cpp'

@@ -1,5 +1,5 @@
-import type { DocumentId } from '../../core/node-documentation.ts'
-import type { NodeSource } from '../../core/node-source.ts'
+import type { DocumentId } from '../../domain/node-documentation.ts'
+import type { NodeSource } from '../../domain/node-source.ts'
 
 /** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
 export type Severity = 'critical' | 'warning' | 'info'

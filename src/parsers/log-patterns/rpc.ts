@@ -1,4 +1,4 @@
-import { own } from '../../core/node-source.ts'
+import { own } from '../../domain/node-source.ts'
 import type { LogPattern } from './pattern.ts'
 
 const RPC = 'monad-bft/monad-rpc/src'

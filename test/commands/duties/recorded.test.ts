@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { recordedAround } from '../../../src/commands/duties/duties.ts'
-import type { Event } from '../../../src/core/event.ts'
+import type { Event } from '../../../src/domain/event.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const MINUTE = 60_000

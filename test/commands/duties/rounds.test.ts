@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRoundHistory } from '../../../src/commands/duties/rounds.ts'
 import { createRounds } from '../../../src/commands/ledger/ledger.ts'
-import { createLeaderSchedule } from '../../../src/core/leader-schedule.ts'
+import { createLeaderSchedule } from '../../../src/domain/leader-schedule.ts'
 
 const KEYS = ['aa', 'bb', 'cc'].map((byte) => `02${byte.repeat(32)}`)
 const [OWN = '', OTHER = '', THIRD = ''] = KEYS

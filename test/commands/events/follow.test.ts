@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 // Loaded before the clock moves: the command line imports a command when it is used.
 import '../../../src/commands/events/command.ts'
-import type { Event } from '../../../src/core/event.ts'
+import type { Event } from '../../../src/domain/event.ts'
 import { readEventsQuery, renderEvents } from '../../../src/exporter/api.ts'
 import { startCli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'

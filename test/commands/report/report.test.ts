@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { diskOf, incidentsIn, rewardsIn } from '../../../src/commands/report/report.ts'
-import type { Event } from '../../../src/core/event.ts'
+import type { Event } from '../../../src/domain/event.ts'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)

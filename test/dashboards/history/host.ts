@@ -1,8 +1,8 @@
 import { FAILURE_KINDS } from '../../../src/core/errors.ts'
 import { KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
-import { LINE_RESULTS } from '../../../src/core/agent-metrics.ts'
-import { MAINTENANCE_REASONS } from '../../../src/core/maintenance.ts'
+import { LINE_RESULTS } from '../../../src/domain/agent-metrics.ts'
+import { MAINTENANCE_REASONS } from '../../../src/domain/maintenance.ts'
 import type { NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 

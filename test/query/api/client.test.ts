@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import { Secret } from '../../../src/core/secret.ts'
+import { Secret } from '../../../src/core/redaction/secret.ts'
 import { createQueryClient } from '../../../query/client/client.ts'
 import { scanCoverage } from '../../../query/client/page.ts'
 import { LOG_FIELDS } from '../../../query/log-fields.ts'

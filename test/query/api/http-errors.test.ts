@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { Secret } from '../../../src/core/secret.ts'
+import { Secret } from '../../../src/core/redaction/secret.ts'
 import { StoreError } from '../../../query/store/errors.ts'
 import { ask, askRaw, codeOf, it, RIGHT, storeWith } from './fixtures.ts'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import { Secret } from '../../../src/core/secret.ts'
+import { Secret } from '../../../src/core/redaction/secret.ts'
 import { StoreError } from '../../../query/store/errors.ts'
 import { hexLiteral } from '../../../query/store/clickhouse/read.ts'
 import { connect, createServers } from '../../../query/store/clickhouse/servers.ts'

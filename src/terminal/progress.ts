@@ -1,5 +1,5 @@
-import { second } from '../../core/units.ts'
-import type { Io } from '../io.ts'
+import { second } from '../core/units.ts'
+import type { Io } from './io.ts'
 
 export interface Progress {
   /** Shows the current step; only on a terminal, and only after the first second. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resolveFolders, resolvePath } from '../../src/core/key-paths.ts'
+import { resolveFolders, resolvePath } from '../../src/domain/key-paths.ts'
 
 const DEFAULTS = {
   directory: '/home/{prefix}/{prefix}-bft',

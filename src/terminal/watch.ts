@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import { InvalidArgumentError } from 'commander'
-import { ParseError, SourceError } from '../../core/errors.ts'
-import { minute, second } from '../../core/units.ts'
-import type { Io } from '../io.ts'
+import { ParseError, SourceError } from '../core/errors.ts'
+import { minute, second } from '../core/units.ts'
+import type { Io } from './io.ts'
 
 interface WatchOptions {
   /** Renders the page, or one line of it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sanitize } from '../../src/core/redact.ts'
-import { type RedactionKind, redactDocument, redactLog } from '../../src/core/redact-log.ts'
+import { sanitize } from '../../../src/core/redaction/redact.ts'
+import { type RedactionKind, redactDocument, redactLog } from '../../../src/core/redaction/redact-log.ts'
 
 const HASH = '0x' + 'a1'.repeat(32)
 const hexDigit = fc.constantFrom(...'0123456789abcdef'.split(''))

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../../src/core/redaction/secret.ts'
 
 const secret = new Secret('correct horse')
 

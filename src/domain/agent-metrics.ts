@@ -1,6 +1,6 @@
 import { FINDING_SEVERITIES, HEALTH_STATES } from './health.ts'
-import { FAILURE_KINDS } from './errors.ts'
-import { counter, externalCounter, gauge, open } from './metric.ts'
+import { FAILURE_KINDS } from '../core/errors.ts'
+import { counter, externalCounter, gauge, open } from '../core/metric.ts'
 
 export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
 

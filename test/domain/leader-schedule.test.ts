@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLeaderSchedule, draw } from '../../src/core/leader-schedule.ts'
+import { createLeaderSchedule, draw } from '../../src/domain/leader-schedule.ts'
 
 const TEN_25 = 10n ** 25n
 /** In another order than that of their keys. */

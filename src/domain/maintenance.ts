@@ -1,4 +1,4 @@
-import { minute } from './units.ts'
+import { minute } from '../core/units.ts'
 
 export const MAINTENANCE_REASONS = ['upgrade', 'hardware', 'network', 'other'] as const
 

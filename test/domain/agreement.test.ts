@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareWithQuorum, databaseUsedRatio, type HeightView } from '../../src/core/agreement.ts'
+import { compareWithQuorum, databaseUsedRatio, type HeightView } from '../../src/domain/agreement.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 
 const view = (height: number, own: number | null = 1000): HeightView => ({

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
-import type { Tone } from '../../core/health.ts'
-import type { Io } from '../io.ts'
+import type { Tone } from '../domain/health.ts'
+import type { Io } from './io.ts'
 
 /** What the terminal can show. */
 export interface Style {

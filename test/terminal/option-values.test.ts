@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { expect, test } from 'vitest'
-import { readTime } from '../../src/cli/option-values.ts'
+import { readTime } from '../../src/terminal/option-values.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12, 30)
 const read = readTime({ now: () => NOW })

@@ -1,4 +1,4 @@
-import type { SampleIndex } from './metric.ts'
+import type { SampleIndex } from '../core/metric.ts'
 import { blocksOf, NODE_FACTS } from './node-facts.ts'
 
 /** `statesync_threshold` in the node's configuration; undefined if the agent could not read it. */

@@ -1,7 +1,7 @@
-import type { Change } from './board.ts'
-import { redactedExcerpt } from './errors.ts'
+import type { Change } from '../core/board.ts'
+import { redactedExcerpt } from '../core/errors.ts'
 import { FINDING_SEVERITIES, type FindingSeverity } from './health.ts'
-import { redact, sanitize } from './redact.ts'
+import { redact, sanitize } from '../core/redaction/redact.ts'
 
 /** The severity of a state change: that of the alert rule, or of a failed collector; most severe first. */
 export const SEVERITIES = FINDING_SEVERITIES

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readEpochLengths } from '../../src/config/staking.ts'
-import { epochPosition } from '../../src/core/epoch.ts'
+import { epochPosition } from '../../src/domain/epoch.ts'
 
 const LENGTH = { blocks: 50_000, delayRounds: 5000 }
 

@@ -1,4 +1,4 @@
-import type { SampleIndex } from './metric.ts'
+import type { SampleIndex } from '../core/metric.ts'
 
 /** A height that a reference reports, and the node's own height on the same block tag at that time. */
 export interface HeightView {
