@@ -15,7 +15,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/domain': 'src/core node:crypto',
   'src/parsers': 'src/core src/domain @noble/hashes smol-toml zod',
   'src/sources': 'src/core src/domain execa modern-tar p-limit systeminformation node',
-  'src/collectors': 'src/core src/domain src/config/values.ts src/parsers type src/config type src/sources zod',
+  'src/collectors': 'src/core src/domain src/core/settings.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core src/domain src/health/role.ts src/health/rules node yaml zod',
   'src/exporter':
     'src/config/web-config.ts src/core src/domain src/metrics.ts node express type src/health type src/parsers',

@@ -1,4 +1,4 @@
-import type { CollectorDependencies, OfferCollector, Role, Shared } from '../collectors/dependencies.ts'
+import type { CollectorDependencies, NodeSettings, Offer, Role, Shared } from '../collectors/dependencies.ts'
 import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
 import { createSavedCounts, type SavedCounts } from '../collectors/shared/saved-counts.ts'
@@ -25,7 +25,6 @@ import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
-import type { Recorder } from '../core/metric.ts'
 import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
@@ -43,17 +42,33 @@ export interface Offered {
 }
 
 type CollectorName = keyof typeof COLLECTORS
-type Dependencies = Omit<CollectorDependencies, keyof Shared | 'journalFor'>
+type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer<unknown>
+type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings>
 
 /** Loads every collector. */
-const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferCollector<unknown>>> =>
+const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =>
   new Map(
     await Promise.all(
-      Object.values(COLLECTORS).map(
-        async ({ name, load }): Promise<readonly [CollectorName, OfferCollector<unknown>]> => [name, await load()],
-      ),
+      Object.values(COLLECTORS).map(async ({ name, load }): Promise<readonly [CollectorName, OfferFor]> => [
+        name,
+        await load(),
+      ]),
     ),
   )
+
+const nodeSettings = ({ node, rpc, references, services, health, staking }: Config): NodeSettings => {
+  const { publicKey: _, ...keyFolders } = node
+  return {
+    rpcUrl: rpc.url,
+    references,
+    hasNoReference: references.length === 0,
+    nodeDirectory: node.directory,
+    keyFolders,
+    serviceUnits: services.units,
+    objective: health.objective,
+    readsChainSets: staking.enabled && staking.schedule,
+  }
+}
 
 /**
  * Creates the collectors for a configuration. Called again with the next configuration, it returns the same collector
@@ -61,58 +76,59 @@ const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferCollect
  * that those that keep running and those that are replaced work on the same data.
  */
 const createCollectors = (
-  offers: ReadonlyMap<CollectorName, OfferCollector<unknown>>,
-): ((dependencies: Dependencies) => readonly Offered[]) => {
+  offers: ReadonlyMap<CollectorName, OfferFor>,
+): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = createMemoizeLast<UnitNames>()
   const lifecycleFor = createMemoizeLast<LifecycleCounters>()
   const ownKeyFor = createMemoizeLast<OwnKey>()
-  const collectorsFor = new Map<string, ReturnType<typeof createMemoizeLast<Collector<unknown>>>>()
-  const savedCounts = new Map<string, SavedCounts>()
-  const countsFor = (name: string, recorder: Recorder): SavedCounts => {
-    const counts = savedCounts.get(name) ?? createSavedCounts(recorder)
-    savedCounts.set(name, counts)
-    return counts
+  const collectorsFor = new Map([...offers.keys()].map((name) => [name, createMemoizeLast<Collector<unknown>>()]))
+  const shared = {
+    mainPids: createMainPids(),
+    roundCounter: createRoundCounter(),
+    roundFeed: createRoundFeed(),
+    chainSets: createChainSets(),
+    ownBlock: createOwnBlock(),
+    duties: createDuties(),
   }
-  const mainPids = createMainPids()
-  const roundCounter = createRoundCounter()
-  const roundFeed = createRoundFeed()
-  const chainSets = createChainSets()
-  const ownBlock = createOwnBlock()
-  const duties = createDuties()
 
-  return (dependencies) => {
-    const { config, recorder, journal, checkpoints, readPrefix } = dependencies
+  return (config, dependencies) => {
+    const { recorder, readPrefix } = dependencies
     const { publicKey } = config.node
     const labels = Object.keys(config.services.units)
     const all: CollectorDependencies = {
       ...dependencies,
+      ...shared,
+      ...nodeSettings(config),
       unitNames: unitNamesFor([readPrefix], () => createUnitNames(readPrefix)),
       lifecycle: lifecycleFor([labels], () => createLifecycleCounters(recorder, labels)),
       ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
-      mainPids,
-      roundCounter,
-      roundFeed,
-      chainSets,
-      ownBlock,
-      duties,
-      journalFor: (name) => ({
-        journal,
-        recorder,
-        checkpoint: checkpoints.open(name),
-        counts: countsFor(name, recorder),
-      }),
     }
     return [...offers].map(([name, offer]) => {
-      const { uses = [], hasWork = true, role = 'source', create } = offer(all)
+      const used = recordReads(all)
+      const { hasWork = true, role = 'source', create } = offer(config, used.object)
       const { enabled, interval, timeout } = config[name]
       const reuse = collectorsFor.get(name) ?? createMemoizeLast<Collector<unknown>>()
-      collectorsFor.set(name, reuse)
       return {
         enabled: enabled && hasWork,
-        collector: reuse([config[name], ...uses], () => create({ interval, timeout })),
+        collector: reuse([config[name], used.values()], () => create({ interval, timeout })),
         role,
       }
     })
+  }
+}
+
+/** An object, and the values of its properties that were read. */
+const recordReads = <Value extends object>(object: Value) => {
+  const read = new Map<string | symbol, unknown>()
+  return {
+    object: new Proxy(object, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key)
+        read.set(key, value)
+        return value
+      },
+    }),
+    values: (): ReadonlyMap<string | symbol, unknown> => read,
   }
 }
 
@@ -172,50 +188,78 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
       return found
     }
   }
-  const readPrefixFor = createMemoizeLast<ReadPrefix>()
-  const stakingNetworks = readStakingNetworks()
+  const savedCounts = new Map<string, SavedCounts>()
+  const countsFor = (name: string): SavedCounts => {
+    const counts = savedCounts.get(name) ?? createSavedCounts(recorder)
+    savedCounts.set(name, counts)
+    return counts
+  }
+  const { recorder } = exposition
+  /** The same for every configuration. */
+  const sources = {
+    clock,
+    recorder,
+    exec,
+    checkpoints,
+    journalFor: (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name), counts: countsFor(name) }),
+    readOldest: createOldestEntryReader({ exec, parse: parseJournalEntry }),
+    rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
+    queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
+      createQueryEndpoint(ask, service, timeout),
+    nativeAt: (url: string, timeout: number) => createMetricsEndpoint(ask, url, timeout),
+    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat({ ask, urlFile, timeout }),
+    nodeFiles: createFileTree('/'),
+    stakingNetworks: readStakingNetworks(),
+    keyFiles,
+    published: () => board.samples(),
+    health,
+  }
+  const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const collectorsFor = createCollectors(await loadCollectors())
   return {
     board,
     exposition,
     prefix: () => prefix?.word ?? null,
-    offer: (config) => {
-      const forks = readForks(config.version.forksFile)
-      const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
-      const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
-      return collectorsFor({
-        config,
-        clock,
-        recorder: exposition.recorder,
-        exec,
-        journal,
-        readOldest: createOldestEntryReader({ exec, parse: parseJournalEntry }),
-        checkpoints,
-        readPrefix,
-        rpcAt: (url, timeout) => createRpcEndpoint(ask, url, timeout),
-        queryAt: (service, timeout) => createQueryEndpoint(ask, service, timeout),
-        tokenFeed: createTokenFeeds({
-          ...config.tokens,
-          directory: config.state.directory,
-          clock,
-          connect: options.connect,
-        }),
-        nativeAt: (url, timeout) => createMetricsEndpoint(ask, url, timeout),
-        readStorage:
-          createStorageReport(config.storage, clock) ??
-          createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
-        readStatus: createStatusTool({ exec, command: tool('status') }),
-        host: { ...createHostSources(config.host), ...options.host },
-        nodeFiles: createFileTree('/'),
-        epochs: readEpochLengths(config.staking),
-        forks,
-        stakingNetworks,
-        keyFiles,
-        readKeyReport: createKeyReport(config.keys, clock),
-        published: () => board.samples(),
-        health,
-        heartbeatTo: (urlFile, timeout) => createHeartbeat({ ask, urlFile, timeout }),
-      })
-    },
+    offer: (config) => collectorsFor(config, { ...sources, ...sourcesFor(config) }),
+  }
+}
+
+/** The sources with settings: those of the next configuration are the same objects unless their settings differ. */
+const createConfiguredSources = (
+  { clock, exec, host, connect }: RuntimeOptions,
+  createReadPrefix: (configured: string) => ReadPrefix,
+) => {
+  const readPrefixFor = createMemoizeLast<ReadPrefix>()
+  const storageFor = createMemoizeLast<Dependencies['readStorage']>()
+  const statusFor = createMemoizeLast<Dependencies['readStatus']>()
+  const hostFor = createMemoizeLast<HostSources>()
+  const bootIdFor = createMemoizeLast<Dependencies['readBootId']>()
+  const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
+  const epochsFor = createMemoizeLast<Dependencies['epochs']>()
+  const tokenFeedFor = createMemoizeLast<Dependencies['tokenFeed']>()
+  return (config: Config) => {
+    const { storage, staking, tokens } = config
+    const forks = readForks(config.version.forksFile)
+    const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
+    const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
+    const { procfs } = { ...createHostSources(config.host), ...host }
+    return {
+      forks,
+      readPrefix,
+      readStorage: storageFor(
+        [readPrefix, storage],
+        () =>
+          createStorageReport(storage, clock) ??
+          createStorageTool({ exec, command: tool('mpt'), devices: storage.devices }),
+      ),
+      readStatus: statusFor([readPrefix], () => createStatusTool({ exec, command: tool('status') })),
+      host: hostFor([config.host], () => ({ ...createHostSources(config.host), ...host })),
+      readBootId: bootIdFor([config.host.procfs], () => () => procfs.read('sys/kernel/random/boot_id')),
+      readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
+      epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),
+      tokenFeed: tokenFeedFor([tokens], () =>
+        createTokenFeeds({ ...tokens, directory: config.state.directory, clock, connect }),
+      ),
+    }
   }
 }

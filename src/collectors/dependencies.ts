@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { Config } from '../config/schema.ts'
 import type { Collector, Timing } from '../core/collector.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
@@ -9,13 +8,15 @@ import type { RoundFeed } from './schedule/predictions.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { EpochLengths } from '../domain/epoch.ts'
+import type { KeyFolders } from '../domain/key-paths.ts'
+import type { reference } from '../core/settings.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
-import type { Journal, ReadOldestEntry } from '../sources/journal.ts'
+import type { ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
 import type { MetricsEndpoint, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
@@ -24,12 +25,13 @@ import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
 import type { TokenFeed, WatchedToken } from './tokens/collector.ts'
 
-/** What collectors depend on, in addition to the configuration. */
-export interface Sources {
+/** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */
+interface Sources {
   readonly clock: Clock
   readonly recorder: Recorder
   readonly exec: Exec
-  readonly journal: Journal<JournalEntry>
+  /** For a follower of the journal; `name` is that of its checkpoint. */
+  journalFor(name: string): JournalDependencies
   readonly readOldest: ReadOldestEntry<JournalEntry>
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
@@ -41,6 +43,7 @@ export interface Sources {
   readonly readStorage: ReadStorage
   readonly readStatus: ReadStatus
   readonly host: HostSources
+  readonly readBootId: () => Promise<string | null>
   /** Files of the node that contain no secrets. */
   readonly nodeFiles: FileTree
   /** The length of the epochs of each network. */
@@ -75,28 +78,68 @@ export interface Shared {
   readonly duties: Duties
 }
 
-export interface CollectorDependencies extends Sources, Shared {
-  readonly config: Config
-  /** For a follower of the journal; `name` is that of its checkpoint. */
-  journalFor(name: string): JournalDependencies
+/** Settings that are not of one collector. */
+export interface NodeSettings {
+  readonly rpcUrl: string
+  readonly references: readonly z.output<typeof reference>[]
+  /** Whether the node's own status report is the only other view of the chain. */
+  readonly hasNoReference: boolean
+  readonly nodeDirectory: string
+  readonly keyFolders: KeyFolders
+  /** Service → unit. */
+  readonly serviceUnits: Readonly<Record<string, string>>
+  /** The part of a week in which the node should be up. */
+  readonly objective: number
+  /** Whether the staking collector reads the validator sets of the chain. */
+  readonly readsChainSets: boolean
 }
+
+/**
+ * What collectors use in addition to their own settings. `offer` takes what it uses by name: a collector is created again
+ * when one of these has changed.
+ */
+export interface CollectorDependencies extends Sources, Shared, NodeSettings {}
 
 /** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */
 export type Role = 'source' | 'derived' | 'outbound'
 
 export interface Offer<out Reading> {
-  /** What it uses in addition to its own settings and what is the same in every configuration. */
-  readonly uses?: readonly unknown[]
   /** Whether there is anything to do. A collector without work is disabled, not failing. */
   readonly hasWork?: boolean
   readonly role?: Role
   readonly create: (timing: Timing) => Collector<Reading>
 }
 
+/** The parts of a definition that decide the types of the collector. */
+export interface Definition {
+  readonly name: string
+  readonly settings: z.ZodType
+}
+
 /** Each `collector.ts` exports one as `offer`. Its readings have the type of the schema in its definition, if it has one. */
-export type OfferCollector<Definition> = (dependencies: CollectorDependencies) => Offer<ReadingOf<Definition>>
+export type OfferCollector<Of extends Definition> = (
+  settings: z.output<Of['settings']>,
+  dependencies: CollectorDependencies,
+) => Offer<ReadingOf<Of>>
+
+/** The configuration of a collector: its section, by its name. */
+type SectionOf<Of extends Definition> = { readonly [Name in Of['name']]: z.output<Of['settings']> }
+
+/** An entry of the list of collectors. */
+export const collector = <const Of extends Definition>(
+  definition: Of,
+  load: () => Promise<{ readonly offer: OfferCollector<Of> }>,
+) => {
+  const { name }: Pick<Of, 'name'> = definition
+  return {
+    ...definition,
+    /** Loads its code. */
+    load: async () => {
+      const { offer } = await load()
+      return (config: SectionOf<Of>, dependencies: CollectorDependencies) => offer(config[name], dependencies)
+    },
+  }
+}
 
 /** What the readings of a collector are to other parts. */
-export type ReadingOf<Definition> = Definition extends { readonly reading: z.ZodType<infer Reading> }
-  ? Reading
-  : unknown
+export type ReadingOf<Of> = Of extends { readonly reading: z.ZodType<infer Reading> } ? Reading : unknown

@@ -19,37 +19,34 @@ import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
 import { definition as tokens } from './tokens/definition.ts'
 import { definition as version } from './version/definition.ts'
-import type { ReadingOf } from './dependencies.ts'
+import { collector, type ReadingOf } from './dependencies.ts'
 
 /**
  * Every collector, in the order in which they start. Catalogue, configuration schema, example file and documentation
  * are derived from this list. To add a collector: its folder, and a line here.
  */
 export const COLLECTORS = {
-  rpc: { ...rpc, load: async () => (await import('./rpc/collector.ts')).offer },
-  reference: { ...reference, load: async () => (await import('./reference/collector.ts')).offer },
-  services: { ...services, load: async () => (await import('./services/collector.ts')).offer },
-  lifecycle: { ...lifecycle, load: async () => (await import('./lifecycle/collector.ts')).offer },
-  ledger: { ...ledger, load: async () => (await import('./ledger/collector.ts')).offer },
-  consensus: { ...consensus, load: async () => (await import('./consensus/collector.ts')).offer },
-  execution: { ...execution, load: async () => (await import('./execution/collector.ts')).offer },
-  logs: { ...logs, load: async () => (await import('./logs/collector.ts')).offer },
-  storage: { ...storage, load: async () => (await import('./storage/collector.ts')).offer },
-  status: { ...status, load: async () => (await import('./status/collector.ts')).offer },
-  host: { ...host, load: async () => (await import('./host/collector.ts')).offer },
-  native: { ...native, load: async () => (await import('./native/collector.ts')).offer },
-  keys: { ...keys, load: async () => (await import('./keys/collector.ts')).offer },
-  version: { ...version, load: async () => (await import('./version/collector.ts')).offer },
-  derived: { ...derived, load: async () => (await import('./derived/collector.ts')).offer },
-  schedule: { ...schedule, load: async () => (await import('./schedule/collector.ts')).offer },
-  slo: { ...slo, load: async () => (await import('./slo/collector.ts')).offer },
-  tokens: { ...tokens, load: async () => (await import('./tokens/collector.ts')).offer },
-  staking: { ...staking, load: async () => (await import('./staking/collector.ts')).offer },
-  maintenance: {
-    ...maintenance,
-    load: async () => (await import('./maintenance/collector.ts')).offer,
-  },
-  heartbeat: { ...heartbeat, load: async () => (await import('./heartbeat/collector.ts')).offer },
+  rpc: collector(rpc, () => import('./rpc/collector.ts')),
+  reference: collector(reference, () => import('./reference/collector.ts')),
+  services: collector(services, () => import('./services/collector.ts')),
+  lifecycle: collector(lifecycle, () => import('./lifecycle/collector.ts')),
+  ledger: collector(ledger, () => import('./ledger/collector.ts')),
+  consensus: collector(consensus, () => import('./consensus/collector.ts')),
+  execution: collector(execution, () => import('./execution/collector.ts')),
+  logs: collector(logs, () => import('./logs/collector.ts')),
+  storage: collector(storage, () => import('./storage/collector.ts')),
+  status: collector(status, () => import('./status/collector.ts')),
+  host: collector(host, () => import('./host/collector.ts')),
+  native: collector(native, () => import('./native/collector.ts')),
+  keys: collector(keys, () => import('./keys/collector.ts')),
+  version: collector(version, () => import('./version/collector.ts')),
+  derived: collector(derived, () => import('./derived/collector.ts')),
+  schedule: collector(schedule, () => import('./schedule/collector.ts')),
+  slo: collector(slo, () => import('./slo/collector.ts')),
+  tokens: collector(tokens, () => import('./tokens/collector.ts')),
+  staking: collector(staking, () => import('./staking/collector.ts')),
+  maintenance: collector(maintenance, () => import('./maintenance/collector.ts')),
+  heartbeat: collector(heartbeat, () => import('./heartbeat/collector.ts')),
 }
 
 type Definitions = typeof COLLECTORS

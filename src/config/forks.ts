@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import { packageFile } from '../core/package.ts'
 import { type ConfigFile, listProblems, parseConfigFile, readText } from './file.ts'
-import { label } from './values.ts'
+import { label } from '../core/settings.ts'
 
 /** The table shipped with the agent. */
 const SHIPPED = packageFile('networks/forks.yaml')

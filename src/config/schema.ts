@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { COLLECTORS } from '../collectors/index.ts'
 import { health } from './health-keys.ts'
 import { serveQuery } from './serve-query-keys.ts'
-import { file, hostName, listen, reference } from './values.ts'
+import { file, hostName, listen, reference } from '../core/settings.ts'
 
 /** The settings of each collector, under its name. */
 function settingsOf<T extends Readonly<Record<string, { readonly settings: z.ZodType }>>>(

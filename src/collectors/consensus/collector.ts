@@ -138,15 +138,14 @@ const states: Collector<Reading>['states'] = (reading) => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = ({ config, exec, clock, unitNames, journalFor }) => ({
-  uses: [unitNames],
+export const offer: OfferCollector<typeof definition> = ({ unit }, { exec, clock, unitNames, journalFor }) => ({
   create: (timing) =>
     consensus({
       journalDependencies: journalFor('consensus'),
       exec,
       clock,
       unitNames,
-      unit: config.consensus.unit,
+      unit,
       timing,
     }),
 })

@@ -217,16 +217,10 @@ const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = ({
-  config,
-  published,
-  roundCounter,
-  duties,
-  ownKey,
-  checkpoints,
-  host,
-}) => ({
-  uses: [ownKey],
+export const offer: OfferCollector<typeof definition> = (
+  { blocksyncWindow },
+  { published, roundCounter, duties, ownKey, checkpoints, readBootId },
+) => ({
   role: 'derived',
   create: (timing) =>
     derived({
@@ -234,8 +228,8 @@ export const offer: OfferCollector<typeof definition> = ({
       rounds: roundCounter,
       duties,
       ownKey,
-      blocksyncWindow: config.derived.blocksyncWindow,
-      readBootId: () => host.procfs.read('sys/kernel/random/boot_id'),
+      blocksyncWindow,
+      readBootId,
       checkpoint: checkpoints.open('derived'),
       timing,
     }),

@@ -104,15 +104,14 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = ({ config, exec, clock, unitNames, journalFor }) => ({
-  uses: [unitNames],
+export const offer: OfferCollector<typeof definition> = ({ unit }, { exec, clock, unitNames, journalFor }) => ({
   create: (timing) =>
     execution({
       journalDependencies: journalFor('execution'),
       exec,
       clock,
       unitNames,
-      unit: config.execution.unit,
+      unit,
       timing,
     }),
 })

@@ -100,26 +100,19 @@ const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> =
 const isoTime = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1000).toISOString()
 
-export const offer: OfferCollector<typeof definition> = ({
-  config,
-  heartbeatTo,
-  published,
-  health,
-  recorder,
-  clock,
-}) => {
-  const { urlFile } = config.heartbeat
-  return {
-    hasWork: urlFile !== null,
-    role: 'outbound',
-    create: (timing) =>
-      heartbeat({
-        send: heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
-        published,
-        health,
-        recorder,
-        clock,
-        timing,
-      }),
-  }
-}
+export const offer: OfferCollector<typeof definition> = (
+  { urlFile },
+  { heartbeatTo, published, health, recorder, clock },
+) => ({
+  hasWork: urlFile !== null,
+  role: 'outbound',
+  create: (timing) =>
+    heartbeat({
+      send: heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
+      published,
+      health,
+      recorder,
+      clock,
+      timing,
+    }),
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, timing } from '../../config/values.ts'
+import { file, timing } from '../../core/settings.ts'
 import { gauge, counter } from '../../core/metric.ts'
 
 export const definition = {

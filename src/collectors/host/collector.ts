@@ -74,37 +74,25 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = ({
-  config,
-  readPrefix,
-  keyFiles,
-  nodeFiles,
-  mainPids,
-  exec,
-  recorder,
-  clock,
-  host: sources,
-}) => {
-  const { directory: nodeDirectory } = config.node
-  const { ports, firewalledPorts, directories, fileSystems } = config.host
-  return {
-    uses: [readPrefix, nodeDirectory],
-    role: 'derived',
-    create: (timing) =>
-      host({
-        ...sources,
-        mainPids,
-        ports,
-        firewalledPorts,
-        directories,
-        fileSystems,
-        nodeDirectory,
-        nodeFiles,
-        timing,
-        exec,
-        recorder,
-        clock,
-        readPath: createReadPath(readPrefix, keyFiles),
-      }),
-  }
-}
+export const offer: OfferCollector<typeof definition> = (
+  { ports, firewalledPorts, directories, fileSystems },
+  { host: sources, readPrefix, keyFiles, nodeDirectory, nodeFiles, mainPids, exec, recorder, clock },
+) => ({
+  role: 'derived',
+  create: (timing) =>
+    host({
+      ...sources,
+      mainPids,
+      ports,
+      firewalledPorts,
+      directories,
+      fileSystems,
+      nodeDirectory,
+      nodeFiles,
+      timing,
+      exec,
+      recorder,
+      clock,
+      readPath: createReadPath(readPrefix, keyFiles),
+    }),
+})

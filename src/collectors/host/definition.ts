@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, label, POLL, timing } from '../../config/values.ts'
+import { file, label, POLL, timing } from '../../core/settings.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
 import { listOf, mapOf, objectOf, textOrNull } from '../shared/reading-schema.ts'
 

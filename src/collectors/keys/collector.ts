@@ -52,10 +52,9 @@ const stateText = ({ state, why }: KeyFile): string => {
   return why === null ? name : `${name}: ${why}`
 }
 
-export const offer: OfferCollector<typeof definition> = (dependencies) => {
-  const { publicKey: _, ...folders } = dependencies.config.node
-  return {
-    uses: [dependencies.readPrefix, folders],
-    create: (timing) => keys({ examine: chooseExaminer({ ...dependencies, places: folders }), timing }),
-  }
-}
+export const offer: OfferCollector<typeof definition> = (
+  _,
+  { keyFolders: places, readPrefix, keyFiles, readKeyReport },
+) => ({
+  create: (timing) => keys({ examine: chooseExaminer({ places, readPrefix, keyFiles, readKeyReport }), timing }),
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, POLL, timing } from '../../config/values.ts'
+import { file, POLL, timing } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
 import { listOf, numberOrNull, objectOf, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 

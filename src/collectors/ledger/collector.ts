@@ -318,21 +318,15 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
 
-export const offer: OfferCollector<typeof definition> = ({
-  config,
-  unitNames,
-  ownKey,
-  ownBlock,
-  roundCounter,
-  roundFeed,
-  journalFor,
-}) => ({
-  uses: [unitNames, ownKey],
+export const offer: OfferCollector<typeof definition> = (
+  { unit },
+  { unitNames, ownKey, ownBlock, roundCounter, roundFeed, journalFor },
+) => ({
   create: (timing) =>
     ledger({
       journalDependencies: journalFor('ledger'),
       unitNames,
-      unit: config.ledger.unit,
+      unit,
       ownKey,
       ownBlock,
       roundCounter,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FOLLOW, serviceUnit, timing } from '../../config/values.ts'
+import { FOLLOW, serviceUnit, timing } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { objectOf, timeOrNull } from '../shared/reading-schema.ts'
 

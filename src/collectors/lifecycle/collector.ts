@@ -62,17 +62,10 @@ export const lifecycle = (options: LifecycleCollectorOptions): Collector<Followe
   }
 }
 
-export const offer: OfferCollector<typeof definition> = ({ config, unitNames, lifecycle: shared, journalFor }) => {
-  const { units } = config.services
-  return {
-    uses: [unitNames, shared, units],
-    create: (timing) =>
-      lifecycle({
-        journalDependencies: journalFor('lifecycle'),
-        unitNames,
-        units,
-        lifecycle: shared,
-        timing,
-      }),
-  }
-}
+export const offer: OfferCollector<typeof definition> = (
+  _,
+  { serviceUnits: units, unitNames, lifecycle: counters, journalFor },
+) => ({
+  create: (timing) =>
+    lifecycle({ journalDependencies: journalFor('lifecycle'), unitNames, units, lifecycle: counters, timing }),
+})

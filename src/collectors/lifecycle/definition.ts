@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FOLLOW, timing } from '../../config/values.ts'
+import { FOLLOW, timing } from '../../core/settings.ts'
 import { open, counter } from '../../core/metric.ts'
 
 /** Results of a service as systemd reports them; rare and unknown ones are `other`. */

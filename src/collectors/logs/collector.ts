@@ -161,13 +161,8 @@ const states = ({ trouble }: Reading): Readonly<Record<string, string>> =>
     Object.entries(trouble).map(([service, failures]) => [`${service} log`, failures.join('; ') || 'no failures']),
   )
 
-export const offer: OfferCollector<typeof definition> = (dependencies) => {
-  const { config, unitNames, journalFor } = dependencies
-  const { units } = config.logs
-  return {
-    uses: [unitNames],
-    // Without a unit, journalctl would follow all units of the host.
-    hasWork: Object.keys(units).length > 0,
-    create: (timing) => logs({ ...dependencies, units, journalDependencies: journalFor('logs'), timing }),
-  }
-}
+export const offer: OfferCollector<typeof definition> = ({ units }, { exec, readOldest, unitNames, journalFor }) => ({
+  // Without a unit, journalctl would follow all units of the host.
+  hasWork: Object.keys(units).length > 0,
+  create: (timing) => logs({ exec, readOldest, unitNames, units, journalDependencies: journalFor('logs'), timing }),
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FOLLOW, label, serviceUnit, timing } from '../../config/values.ts'
+import { FOLLOW, label, serviceUnit, timing } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
 import { listOf, mapOf, objectOf, timeOrNull } from '../shared/reading-schema.ts'
 

@@ -50,6 +50,6 @@ const unreadable = (): SourceError =>
     advice: 'set the window again, or run `chain-agent maintenance end`',
   })
 
-export const offer: OfferCollector<typeof definition> = ({ checkpoints }) => ({
+export const offer: OfferCollector<typeof definition> = (_, { checkpoints }) => ({
   create: (timing) => maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
 })

@@ -172,11 +172,10 @@ const noMetricsState = ({ samples }: Exposition, prefix: string): string => {
   return 'answering, with no metrics of consensus'
 }
 
-export const offer: OfferCollector<typeof definition> = ({ config, nativeAt, readPrefix, recorder, clock }) => ({
-  uses: [readPrefix],
+export const offer: OfferCollector<typeof definition> = (settings, { nativeAt, readPrefix, recorder, clock }) => ({
   create: (timing) =>
     native({
-      ...config.native,
+      ...settings,
       at: (url) => nativeAt(url, requestTimeout(timing, 2)),
       readPrefix,
       recorder,

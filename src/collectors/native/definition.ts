@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing, url } from '../../config/values.ts'
+import { POLL, timing, url } from '../../core/settings.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
 
 /** Endpoints of the node's metrics: consensus, or the OpenTelemetry collector. */

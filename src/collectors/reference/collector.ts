@@ -142,15 +142,14 @@ const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Bloc
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
 
-export const offer: OfferCollector<typeof definition> = ({ config, rpcAt, queryAt }) => ({
-  uses: [config.references, config.rpc.url],
-  hasWork: config.references.length > 0,
+export const offer: OfferCollector<typeof definition> = (_, { references, rpcUrl, rpcAt, queryAt }) => ({
+  hasWork: references.length > 0,
   create: (timing) => {
     // The heights, then the blocks.
     const timeout = requestTimeout(timing, 2)
     return reference({
-      node: rpcAt(config.rpc.url, timeout),
-      references: config.references.map(({ name, url, kind, apiKeyFile }) =>
+      node: rpcAt(rpcUrl, timeout),
+      references: references.map(({ name, url, kind, apiKeyFile }) =>
         kind === 'rpc'
           ? { name, kind, source: rpcAt(url, timeout) }
           : { name, kind, source: queryAt({ url, apiKeyFile }, timeout) },

@@ -177,6 +177,6 @@ const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sam
         }),
       ]
 
-export const offer: OfferCollector<typeof definition> = ({ config, rpcAt, recorder, clock }) => ({
-  create: (timing) => rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
+export const offer: OfferCollector<typeof definition> = ({ url }, { rpcAt, recorder, clock }) => ({
+  create: (timing) => rpc({ node: rpcAt(url, requestTimeout(timing, 2)), recorder, clock, timing }),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing, url } from '../../config/values.ts'
+import { POLL, timing, url } from '../../core/settings.ts'
 import { gauge, histogram, open, counter } from '../../core/metric.ts'
 import { integerOrNull, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 

@@ -237,14 +237,10 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch }: Reading): readonly Samp
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = (dependencies) => {
-  const { config, roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, published, checkpoints } = dependencies
-  const { chainSets, epochs } = dependencies
-  const { directory } = config.node
-  const { epochBlocks, delayRounds } = config.staking
-  const readsChain = config.staking.enabled && config.staking.schedule
+export const offer: OfferCollector<typeof definition> = (_, dependencies) => {
+  const { roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, published, checkpoints } = dependencies
+  const { chainSets, epochs, nodeDirectory: directory, readsChainSets: readsChain } = dependencies
   return {
-    uses: [ownKey, directory, readPrefix, epochBlocks, delayRounds, readsChain],
     role: 'derived',
     create: (timing) =>
       schedule({

@@ -157,17 +157,9 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
 
 const inSeconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
 
-export const offer: OfferCollector<typeof definition> = ({
-  config,
-  exec,
-  unitNames,
-  lifecycle,
-  mainPids,
-  recorder,
-}) => {
-  const { units, timers, required } = config.services
-  return {
-    uses: [unitNames, lifecycle],
-    create: (timing) => services({ exec, unitNames, units, timers, required, lifecycle, mainPids, recorder, timing }),
-  }
-}
+export const offer: OfferCollector<typeof definition> = (
+  { units, timers, required },
+  { exec, unitNames, lifecycle, mainPids, recorder },
+) => ({
+  create: (timing) => services({ exec, unitNames, units, timers, required, lifecycle, mainPids, recorder, timing }),
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { label, POLL, serviceUnit, timing } from '../../config/values.ts'
+import { label, POLL, serviceUnit, timing } from '../../core/settings.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
 import {
   flagOrNull,

@@ -117,14 +117,13 @@ const samples = (reading: Reading): readonly Sample[] => {
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = ({ config, published, roundCounter, checkpoints }) => ({
-  uses: [config.health.objective],
+export const offer: OfferCollector<typeof definition> = (_, { objective, published, roundCounter, checkpoints }) => ({
   role: 'derived',
   create: (timing) =>
     slo({
       published,
       rounds: roundCounter,
-      objective: config.health.objective,
+      objective,
       checkpoint: checkpoints.open('slo'),
       timing,
     }),

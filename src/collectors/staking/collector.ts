@@ -73,24 +73,16 @@ const membershipText = ({ isActive, isActiveNext }: NonNullable<StakingReading['
   return isActiveNext === null ? now : `${now}, ${isActiveNext ? 'in the next one' : 'not in the next one'}`
 }
 
-export const offer: OfferCollector<typeof definition> = ({
-  config,
-  rpcAt,
-  recorder,
-  clock,
-  ownKey,
-  ownBlock,
-  checkpoints,
-  stakingNetworks,
-  chainSets,
-}) => ({
-  uses: [config.rpc.url, ownKey],
+export const offer: OfferCollector<typeof definition> = (
+  settings,
+  { rpcUrl, rpcAt, recorder, clock, ownKey, ownBlock, checkpoints, stakingNetworks, chainSets },
+) => ({
   // The status report may provide the public key.
   role: 'derived',
   create: (timing) =>
     staking({
-      ...config.staking,
-      rpc: rpcAt(config.rpc.url, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1))),
+      ...settings,
+      rpc: rpcAt(rpcUrl, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1))),
       recorder,
       clock,
       ownKey,

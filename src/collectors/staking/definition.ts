@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, POLL, timing } from '../../config/values.ts'
+import { address, POLL, timing } from '../../core/settings.ts'
 import { counter, gauge, open } from '../../core/metric.ts'
 import { SET_VIEWS } from '../../parsers/staking.ts'
 import {

@@ -134,16 +134,9 @@ const samples = (report: StatusReading): readonly Sample[] => {
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = ({
-  config,
-  readStatus: read,
-  readPrefix,
-  recorder,
-  ownKey,
-}) => {
-  const servesAsReference = config.references.length === 0
-  return {
-    uses: [readPrefix, ownKey, servesAsReference],
-    create: (timing) => status({ read, recorder, ownKey, servesAsReference, timing }),
-  }
-}
+export const offer: OfferCollector<typeof definition> = (
+  _,
+  { readStatus: read, hasNoReference, recorder, ownKey },
+) => ({
+  create: (timing) => status({ read, recorder, ownKey, servesAsReference: hasNoReference, timing }),
+})

@@ -113,7 +113,6 @@ const timelineSamples = (report: StorageReport, timeline: (typeof TIMELINES)[num
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = ({ readStorage: read, readPrefix, recorder, clock }) => ({
-  uses: [readPrefix],
+export const offer: OfferCollector<typeof definition> = (_, { readStorage: read, recorder, clock }) => ({
   create: (timing) => storage({ read, recorder, clock, timing }),
 })

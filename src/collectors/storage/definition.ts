@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../config/values.ts'
+import { POLL, timing } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import {
   flagOrNull,

@@ -191,9 +191,9 @@ const stateOf = ({ standard, profile }: WatchedToken, result: Balances['result']
 /** The nearest float: Number parses a decimal with one rounding, dividing floats rounds twice. */
 const inUnits = (balance: bigint, decimals: number): number => Number(`${balance}e-${decimals}`)
 
-export const offer: OfferCollector<typeof definition> = ({ config, tokenFeed }) => ({
-  hasWork: config.tokens.watch.length > 0,
+export const offer: OfferCollector<typeof definition> = ({ watch }, { tokenFeed }) => ({
+  hasWork: watch.length > 0,
   // A single check does not read a history.
   role: 'outbound',
-  create: (timing) => tokens({ watch: config.tokens.watch, feedOf: tokenFeed, timing }),
+  create: (timing) => tokens({ watch, feedOf: tokenFeed, timing }),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { baseUrl, file, POLL, timing, token } from '../../config/values.ts'
+import { baseUrl, file, POLL, timing, token } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 
 export const definition = {

@@ -317,8 +317,10 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = (dependencies) => ({
-  uses: [dependencies.readPrefix, dependencies.forks],
+export const offer: OfferCollector<typeof definition> = (
+  settings,
+  { exec, recorder, readPrefix, published, forks },
+) => ({
   role: 'derived',
-  create: (timing) => version({ ...dependencies, ...dependencies.config.version, timing }),
+  create: (timing) => version({ ...settings, exec, recorder, readPrefix, published, forks, timing }),
 })

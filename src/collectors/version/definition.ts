@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, label, POLL, timing } from '../../config/values.ts'
+import { file, label, POLL, timing } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import { flagOrNull, listOf, mapOf, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseDuration } from '../core/units.ts'
+import { parseDuration } from './units.ts'
 
 const HOUR = 3_600_000
 
