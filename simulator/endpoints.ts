@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from '../src/core/clock.ts'
 import { rpcListens } from './consensus/statesync.ts'
 import { renderNative, renderOtel } from './native.ts'
-import type { SimulatedNode } from './node.ts'
-import { createRpcAnswer } from './rpc/rpc.ts'
+import type { SimulatedNode } from './subject.ts'
+import { createRpcAnswer, type HttpRequest, type HttpResponse } from './rpc/rpc.ts'
 import { createPrecompile } from './rpc/staking.ts'
 import { clientVersionOf } from './versions.ts'
 
@@ -61,19 +61,6 @@ const keepPort = async (
     else await port.shut()
     await clock.sleep(CHECK_MS, signal)
   }
-}
-
-/** An HTTP request without the connection. */
-export interface HttpRequest {
-  readonly method: string
-  readonly path: string
-  readonly body: string
-}
-
-export interface HttpResponse {
-  readonly status: number
-  readonly type: string
-  readonly text: string
 }
 
 /** Responds to HTTP requests, with or without a port. */

@@ -1,11 +1,18 @@
 import { type Block, digest, FINAL_AFTER, pick } from './chain.ts'
 import { isSyncing } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
-import type { NodeSubject } from './node.ts'
-import { type Draft, serviceEntry } from './journal/journal.ts'
+import type { NodeSubject } from './subject.ts'
+import type { Draft } from './journal/entry.ts'
+import { serviceEntry } from './journal/journal.ts'
 import { directive, type Directive, duration, oneOf, percent, setIn, taking } from './scenario/directives.ts'
 import { pidOf } from './services/service.ts'
 import { SECONDARY_HISTORY, type Storage, storageUseAt } from './storage.ts'
+
+declare module './scenario/timeline.ts' {
+  interface Condition {
+    readonly execution: Execution
+  }
+}
 
 /** Versions with different log lines. */
 export const LOG_VERSIONS = ['0.14', '0.16'] as const

@@ -1,5 +1,12 @@
 import { directive, type Directive, set } from './scenario/directives.ts'
 
+declare module './scenario/timeline.ts' {
+  interface Condition {
+    /** Whether every output uses unknown keywords. */
+    readonly formatsDrift: boolean
+  }
+}
+
 export const formatDirectives: readonly Directive[] = [
   directive(
     'formats drift',

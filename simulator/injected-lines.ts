@@ -1,11 +1,18 @@
 import { renderLogLine, type Steady } from './consensus/log-lines.ts'
 import { CONSENSUS_TEXTS, type MessageText, RPC_TEXTS } from './injected-texts.ts'
-import type { NodeSubject } from './node.ts'
-import { type Draft, serviceEntry } from './journal/journal.ts'
-import { directive, type Directive, type Effect, linesPerSecond, oneOf, setIn, taking } from './scenario/directives.ts'
-import type { Change } from './scenario/timeline.ts'
+import type { NodeSubject } from './subject.ts'
+import type { Draft } from './journal/entry.ts'
+import { serviceEntry } from './journal/journal.ts'
+import { directive, type Directive, linesPerSecond, oneOf, setIn, taking } from './scenario/directives.ts'
+import type { Change, Effect } from './scenario/timeline.ts'
 import { REPEATED, type Repeated, REPEATED_LINES } from './repeated-lines.ts'
 import { endService, pidOf } from './services/service.ts'
+
+declare module './scenario/timeline.ts' {
+  interface Condition {
+    readonly injectedLines: InjectedLines
+  }
+}
 
 const wordsOf = <Word extends string>(texts: Readonly<Record<Word, MessageText>>): readonly Word[] =>
   Object.keys(texts).filter((word): word is Word => word in texts)

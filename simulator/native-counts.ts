@@ -1,5 +1,5 @@
 import { ownStatesync, progressAt, REQUEST_MS } from './consensus/statesync.ts'
-import type { SimulatedNode } from './node.ts'
+import type { SimulatedNode } from './subject.ts'
 import type { Condition } from './scenario/timeline.ts'
 
 /** As in the log: a stalled node has a local timeout in every third round of the network. */

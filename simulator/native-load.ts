@@ -1,6 +1,6 @@
 import { pick } from './chain.ts'
-import type { Native } from './native.ts'
-import type { SimulatedNode } from './node.ts'
+import type { Condition } from './scenario/timeline.ts'
+import type { SimulatedNode } from './subject.ts'
 import type { storageUseAt } from './storage.ts'
 
 /** A metric of consensus, without the name prefix. */
@@ -9,7 +9,7 @@ type LoadGauge = readonly [name: string, help: string, value: number]
 const SPAN_MS = 10_000
 
 /** The numbers of peers vary every ten seconds: about 350 known peers, a few dozen sessions. */
-export const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly LoadGauge[] => {
+export const peerGauges = (node: SimulatedNode, native: Condition['native'], atMs: number): readonly LoadGauge[] => {
   const about = (least: number, spread: number, what: string): number =>
     least + pick(spread, node.name, what, Math.floor(atMs / SPAN_MS))
   const sessions = native.sessions ?? about(22, 9, 'sessions')

@@ -2,10 +2,16 @@ import { basisPoints, directive, type Directive, duration, peerCount, setIn, tak
 import { isSyncing, ownStatesync, progressAt, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import { countsAt } from './native-counts.ts'
-import type { SimulatedNode } from './node.ts'
+import type { SimulatedNode } from './subject.ts'
 import { databaseGauges, peerGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
+
+declare module './scenario/timeline.ts' {
+  interface Condition {
+    readonly native: Native
+  }
+}
 
 /** The state of the metrics endpoint of consensus, and of what only these metrics show. */
 export interface Native {

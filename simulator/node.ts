@@ -1,7 +1,9 @@
 import type { Clock } from '../src/core/clock.ts'
-import { type Chain, FINAL_AFTER, type Validator } from './chain.ts'
+import { type Chain, FINAL_AFTER } from './chain.ts'
+import { healthyCondition } from './condition.ts'
 import { type Condition, createTimeline, type Timeline } from './scenario/timeline.ts'
-import { createJournal, type Draft, type Journal, serviceEntry } from './journal/journal.ts'
+import type { Draft } from './journal/entry.ts'
+import { createJournal, serviceEntry } from './journal/journal.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { heightBefore, isSyncing } from './consensus/statesync.ts'
 import { createConsensusEntries, createLedgerTail } from './consensus/consensus-log.ts'
@@ -11,6 +13,7 @@ import { injectedEntries } from './injected-lines.ts'
 import { createCleanupEntries } from './services/units.ts'
 import { lifecycleEntries } from './services/service.ts'
 import { LIVELY, type Pace } from './pace.ts'
+import type { HeightAt, Heights, NodeSubject, SimulatedNode } from './subject.ts'
 
 interface NodeOptions {
   readonly clock: Clock
@@ -22,21 +25,6 @@ interface NodeOptions {
   readonly pace?: Pace
   /** How far into its scenario the node starts, in milliseconds. */
   readonly elapsedMs?: number
-}
-
-/** A simulated node: its state and outputs as a function of its scenario and of the time. */
-export interface SimulatedNode {
-  /** The seed of its identifiers. */
-  readonly name: string
-  readonly prefix: string
-  readonly chain: Chain
-  readonly own: Validator
-  readonly heights: Heights
-  /** Its scenario as a timeline. */
-  readonly timeline: Timeline
-  readonly journal: Journal
-  now(): number
-  condition(): Condition
 }
 
 export const createNode = ({
@@ -52,7 +40,7 @@ export const createNode = ({
   if (!own) throw new RangeError(`there is no validator ${index} in a network of ${chain.validators.length}`)
   const beginMs = clock.now() - elapsedMs
   const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
-  const timeline = createTimeline(scenario, beginMs)
+  const timeline = createTimeline(healthyCondition(beginMs), scenario.steps, beginMs)
   const heights = createHeights(chain, timeline)
   const subject = { node: name, prefix, own, chain, timeline, heights }
   return {
@@ -77,12 +65,7 @@ export const createNode = ({
   }
 }
 
-type HeightAt = (ms: number) => bigint
-
-/** The height of each part of a node at any time. No height ever decreases. */
-export type Heights = ReturnType<typeof createHeights>
-
-const createHeights = (chain: Chain, timeline: Timeline) => {
+const createHeights = (chain: Chain, timeline: Timeline): Heights => {
   const consensus = track(
     timeline,
     (ms, condition) => {
@@ -137,17 +120,6 @@ const track = (
     )
 }
 
-/** A node as its outputs depend on it. */
-export interface NodeSubject {
-  /** The seed of its identifiers. */
-  readonly node: string
-  readonly prefix: string
-  readonly own: Validator
-  readonly chain: Chain
-  readonly timeline: Timeline
-  readonly heights: Heights
-}
-
 /** The journal entries of a node and its systemd, for consecutive time ranges. */
 const createJournalContent = (subject: NodeSubject) => {
   const { timeline } = subject
@@ -185,7 +157,7 @@ const LENGTH_MS = 2500
 /** The first entry of each unit after a full hour two days before the start, from a healthy node. */
 const produceOldEntries = (subject: NodeSubject): readonly Draft[] => {
   const { beginMs } = subject.timeline
-  const timeline = createTimeline({ steps: [] }, beginMs)
+  const timeline = createTimeline(healthyCondition(beginMs), [], beginMs)
   const heights = createHeights(subject.chain, timeline)
   const produce = createJournalContent({ ...subject, timeline, heights })
   const fromMs = Math.floor((beginMs - BEFORE_MS) / HOUR_MS) * HOUR_MS - 1

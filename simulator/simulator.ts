@@ -6,9 +6,11 @@ import { fileSystemAt } from './host/file-system.ts'
 import { createHostTree } from './host/host-tree.ts'
 import { createKeyFiles } from './keystore/key-files.ts'
 import { createKeystoreTool } from './keystore/keystore-tool.ts'
-import { createNode, type SimulatedNode } from './node.ts'
+import { createNode } from './node.ts'
+import type { SimulatedNode } from './subject.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
+import { healthyCondition } from './condition.ts'
 import { createTimeline } from './scenario/timeline.ts'
 import { createChronyc } from './host/host.ts'
 import { createJournalctl } from './journal/journalctl.ts'
@@ -19,7 +21,7 @@ import { serveTools, type Tool, withFaults } from './tools/tools.ts'
 
 /** The chain of a scenario: of the same seed always the same, unless an epoch of it ends at a certain time. */
 export const chainFor = (scenario: Scenario, beginMs: number, seed = 1): Chain => {
-  const { segments } = createTimeline(scenario, beginMs)
+  const { segments } = createTimeline(healthyCondition(beginMs), scenario.steps, beginMs)
   const boundaryMs = segments.findLast(({ condition }) => condition.epochEndsMs !== undefined)?.condition.epochEndsMs
   return boundaryMs === undefined ? createChain(seed) : createChainWithBoundary(seed, boundaryMs)
 }

@@ -2,13 +2,19 @@ import { digest } from './chain.ts'
 import { isSyncing, type Progress, progressAt, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import { keyPairOf } from './keystore/keystore-file.ts'
-import type { SimulatedNode } from './node.ts'
+import type { SimulatedNode } from './subject.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
 import { directive, type Directive, oneOf, set, taking } from './scenario/directives.ts'
 import { ROLES } from './services/service.ts'
 import { bytes, percentUsed, storageUse } from './storage.ts'
 import { capitalised, clientVersionOf, installedVersion } from './versions.ts'
 import type { Tool } from './tools/tools.ts'
+
+declare module './scenario/timeline.ts' {
+  interface Condition {
+    readonly statusShape: StatusShape
+  }
+}
 
 const STATUS_SHAPES = ['older', 'newer'] as const
 

@@ -1,4 +1,4 @@
-import type { SimulatedNode } from './node.ts'
+import type { SimulatedNode } from './subject.ts'
 import {
   deviceCount,
   directive,
@@ -13,6 +13,12 @@ import {
 import { digest } from './chain.ts'
 import { drift } from './format-drift.ts'
 import type { Frame, Tool } from './tools/tools.ts'
+
+declare module './scenario/timeline.ts' {
+  interface Condition {
+    readonly storage: Storage
+  }
+}
 
 /** The layouts of the storage report, from the oldest to the newest version. */
 const LAYOUTS = ['A', 'B', 'C', 'E'] as const

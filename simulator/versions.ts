@@ -1,11 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { digest } from './chain.ts'
-import type { SimulatedNode } from './node.ts'
+import type { SimulatedNode } from './subject.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
 import { type Argument, directive, type Directive, setIn, taking } from './scenario/directives.ts'
 import { NODE_ROLES, restartAll } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
+
+declare module './scenario/timeline.ts' {
+  interface Condition {
+    readonly versions: Versions
+  }
+}
 
 /** The installed versions of the node, and whether the RPC reports its version. */
 export interface Versions {

@@ -6,43 +6,37 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { z } from 'zod'
 import { run } from './support/programs.ts'
 
+/** What every room above the core may use. */
+const BASE = 'src/core src/domain'
 /** What the files of a folder import besides each other: folders and files, after `type` as types only, and packages. */
 const LAYERS: Readonly<Record<string, string>> = {
-  'src/main.ts': 'src/cli src/terminal src/core node',
-  'src/metrics.ts': 'src/collectors/index.ts src/core src/domain query/service/metrics.ts',
-  'src/core': 'type src/metrics.ts node',
+  'src/core': 'node',
   'src/core/clock.ts': 'src/core node:events node:timers/promises',
+  'src/core/settings.ts': 'src/core zod',
   'src/domain': 'src/core node:crypto',
-  'src/parsers': 'src/core src/domain @noble/hashes smol-toml zod',
-  'src/sources': 'src/core src/domain execa modern-tar p-limit systeminformation node',
-  'src/collectors': 'src/core src/domain src/core/settings.ts src/parsers type src/config type src/sources zod',
-  'src/config': 'src/collectors/index.ts src/core src/domain src/health/role.ts src/health/rules node yaml zod',
-  'src/exporter':
-    'src/config/web-config.ts src/core src/domain src/metrics.ts node express type src/health type src/parsers',
-  'src/exporter/page':
-    'src/exporter/web.ts src/exporter/connections.ts src/core src/domain src/health src/metrics.ts node type express marked type src/parsers',
+  'src/parsers': `${BASE} @noble/hashes smol-toml zod`,
+  'src/sources': `${BASE} execa modern-tar p-limit systeminformation node`,
+  'src/collectors': `${BASE} src/parsers type src/config type src/sources zod`,
+  'src/metrics.ts': `${BASE} src/collectors/index.ts query/service/metrics.ts`,
+  'src/health': `${BASE} type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os`,
+  'src/config': `${BASE} src/collectors/index.ts src/health/role.ts src/health/rules node yaml zod`,
+  'src/exporter': `${BASE} src/config/web-config.ts node express type src/health type src/parsers`,
+  'src/exporter/page': `${BASE} src/exporter/web.ts src/exporter/connections.ts src/health src/metrics.ts node type express marked type src/parsers`,
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
-  'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
-  'src/agent':
-    'src/collectors src/config src/core src/domain src/exporter src/health src/parsers query src/sources query/tokens node pino',
-  'src/health':
-    'src/core src/domain type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os',
-  'src/keys': 'src/core src/domain src/parsers type src/sources node:path age-encryption zod',
-  'src/terminal': 'src/core src/domain src/config src/health type src/sources node commander pino',
-  'query/tokens': 'src/core src/domain query/client/errors.ts type query @noble/hashes',
-  'query/client': 'src/core src/domain query/log-fields.ts src/sources/durable.ts node:http node:https node:zlib zod',
-  'query/store': 'src/core src/domain query/log-fields.ts node @clickhouse/client @duckdb/node-api',
-  'query/service':
-    'src/core src/domain query/log-fields.ts query/store/store.ts query/store/errors.ts node @noble/hashes express zod',
-  'query/commands':
-    'query src/terminal src/config src/core src/domain src/exporter src/health src/sources src/collectors/shared/request.ts src/parsers src/metrics.ts node commander pino zod',
-  simulator: 'src/core src/domain node @noble/hashes',
-  'simulator/commands':
-    'simulator src/agent src/terminal src/config src/core src/domain src/exporter src/parsers src/sources src/commands/maintenance node node:child_process commander pino yaml zod',
-  'src/cli':
-    'src/collectors/index.ts src/terminal src/commands query/commands simulator/commands src/config src/core src/domain src/health type src/sources simulator/scenario/scenario.ts src/sources/runbooks.ts node commander pino',
-  'src/commands':
-    'src/agent src/terminal src/collectors src/config src/core src/domain src/exporter src/health src/keys src/metrics.ts src/parsers query simulator src/sources query/tokens node node:child_process commander pino yaml zod',
+  'src/exporter/exposition.ts': 'src/core prom-client',
+  'src/agent': `${BASE} src/collectors src/config src/exporter src/health src/metrics.ts src/parsers src/sources query/client query/tokens node pino`,
+  'src/keys': `${BASE} src/parsers type src/sources node:path age-encryption zod`,
+  'src/terminal': `${BASE} src/config src/health type src/sources node commander pino`,
+  'src/commands': `${BASE} src/agent src/collectors src/config src/exporter src/health src/keys src/metrics.ts src/parsers src/sources src/terminal simulator/scenario node commander pino yaml zod`,
+  'query/client': `${BASE} query/log-fields.ts src/sources node:http node:https node:zlib zod`,
+  'query/tokens': `${BASE} query/client/errors.ts type query @noble/hashes`,
+  'query/store': `${BASE} query/log-fields.ts node @clickhouse/client @duckdb/node-api`,
+  'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/sources node @noble/hashes express zod`,
+  'query/commands': `${BASE} query src/collectors/shared/request.ts type src/config src/exporter src/parsers src/sources src/terminal node commander zod`,
+  simulator: `${BASE} node @noble/hashes`,
+  'simulator/commands': `${BASE} simulator src/agent src/commands/maintenance src/config src/exporter src/parsers src/sources src/terminal node node:child_process commander pino yaml zod`,
+  'src/cli': `${BASE} src/collectors/index.ts src/commands query/commands simulator/commands simulator/scenario/scenario.ts src/config src/health/sections src/sources src/terminal node commander pino`,
+  'src/main.ts': 'src/cli src/terminal src/core node',
   'dashboards/build': 'node:fs yaml zod @grafana/grafana-foundation-sdk @prometheus-io/lezer-promql',
 }
 /** Not meant by `node`: programs start in sources/exec.ts, and time comes from core/clock.ts. */
@@ -93,15 +87,93 @@ const violationsOf = (file: string, text: string): readonly string[] => {
     .map(({ target }) => `${file} imports ${target}, which is not in the row of ${layer}`)
 }
 
-test('every import is in the table of layers', async () => {
-  const found: string[] = []
+/** The text of every source file, by its path. */
+const readSources = async (): Promise<ReadonlyMap<string, string>> => {
+  const texts = new Map<string, string>()
   for (const folder of ['src', 'query', 'simulator', 'dashboards/build']) {
     for (const name of await readdir(folder, { recursive: true })) {
       const file = join(folder, name)
-      if (file.endsWith('.ts')) found.push(...violationsOf(file, await readFile(file, 'utf8')))
+      if (file.endsWith('.ts')) texts.set(file, await readFile(file, 'utf8'))
     }
   }
-  expect(found).toEqual([])
+  return texts
+}
+const sources = await readSources()
+const graph = new Map([...sources].map(([file, text]) => [file, importsOf(file, text)]))
+
+test('every import is in the table of layers', () => {
+  expect([...sources].flatMap(([file, text]) => violationsOf(file, text))).toEqual([])
+})
+
+/** The first circle of imports, as a path that ends where it began. */
+const findCircle = (imports: ReadonlyMap<string, readonly Pick<Import, 'target'>[]>): readonly string[] => {
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): readonly string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return []
+    for (const { target } of imports.get(file) ?? []) {
+      const circle = visit(target, [...path, file])
+      if (circle.length > 0) return circle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of imports.keys()) {
+    const circle = visit(file, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
+test('no files import each other in a circle, types included', () => {
+  expect(findCircle(graph)).toEqual([])
+})
+
+test('a circle is found', () => {
+  const of = (...targets: readonly string[]) => targets.map((target) => ({ target }))
+  const imports = new Map([
+    ['a', of('b', 'c')],
+    ['b', of('d')],
+    ['c', of('d', 'a')],
+    ['d', of()],
+  ])
+  expect(findCircle(imports)).toEqual(['a', 'c', 'a'])
+})
+
+/** The files that a program loads: those that it imports, not only as types, and theirs. */
+const reachOf = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
+  seen.add(file)
+  for (const { target, isType } of graph.get(file) ?? [])
+    if (!isType && !seen.has(target) && graph.has(target)) reachOf(target, seen)
+  return seen
+}
+
+/** A program, and the folders that it must not reach. */
+const PROGRAMS = [
+  ['query/commands/serve-query/command.ts', 'src/collectors src/health src/parsers src/agent src/metrics.ts simulator'],
+  [
+    'query/commands/query/command.ts',
+    'src/collectors src/health src/agent src/metrics.ts query/store query/service simulator',
+  ],
+  [
+    'query/commands/height/command.ts',
+    'src/collectors src/health src/agent src/metrics.ts query/store query/service simulator',
+  ],
+  [
+    'query/commands/balances/command.ts',
+    'src/agent src/metrics.ts query/store query/service/api query/service/ingest simulator',
+  ],
+  [
+    'src/agent/agent.ts',
+    'query/store query/service/api query/service/ingest query/commands simulator src/commands src/terminal',
+  ],
+  ['simulator/simulator.ts', 'src/collectors src/health src/agent src/metrics.ts query'],
+] as const
+
+test.each(PROGRAMS)('%s reaches nothing in %s', (file, folders) => {
+  const reached = [...reachOf(file)]
+  expect(reached.length).toBeGreaterThan(5)
+  expect(reached.filter((one) => folders.split(' ').some((folder) => isWithin(one, folder)))).toEqual([])
 })
 
 test('scripts import only files that the build writes', async () => {
@@ -129,7 +201,7 @@ test.each([
   ['src/exporter/a.ts', "export { Registry } from 'prom-client'", false],
   ['src/exporter/exposition.ts', "export { Registry } from 'prom-client'", true],
   ['simulator/rpc/a.ts', "const late = async () => import('../../src/metrics.ts')", false],
-  ['query/client/a.ts', "import '../../src/sources/rpc.ts'", false],
+  ['query/client/a.ts', "import '../../src/collectors/index.ts'", false],
   ['query/tokens/a.ts', "import type { Page } from '../query/client/types.ts'", true],
   ['dashboards/build/a.ts', "export { metrics } from '../../src/metrics.ts'", false],
 ])('in %s: %s', (file, text, isAllowed) => {

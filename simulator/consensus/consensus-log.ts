@@ -1,9 +1,10 @@
 import * as lines from './log-lines.ts'
 import { type Block, type Chain, FINAL_AFTER, type RoundOutcome, type Timeout, type Validator } from '../chain.ts'
 import { drift } from '../format-drift.ts'
-import type { NodeSubject } from '../node.ts'
+import type { NodeSubject } from '../subject.ts'
 import { createSteadyLines } from '../repeated-lines.ts'
-import { createRateLimit, type Draft, serviceEntry, suppressedEntry } from '../journal/journal.ts'
+import type { Draft } from '../journal/entry.ts'
+import { createRateLimit, serviceEntry, suppressedEntry } from '../journal/journal.ts'
 import { CHECKS_PER_BLOCK } from '../native-counts.ts'
 import { blocks, directive, type Directive, set, taking } from '../scenario/directives.ts'
 import type { Condition } from '../scenario/timeline.ts'
@@ -11,6 +12,32 @@ import { unitOf } from '../services/service.ts'
 import { installedVersion } from '../versions.ts'
 import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
 import { createStatesyncLog, isSyncing } from './statesync.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    /** How many blocks the node follows behind the network. */
+    readonly behind: bigint
+    /** Whether consensus follows the network, provided that its service is active. */
+    readonly consensusRuns: boolean
+    /** `badly`: the node is the leader of every round that times out. `never`: and of no round with a block. */
+    readonly leads: 'normally' | 'badly' | 'never'
+    /** Whether the blocks of this node have no transactions of users. */
+    readonly proposesEmpty: boolean
+    /** Since when the network has no new block; undefined while it has. */
+    readonly networkStoppedMs: number | undefined
+    /** Since when no block is finalized, though new ones are proposed; undefined while blocks are. */
+    readonly finalityStoppedMs: number | undefined
+  }
+}
+
+export const usualConsensus = {
+  behind: 0n,
+  consensusRuns: true,
+  leads: 'normally',
+  proposesEmpty: false,
+  networkStoppedMs: undefined,
+  finalityStoppedMs: undefined,
+} as const
 
 export const consensusDirectives: readonly Directive[] = [
   directive(

@@ -10,6 +10,12 @@ import {
 } from '../scenario/directives.ts'
 import type { Condition, Timeline } from '../scenario/timeline.ts'
 
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    readonly log: ConsensusLogVolume
+  }
+}
+
 /** A line of the consensus log before rendering: many are never written. */
 export interface LogLine {
   readonly atMs: number

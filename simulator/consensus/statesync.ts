@@ -1,8 +1,15 @@
 import type { Block, Chain } from '../chain.ts'
-import { directive, type Directive, duration, type Effect, taking } from '../scenario/directives.ts'
-import type { Condition, Timeline } from '../scenario/timeline.ts'
+import { directive, type Directive, duration, taking } from '../scenario/directives.ts'
+import type { Condition, Effect, Timeline } from '../scenario/timeline.ts'
 import { NODE_ROLES, restartAll } from '../services/service.ts'
 import { certificateOf, type LogLine, short } from './log-lines.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    /** The last statesync, also when it is over. */
+    readonly statesync: Statesync | undefined
+  }
+}
 
 /**
  * A period in which the node does not follow the chain, because it fetches its state, or because its start waits for

@@ -1,4 +1,4 @@
-import type { SimulatedNode } from '../node.ts'
+import type { SimulatedNode } from '../subject.ts'
 import type { Host } from './host.ts'
 
 /** The files of the drive of the database, by path below the directory of the host. */

@@ -1,4 +1,4 @@
-import type { SimulatedNode } from '../node.ts'
+import type { SimulatedNode } from '../subject.ts'
 import { ledgerFilesAt, walMegabytesAt } from './host.ts'
 
 interface FileSystem {

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
-import type { SimulatedNode } from '../node.ts'
+import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { driveFiles } from './drive.ts'
 import { type Host, ledgerFilesAt, udpDropsAt, walMegabytesAt } from './host.ts'

@@ -1,18 +1,24 @@
-import type { SimulatedNode } from '../node.ts'
+import type { SimulatedNode } from '../subject.ts'
 import {
   type Argument,
   directive,
   type Directive,
   duration,
-  type Effect,
   oneOf,
   percent,
   setIn,
   taking,
   wholeNumber,
 } from '../scenario/directives.ts'
+import type { Effect } from '../scenario/timeline.ts'
 import { restartAll, ROLES } from '../services/service.ts'
 import type { Tool } from '../tools/tools.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    readonly host: Host
+  }
+}
 
 export const GOVERNORS = ['performance', 'powersave', 'schedutil'] as const
 export const DRIVES = ['healthy', 'hot', 'failing', 'gone'] as const

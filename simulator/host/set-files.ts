@@ -1,5 +1,5 @@
 import { digest, type Validator } from '../chain.ts'
-import type { SimulatedNode } from '../node.ts'
+import type { SimulatedNode } from '../subject.ts'
 
 /** The files with the sets of validators: written again when the set of the next epoch is known, and when it takes over. */
 export const createSetFiles = (

@@ -1,14 +1,13 @@
 import { digest } from '../chain.ts'
-import type { NodeSubject } from '../node.ts'
+import type { Draft, Entry, Journal, JournalState } from './entry.ts'
+import type { NodeSubject } from '../subject.ts'
 import { directive, type Directive, duration, setIn, taking } from '../scenario/directives.ts'
 import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
 
-/** Whether and how far back the journal can be read. */
-export interface JournalState {
-  /** `frozen`: readers wait. `forbidden`: journalctl fails as for a user outside of its group. */
-  readonly access: 'open' | 'frozen' | 'forbidden'
-  /** How much of the past is kept, in milliseconds; undefined for as much as there is room for. */
-  readonly keptMs: number | undefined
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    readonly journal: JournalState
+  }
 }
 
 export const usualJournal: JournalState = { access: 'open', keptMs: undefined }
@@ -34,33 +33,6 @@ export const journalDirectives: readonly Directive[] = [
     taking(duration, (keptMs) => changeJournal({ keptMs })),
   ),
 ]
-
-/** An entry before it is written to the journal. */
-export interface Draft {
-  readonly atMs: number
-  readonly fields: Readonly<Record<string, string>>
-}
-
-export interface Entry {
-  readonly number: number
-  readonly cursor: string
-  readonly realtimeUs: number
-  readonly monotonicUs: number
-  readonly fields: Readonly<Record<string, string>>
-}
-
-/** A journal that produces its entries when it is read, up to the current time. */
-export interface Journal {
-  readonly bootId: string
-  /** Whether it can be read now: readers wait while `frozen` and fail while `forbidden`. */
-  access(): JournalState['access']
-  /** The current entries with a number of at least `from`, oldest first. */
-  read(from: number): readonly Entry[]
-  /** Some entries of each unit from days before; the time in between is not kept. */
-  oldest(): readonly Entry[]
-  /** The number of the entry at the cursor, or of the next one; undefined if the text is not a cursor. */
-  seek(cursor: string): number | undefined
-}
 
 interface JournalOptions {
   readonly node: string

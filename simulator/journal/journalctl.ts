@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
-import type { Entry, Journal } from './journal.ts'
+import type { Entry, Journal } from './entry.ts'
 
 /** The text of version 252. */
 const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.

@@ -2,11 +2,18 @@ import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Validator } from '../chain.ts'
-import type { SimulatedNode } from '../node.ts'
+import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { directive, type Directive, type Effect, oneOf, taking } from '../scenario/directives.ts'
+import { directive, type Directive, oneOf, taking } from '../scenario/directives.ts'
+import type { Effect } from '../scenario/timeline.ts'
 import { keyPairOf, type KeyType, sealKeystore } from './keystore-file.ts'
 import { toolReleaseOf } from './keystore-tool.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    readonly keys: Keys
+  }
+}
 
 /** The secrets of the node: two keystores, the environment file with their password, and a backup of each. */
 const KEY_FILES = ['secp', 'bls', 'password', 'secp-backup', 'bls-backup', 'password-backup'] as const

@@ -1,6 +1,5 @@
 import { tryJson } from '../../src/core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
-import type { HttpRequest, HttpResponse } from '../endpoints.ts'
 import { type Precompile, STAKING } from './staking.ts'
 import { directive, type Directive, set } from '../scenario/directives.ts'
 import {
@@ -14,6 +13,21 @@ import {
   TOKENS,
   TRANSFER,
 } from './blocks.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    /** Since when execution computes another state than the network; undefined while it computes the same. */
+    readonly divergedMs: number | undefined
+    /** Whether the references, the other views of the chain, respond. */
+    readonly referenceAnswers: boolean
+    /** Whether the RPC responds, provided that its service is active. */
+    readonly rpcAnswers: boolean
+    /** Whether the RPC keeps reporting the height it had, whatever the node does. */
+    readonly rpcFrozen: boolean
+  }
+}
+
+export const usualRpc = { divergedMs: undefined, referenceAnswers: true, rpcAnswers: true, rpcFrozen: false } as const
 
 /** Directives for the RPC of the node and for the references: other views of the chain. */
 export const rpcDirectives: readonly Directive[] = [
@@ -30,6 +44,19 @@ export const rpcDirectives: readonly Directive[] = [
   directive('reference fails', 'the references refuse connections', set({ referenceAnswers: false })),
   directive('reference answers', 'the references respond again', set({ referenceAnswers: true })),
 ]
+
+/** An HTTP request without the connection. */
+export interface HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+export interface HttpResponse {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+}
 
 interface RpcEndpointOptions {
   readonly view: View

@@ -4,6 +4,14 @@ import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
 import { type Argument, directive, type Directive, set, setIn, taking, wholeNumber } from '../scenario/directives.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    readonly staking: Staking
+    /** When the boundary block of an epoch is proposed; undefined where the scenario does not depend on it. */
+    readonly epochEndsMs: number | undefined
+  }
+}
+
 /** What the staking precompile reports about the validator of the node. */
 export interface Staking {
   /** The stake of all of its delegators, in tokens. */

@@ -1,9 +1,6 @@
 import { constants } from 'node:os'
 import { parseDuration } from '../../src/core/units.ts'
-import type { Condition } from './timeline.ts'
-
-/** How a line of a scenario changes the node, at its time. */
-export type Effect = (condition: Condition, atMs: number) => Condition
+import type { Condition, Effect } from './timeline.ts'
 
 /** Sets values of the condition. */
 export const set =

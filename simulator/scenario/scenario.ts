@@ -22,7 +22,8 @@ import { storageDirectives } from '../storage.ts'
 import { statusDirectives } from '../status-report.ts'
 import { toolFaultDirectives } from '../tools/tools.ts'
 import { versionDirectives } from '../versions.ts'
-import type { Directive, Effect } from './directives.ts'
+import type { Directive } from './directives.ts'
+import type { Step } from './timeline.ts'
 
 /** Every kind of line that a scenario may contain. */
 export const directives: readonly Directive[] = [
@@ -46,14 +47,6 @@ export const directives: readonly Directive[] = [
   ...nativeDirectives,
   ...statesyncDirectives,
 ]
-
-interface Step {
-  /** Time since the start of the simulation. */
-  readonly afterMs: number
-  /** The line in the file. */
-  readonly text: string
-  readonly effect: Effect
-}
 
 export interface Scenario {
   readonly name: string

@@ -1,9 +1,15 @@
 import { constants } from 'node:os'
 import { digest, pick } from '../chain.ts'
-import type { NodeSubject } from '../node.ts'
-import type { Draft } from '../journal/journal.ts'
-import { directive, type Directive, type Effect, exitCode, signal, taking } from '../scenario/directives.ts'
-import type { Change } from '../scenario/timeline.ts'
+import type { NodeSubject } from '../subject.ts'
+import type { Draft } from '../journal/entry.ts'
+import { directive, type Directive, exitCode, signal, taking } from '../scenario/directives.ts'
+import type { Change, Effect } from '../scenario/timeline.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    readonly services: Readonly<Record<Role, Service>>
+  }
+}
 
 /** The services of a node that a scenario can change. */
 export const ROLES = ['bft', 'execution', 'rpc', 'ledger-tail', 'otelcol'] as const
@@ -40,7 +46,7 @@ const HOUR = 3_600_000
 const UPTIME_HOURS = { bft: 53.2, execution: 53.2, rpc: 53.1, 'ledger-tail': 53, otelcol: 311 } as const
 
 /** A service that was started days before the simulation began. */
-export const createService = (role: Role, beginMs: number): Service => {
+const createService = (role: Role, beginMs: number): Service => {
   const startedMs = beginMs - Math.round(UPTIME_HOURS[role] * HOUR) - pick(9000, 'start', role)
   return {
     role,
@@ -53,6 +59,14 @@ export const createService = (role: Role, beginMs: number): Service => {
     removed: false,
   }
 }
+
+export const usualServices = (beginMs: number): Readonly<Record<Role, Service>> => ({
+  bft: createService('bft', beginMs),
+  execution: createService('execution', beginMs),
+  rpc: createService('rpc', beginMs),
+  'ledger-tail': createService('ledger-tail', beginMs),
+  otelcol: createService('otelcol', beginMs),
+})
 
 /** Starts a new invocation; no effect if the service runs. */
 const startService = (service: Service, atMs: number): Service =>

@@ -1,4 +1,4 @@
-import type { SimulatedNode } from '../node.ts'
+import type { SimulatedNode } from '../subject.ts'
 import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 import { missingUnit, readUnits, renderProperties, timeStyle, type Unit } from './units.ts'
 

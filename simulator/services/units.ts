@@ -1,6 +1,7 @@
 import { digest, pick } from '../chain.ts'
-import type { NodeSubject, SimulatedNode } from '../node.ts'
-import { type Draft, runEntry } from '../journal/journal.ts'
+import type { NodeSubject, SimulatedNode } from '../subject.ts'
+import type { Draft } from '../journal/entry.ts'
+import { runEntry } from '../journal/journal.ts'
 import { directive, type Directive, setIn } from '../scenario/directives.ts'
 import {
   descriptionOf,
@@ -13,6 +14,12 @@ import {
   type Service,
   unitOf,
 } from './service.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    readonly cleanup: Cleanup
+  }
+}
 
 /** The clean-up of old files, which a timer runs each hour. */
 export interface Cleanup {

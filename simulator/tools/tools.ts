@@ -7,8 +7,16 @@ import { asError } from '../../src/core/errors.ts'
 import { shellQuote } from '../../src/core/format.ts'
 import { packageFile } from '../../src/core/package.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import type { SimulatedNode } from '../node.ts'
-import { directive, type Directive, type Effect } from '../scenario/directives.ts'
+import type { SimulatedNode } from '../subject.ts'
+import { directive, type Directive } from '../scenario/directives.ts'
+import type { Effect } from '../scenario/timeline.ts'
+
+declare module '../scenario/timeline.ts' {
+  interface Condition {
+    /** What the node's own tools do when they are called. */
+    readonly tools: Readonly<Record<'mpt' | 'status', ToolState>>
+  }
+}
 
 /** A part of the behaviour of a tool. The last one is its exit status. */
 export type Frame =

@@ -25,6 +25,7 @@ import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
+import { agentMetrics } from '../metrics.ts'
 import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
@@ -177,7 +178,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
   const { clock, path, exec, ask, checkpoints } = options
   const { journal = createJournal({ exec, parse: parseJournalEntry }), health = () => NOT_SENT } = options
   const board = new Board(clock, options.notice)
-  const exposition = createExposition(options.complain, options)
+  const exposition = createExposition(options.complain, { ...options, catalogue: agentMetrics })
   let prefix: Prefix | undefined
   const createReadPrefix = (configured: string): ReadPrefix => {
     const findPrefix = createPrefix({ exec, path, configured })

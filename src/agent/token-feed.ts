@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/collector.ts'
+import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { stableReason } from '../core/error-body.ts'
 import { ParseError, SourceError } from '../core/errors.ts'

@@ -116,7 +116,10 @@ const COMMANDS: readonly Row[] = [
     name: 'serve-query',
     group: 'Query: contract events from a query service',
     summary: "index the node's event logs and answer queries until stopped",
-    load: async () => (await import('../../query/commands/serve-query/command.ts')).serveQueryCommand,
+    load: async () => {
+      const { serveQueryCommand } = await import('../../query/commands/serve-query/command.ts')
+      return (io, exit) => serveQueryCommand(io, exit, async () => import('../config/load.ts'))
+    },
   },
   {
     name: 'maintenance',

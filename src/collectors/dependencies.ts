@@ -23,7 +23,7 @@ import type { MetricsEndpoint, QueryEndpoint, RpcEndpoint, SendHeartbeat } from 
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
-import type { TokenFeed, WatchedToken } from './tokens/collector.ts'
+import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
 
 /** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */
 interface Sources {

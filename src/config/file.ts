@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { z } from 'zod'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { ConfigError, errorCode } from '../core/errors.ts'
 import { isDeeper } from '../core/json.ts'
@@ -121,4 +122,21 @@ const READ_PROBLEMS: Readonly<Record<string, { problem: string; advice: string }
       '`sudo usermod --append --groups GROUP USER`, then log in again)',
   },
   EISDIR: { problem: 'it is a directory', advice: READABLE },
+}
+
+/** The expectation for issues without a message in the schema. */
+export const expectation: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type') return EXPECTED[issue.expected] ?? `expected ${issue.expected}`
+  if (issue.code === 'invalid_value') return `expected one of ${issue.values.join(', ')}`
+  return undefined
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  array: 'expected a list',
+  boolean: 'expected true or false',
+  int: 'expected a whole number',
+  number: 'expected a number',
+  object: 'expected keys and values',
+  record: 'expected keys and values',
+  string: 'expected text',
 }

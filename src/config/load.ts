@@ -4,7 +4,7 @@ import { ConfigError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { maskAddresses } from '../core/redaction/redact.ts'
 import { closestMatch } from '../core/suggest.ts'
-import { type ConfigFile, listProblems, parseConfigFile, parseValue, readText } from './file.ts'
+import { type ConfigFile, expectation, listProblems, parseConfigFile, parseValue, readText } from './file.ts'
 import { type Key, keys, type Config, schema } from './schema.ts'
 import { statSync } from 'node:fs'
 import { readForks } from './forks.ts'
@@ -129,23 +129,6 @@ const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
     tree,
   )
 
-/** The expectation for issues without a message in the schema. */
-export const expectation: z.core.$ZodErrorMap = (issue) => {
-  if (issue.code === 'invalid_type') return EXPECTED[issue.expected] ?? `expected ${issue.expected}`
-  if (issue.code === 'invalid_value') return `expected one of ${issue.values.join(', ')}`
-  return undefined
-}
-
-const EXPECTED: Readonly<Record<string, string>> = {
-  array: 'expected a list',
-  boolean: 'expected true or false',
-  int: 'expected a whole number',
-  number: 'expected a number',
-  object: 'expected keys and values',
-  record: 'expected keys and values',
-  string: 'expected text',
-}
-
 /** An issue inside a value that was set as one (a list, for example) has the origin of that value. */
 const originOf = (path: readonly PropertyKey[], origins: ReadonlyMap<string, string>): string | undefined => {
   for (let length = path.length; length > 0; length -= 1) {
@@ -223,6 +206,12 @@ export interface ConfigInputs extends Pick<Inputs, 'env' | 'flags'> {
 
 export interface LoadedConfig extends Loaded {
   readonly source: ConfigSource | null
+}
+
+/** What reads and compares configurations, for a program that does not load the schema of all programs itself. */
+export interface ConfigurationReader {
+  readonly readConfig: typeof readConfig
+  readonly changedKeys: typeof changedKeys
 }
 
 /** Loads the configuration of a command. Throws a ConfigError. */

@@ -5,8 +5,7 @@ import { createSecureContext, type SecureVersion } from 'node:tls'
 import { z } from 'zod'
 import { ConfigError, describeFileError } from '../core/errors.ts'
 import { closestMatch } from '../core/suggest.ts'
-import { type ConfigFile, parseConfigFile } from './file.ts'
-import { expectation } from './load.ts'
+import { type ConfigFile, expectation, parseConfigFile } from './file.ts'
 
 /** Which certificates clients must send; the names of exporter-toolkit. */
 const CLIENT_AUTH_TYPES = [

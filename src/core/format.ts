@@ -71,3 +71,9 @@ const PREFIX =
 
 /** A text for operators with the name prefix of the node. */
 export const withPrefix = (text: string, prefix: string): string => text.replaceAll(PREFIX, prefix)
+
+/** A percentage with two decimals, as the storage tool prints it; below 1 it is never 100.00. */
+export const share = (ratio: number): string => {
+  const text = (ratio * 100).toFixed(2)
+  return `${ratio < 1 && text === '100.00' ? '99.99' : text}%`
+}

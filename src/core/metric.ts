@@ -30,7 +30,6 @@ export interface MetricDefinition {
 }
 
 /** Every metric: name → definition. `src/metrics.ts` declares the members, from what each part of the agent defines. */
-// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- members by declaration merging
 export interface Catalogue {}
 
 /** The metrics of several parts, by name. */

@@ -51,3 +51,6 @@ export interface HealthSummary {
 /** The severity or emphasis of a text. */
 export const TONES = ['good', 'notice', 'bad', 'unknown', 'quiet', 'strong'] as const
 export type Tone = (typeof TONES)[number]
+
+/** The state of a node in one word. */
+export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'

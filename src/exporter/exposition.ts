@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { MetricDefinition, Recorder, Sample } from '../core/metric.ts'
-import { agentMetrics } from '../metrics.ts'
 
 /** The metrics in the Prometheus text format, and their media type. */
 export interface Exposition {
@@ -39,7 +38,7 @@ interface ExpositionOptions {
   /** Whether the process runs only the agent: only then are its process metrics exported. */
   readonly ownsProcess?: boolean
   /** The metrics that the process exports: those of the agent, or of a service. */
-  readonly catalogue?: Readonly<Record<string, MetricDefinition>>
+  readonly catalogue: Readonly<Record<string, MetricDefinition>>
 }
 
 /**
@@ -48,7 +47,7 @@ interface ExpositionOptions {
  */
 export const createExposition = (
   complain: (message: string) => void,
-  { ownsProcess = true, catalogue = agentMetrics }: ExpositionOptions = {},
+  { ownsProcess = true, catalogue }: ExpositionOptions,
 ): Exposition => {
   const registry = new Registry()
   if (ownsProcess) collectDefaultMetrics({ register: registry })

@@ -1,12 +1,10 @@
-import type { HealthState } from '../domain/health.ts'
+import type { HealthState, HealthStatus } from '../domain/health.ts'
 import { maintenanceWindow, type MaintenanceWindow } from './facts.ts'
 import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
 import type { Path } from './recovery/situation.ts'
 import type { NodeSnapshot } from './snapshot.ts'
-
-export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
 
 /**
  * What is known of a node at one moment, and what to do. Every output with the state of the node renders this value or a

@@ -1,8 +1,8 @@
 import { sanitize } from '../core/redaction/redact.ts'
 import { type Finding, type HealthFinding, type Severity, weightOf } from '../health/finding.ts'
 import type { Fact } from '../health/summary.ts'
-import { type Diagnosis, firstLine, type HealthStatus, recoveryLine } from '../health/diagnosis.ts'
-import type { Tone } from '../domain/health.ts'
+import { type Diagnosis, firstLine, recoveryLine } from '../health/diagnosis.ts'
+import type { HealthStatus, Tone } from '../domain/health.ts'
 import { pairs, wrap, type Style } from './style.ts'
 
 const TONES: Readonly<Record<HealthStatus, Tone>> = {

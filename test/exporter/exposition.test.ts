@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createExposition } from '../../src/exporter/exposition.ts'
 import { sample, type Sample } from '../../src/core/metric.ts'
+import { agentMetrics } from '../../src/metrics.ts'
 import { serviceMetrics } from '../../query/service/metrics.ts'
 
 const ours = async (text: Promise<string>): Promise<readonly string[]> =>
@@ -8,7 +9,7 @@ const ours = async (text: Promise<string>): Promise<readonly string[]> =>
 
 const exposition = () => {
   const complaints: string[] = []
-  return { ...createExposition((message) => complaints.push(message)), complaints }
+  return { ...createExposition((message) => complaints.push(message), { catalogue: agentMetrics }), complaints }
 }
 
 test('says nothing of what is not known', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStorageTool } from '../../simulator/storage.ts'
-import type { Entry } from '../../simulator/journal/journal.ts'
-import type { SimulatedNode } from '../../simulator/node.ts'
+import type { Entry } from '../../simulator/journal/entry.ts'
+import type { SimulatedNode } from '../../simulator/subject.ts'
 import { BEGIN, chain, nth, play, playLines, printed, secondsOf, textOf } from './play.ts'
 
 const blocks = (fromSecond: number, toSecond: number) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Entry } from '../../simulator/journal/journal.ts'
+import type { Entry } from '../../simulator/journal/entry.ts'
 import { nth, play, playLines, secondsOf, textOf } from './play.ts'
 
 const UNIT = 'zephyr-bft.service'

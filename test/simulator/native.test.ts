@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEndpoints, serveEndpoint } from '../../simulator/endpoints.ts'
 import { renderNative, renderOtel } from '../../simulator/native.ts'
-import type { SimulatedNode } from '../../simulator/node.ts'
+import type { SimulatedNode } from '../../simulator/subject.ts'
 import { progressAt } from '../../simulator/consensus/statesync.ts'
 import { eventually } from '../support/eventually.ts'
 import { BEGIN, chain, consensusLog, play, playLines, saying, secondsOf } from './play.ts'

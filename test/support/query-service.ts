@@ -1,4 +1,4 @@
-import { loadConfig } from '../../src/config/load.ts'
+import { changedKeys, loadConfig } from '../../src/config/load.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import type { LogStore } from '../../query/store/store.ts'
 import { serveQuery } from '../../query/commands/serve-query/serve-query.ts'
@@ -57,6 +57,7 @@ export const startQueryService = async (options: QueryServiceOptions): Promise<Q
         hangup = listener
       },
       read: () => read(next),
+      changedKeys,
     },
     clock,
     log: { level: 'info', ...log },

@@ -1,14 +1,23 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { type ConfigOptions, fileAndSettingOptions, flagsOf, webConfigOption } from '../../../src/terminal/config-options.ts'
+import {
+  type ConfigOptions,
+  fileAndSettingOptions,
+  flagsOf,
+  webConfigOption,
+} from '../../../src/terminal/config-options.ts'
 import { type ExitCode, type Io, UsageError } from '../../../src/terminal/io.ts'
-import type { Inputs } from '../../../src/config/load.ts'
+import type { ConfigurationReader, Inputs } from '../../../src/config/load.ts'
 import { type BlockRange, readBlockRange } from './block-range.ts'
 import { readAddress } from '../query/service.ts'
 import { readTopic, type Topics } from '../query/topics.ts'
 
-/** `chain-agent serve-query`: a self-hosted query service. */
-export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+/** `chain-agent serve-query`: a self-hosted query service. The program passes what reads the configuration of all parts. */
+export const serveQueryCommand = (
+  io: Io,
+  exit: (code: ExitCode) => void,
+  loadConfiguration: () => Promise<ConfigurationReader>,
+): Command =>
   serveQueryOptions(new Command('serve-query'))
     .addHelpText(
       'after',
@@ -51,12 +60,13 @@ Examples:
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
     )
     .action(async (options: ServeQueryFlags) => {
-      const [{ loadFor }, { createLog }, { serveQuery }] = await Promise.all([
-        import('../../../src/terminal/config.ts'),
+      const [{ readConfig, changedKeys }, { createLog }, { serveQuery }] = await Promise.all([
+        loadConfiguration(),
         import('../../../src/terminal/logger.ts'),
         import('./serve-query.ts'),
       ])
-      const read = () => loadFor(io, options.config, serveQueryInputs(options)).config
+      const inputs = { env: io.env, flags: serveQueryInputs(options), installed: io.installedConfig }
+      const read = () => readConfig(options.config, inputs).config
       const config = read()
       if (options.reread !== undefined) {
         const { reread } = await import('./reread.ts')
@@ -69,7 +79,7 @@ Examples:
         clock: io.clock,
         log: createLog(config, io),
         signal: io.signal,
-        ...(io.onHangup && { reloads: { on: io.onHangup, read } }),
+        ...(io.onHangup && { reloads: { on: io.onHangup, read, changedKeys } }),
       })
       exit(0)
     })

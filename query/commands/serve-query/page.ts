@@ -1,14 +1,11 @@
-import { count, duration, figure, size } from '../../../src/core/format.ts'
-import type { Tone } from '../../../src/domain/health.ts'
+import { count, duration, figure, size, share } from '../../../src/core/format.ts'
+import type { HealthStatus, Tone } from '../../../src/domain/health.ts'
 import type { MetricName } from '../../../src/core/metric.ts'
 import { second } from '../../../src/core/units.ts'
 import type { ExposedValue } from '../../../src/exporter/exposition.ts'
 import { html, type Html } from '../../../src/exporter/page/html.ts'
 import { QUERY_SERVICE, renderDocument } from '../../../src/exporter/page/layout.ts'
-import { timeText } from '../../../src/exporter/page/overview.ts'
-import { renderFact, renderFigure, renderHeadline, time } from '../../../src/exporter/page/status.ts'
-import { share } from '../../../src/health/sections/fact.ts'
-import type { HealthStatus } from '../../../src/health/diagnosis.ts'
+import { renderFact, renderFigure, renderHeadline, time, timeText } from '../../../src/exporter/page/elements.ts'
 import type { INGEST_PHASES } from '../../service/metrics.ts'
 
 interface ServicePage {

@@ -1,4 +1,4 @@
-import { changedKeys } from '../../../src/config/load.ts'
+import type { ConfigurationReader } from '../../../src/config/load.ts'
 import type { Config } from '../../../src/config/schema.ts'
 import { type Clock, endsWithin, waitForAbort } from '../../../src/core/clock.ts'
 import { SourceError } from '../../../src/core/errors.ts'
@@ -8,7 +8,7 @@ import { Secret } from '../../../src/core/redaction/secret.ts'
 import { second } from '../../../src/core/units.ts'
 import { createExposition } from '../../../src/exporter/exposition.ts'
 import type { Address, ListeningServer } from '../../../src/exporter/listen.ts'
-import { serveOperations, serveRequests } from '../../../src/exporter/server.ts'
+import { serveOperations, serveRequests } from '../../../src/exporter/monitoring.ts'
 import { startWeb } from '../../../src/exporter/start-web.ts'
 import { UNAUTHENTICATED } from '../../../src/exporter/web.ts'
 import { serviceMetrics } from '../../service/metrics.ts'
@@ -29,7 +29,7 @@ interface ServeQueryOptions {
   readonly open?: OpenStore
 }
 
-interface Reloads {
+interface Reloads extends Pick<ConfigurationReader, 'changedKeys'> {
   /** Registers a callback for each request to reload the configuration. */
   readonly on: (listener: () => void) => void
   readonly read: () => Config
@@ -64,7 +64,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
     log.warn('This listener is unauthenticated; use --api-keys-file to require API keys')
   }
   let current = { config, access }
-  const apply = async (next: Config): Promise<Reloaded> => {
+  const apply = async ({ changedKeys }: Reloads, next: Config): Promise<Reloaded> => {
     planOf(next)
     const { apiKeysFile, rateLimit, readyLag } = next.serveQuery
     const effective = {
@@ -86,7 +86,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
     }
   }
   reloads?.on(() => {
-    void reloader.run(async () => apply(reloads.read())).then(web.reload)
+    void reloader.run(async () => apply(reloads, reloads.read())).then(web.reload)
   })
 
   const operations = await serveOperations(

@@ -1,25 +1,16 @@
 import { databaseUsedRatio, isStarting, isSyncing, newestBlock, USUAL_RATE } from '../../domain/agreement.ts'
-import { count, duration, figure } from '../../core/format.ts'
+import { count, duration, figure, share } from '../../core/format.ts'
 import type { Tone } from '../../domain/health.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { hour, second } from '../../core/units.ts'
 import { blockAge, servicesDown } from '../../health/facts.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
-import { share } from '../../health/sections/fact.ts'
 import { whyUnknown, type View } from '../../health/sections/section.ts'
+import type { Figure } from './elements.ts'
 
 /** A number that decides about the state, next to the limit of its alert. */
-export interface KeyFigure {
+export interface KeyFigure extends Figure {
   readonly name: string
-  readonly label: string
-  /** Null is unknown. */
-  readonly value: string | null
-  readonly unknownBecause: string | null
-  /** The limits in words; null without any. */
-  readonly limit: string | null
-  readonly tone: Tone | undefined
-  /** The values of the last hour, oldest first, null where it was unknown; null if it has no history. */
-  readonly history: readonly (number | null)[] | null
 }
 
 type Measured = Pick<View, 'known' | 'at'>

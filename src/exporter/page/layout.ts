@@ -1,4 +1,4 @@
-import type { HealthStatus } from '../../health/diagnosis.ts'
+import type { HealthStatus } from '../../domain/health.ts'
 import { pageAssets } from './assets.ts'
 import { html, type Html } from './html.ts'
 

@@ -1,6 +1,5 @@
 import type { Event } from '../../domain/event.ts'
 import type { Tone } from '../../domain/health.ts'
-import { utc } from '../../core/format.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import type { Fact } from '../../health/sections/fact.ts'
 import { createView, reasonsOf, type Section } from '../../health/sections/section.ts'
@@ -97,5 +96,3 @@ const placeOf = ({ name }: Section): number => {
 /** The title of the document: the state of which host. */
 export const titleOf = ({ diagnosis: { word }, hostName }: Overview): string =>
   `${word}${hostName === null ? '' : ` · ${hostName}`} · chain-agent`
-
-export const timeText = (at: number): string => utc(at).replace('T', ' ').replace('Z', ' UTC')

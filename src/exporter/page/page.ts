@@ -1,18 +1,12 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
+import { type Body, bodyOf } from './document.ts'
+import { timeText } from './elements.ts'
 import { html } from './html.ts'
 import { iconOf, renderDocument } from './layout.ts'
-import { createOverview, type Overview, type OverviewInput, timeText, titleOf } from './overview.ts'
+import { createOverview, type Overview, type OverviewInput, titleOf } from './overview.ts'
 import { renderMain, renderParts } from './status.ts'
 import { createStream, type PageState, type Stream } from './stream.ts'
-
-/** A body in both encodings. */
-export interface Body {
-  readonly plain: Buffer
-  readonly compressed: Buffer
-}
 
 /** The status page of a running agent. */
 export interface StatusPage {
@@ -104,11 +98,4 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
     overview: async () => (await current()).overview,
     stream: createStream({ clock, epoch, read: async () => (await current()).state, complain }),
   }
-}
-
-const compress = promisify(gzip)
-
-export const bodyOf = async (text: string): Promise<Body> => {
-  const plain = Buffer.from(text)
-  return { plain, compressed: await compress(plain, { level: 6 }) }
 }

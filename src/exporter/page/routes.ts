@@ -1,12 +1,11 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { Request } from 'express'
 import type { Event } from '../../domain/event.ts'
 import { STREAMING } from '../connections.ts'
-import { SECURITY_HEADERS } from '../web.ts'
 import { pageAssets } from './assets.ts'
 import { renderOverview } from './api.ts'
 import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
-import { PAGE_POLICY } from './layout.ts'
-import { bodyOf, type Body, type StatusPage } from './page.ts'
+import { acceptsGzip, type Add, addAssets, bodyOf, sendBody, sendPage } from './document.ts'
+import type { StatusPage } from './page.ts'
 import { metricsHelp, readSeverity, renderEventsPage, renderMetricsHelp } from './pages.ts'
 import { createRunbookPages, type RunbookSource } from './runbook-pages.ts'
 
@@ -19,26 +18,6 @@ export interface PagesView {
   prefix(): string
   /** The stored state changes, oldest first. */
   events(): Promise<readonly Event[]>
-}
-
-type Add = (path: string, handler: RequestHandler) => void
-
-/** Adds a page at / without parts that change by themselves. */
-export const addPage = (add: Add, render: () => Promise<string>): void => {
-  add('/', async (request, response) => {
-    sendPage(request, response, await bodyOf(await render()))
-  })
-  addAssets(add)
-}
-
-const addAssets = (add: Add): void => {
-  const { style, script } = pageAssets()
-  for (const { path, type, body, compressed } of [style, script]) {
-    add(path, (request, response) => {
-      response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
-      sendBody(request, response, { type, plain: body, compressed })
-    })
-  }
 }
 
 /** Adds the pages for people, and their data. */
@@ -103,20 +82,3 @@ export const addPages = (add: Add, view: PagesView): void => {
 const NO_RUNBOOK = 'No such runbook; /runbooks/ lists them.\n'
 
 const nameIn = ({ params }: Request): string => String(params['name'])
-
-const acceptsGzip = (request: Request): boolean => request.acceptsEncodings('gzip') === 'gzip'
-
-const sendBody = (request: Request, response: Response, body: Body & { readonly type: string }): void => {
-  const isCompressed = acceptsGzip(request)
-  response.set({ 'Content-Type': body.type, Vary: 'Accept-Encoding' })
-  if (isCompressed) response.set('Content-Encoding', 'gzip')
-  response.send(isCompressed ? body.compressed : body.plain)
-}
-
-const POLICY = 'Content-Security-Policy'
-
-const sendPage = (request: Request, response: Response, body: Body): void => {
-  // An operator's own policy stays.
-  if (response.getHeader(POLICY) === SECURITY_HEADERS[POLICY]) response.set(POLICY, PAGE_POLICY)
-  sendBody(request, response, { ...body, type: 'text/html; charset=utf-8' })
-}

@@ -1,13 +1,11 @@
 import type { Event } from '../../domain/event.ts'
 import { count, shortDuration } from '../../core/format.ts'
-import type { Tone } from '../../domain/health.ts'
+import type { HealthStatus, Tone } from '../../domain/health.ts'
 import { type HealthFinding, type Severity, weightOf } from '../../health/finding.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
-import type { Fact } from '../../health/sections/fact.ts'
-import type { HealthStatus } from '../../health/diagnosis.ts'
-import type { KeyFigure } from './figures.ts'
+import { renderFact, renderFigure, renderHeadline, sign, SIGNS, time } from './elements.ts'
 import { html, type Html } from './html.ts'
-import { type Overview, timeText } from './overview.ts'
+import type { Overview } from './overview.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
@@ -57,22 +55,6 @@ const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
   warning: 'notice',
   info: 'quiet',
 }
-const SIGNS: Readonly<Record<Tone, string>> = {
-  good: '✓',
-  notice: '!',
-  bad: '✗',
-  unknown: '?',
-  quiet: '·',
-  strong: '•',
-}
-/** What a sign means for those who do not see it. */
-const WORDS: Partial<Record<Tone, string>> = { notice: 'attention: ', bad: 'problem: ' }
-
-const sign = (tone: Tone | undefined): Html | null =>
-  tone === 'notice' || tone === 'bad'
-    ? html`<span class="sign" aria-hidden="true">${SIGNS[tone]} </span><span class="hidden">${WORDS[tone]}</span>`
-    : null
-
 const renderState = ({ diagnosis: { word, sentence, since, recovery }, at }: Overview): Html =>
   html`${renderHeadline(STATE_TONES[word], word, sentence)}
     ${recovery.path === 'none' ? null : renderRecovery(recovery)}
@@ -83,17 +65,6 @@ const renderRecovery = ({ summary, left }: RecoveryAdvice): Html =>
     Recovery: ${summary}.${left === null ? null : html` <strong>${left}.</strong>`} The steps:
     ${withCommands('`chain-agent recover`')}
   </p>`
-
-/** The state in one sentence. */
-export const renderHeadline = (tone: Tone, word: string, sentence: string): Html =>
-  html`<div role="status">
-    <h1 class="state ${tone}">
-      <span class="word"><span aria-hidden="true">${SIGNS[tone]}</span> ${word}:</span>
-      <span id="sentence">${sentence}</span>
-    </h1>
-  </div>`
-
-export const time = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${timeText(at)}</time>`
 
 const renderFindings = (findings: readonly HealthFinding[]): Html =>
   html`<h2>Findings</h2>
@@ -146,51 +117,6 @@ const withCommands = (step: string): readonly Html[] =>
             ><button type="button" class="copy" aria-label="Copy the command ${part}">Copy</button>`,
     )
 
-export const renderFigure = ({ label, value, unknownBecause, limit, tone, history }: Omit<KeyFigure, 'name'>): Html =>
-  html`<li class="figure ${tone}">
-    <span class="label">${label}</span>
-    <span class="value">${sign(tone)}${value ?? 'unknown'}</span>
-    ${unknownBecause === null ? null : html`<span class="note">${unknownBecause}</span>`}
-    ${limit === null ? null : html`<span class="note">${limit}</span>`}
-    ${history === null ? null : renderSparkline(history, label)}
-  </li>`
-
-const WIDTH = 240
-const HEIGHT = 32
-
-/** The last hour as a line from the lowest to the highest value, interrupted where the value was unknown. */
-const renderSparkline = (values: readonly (number | null)[], label: string): Html => {
-  const known = values.filter((value) => value !== null)
-  if (known.length < 2) return html`<span class="note">no history yet</span>`
-  const [lowest, highest] = [Math.min(...known), Math.max(...known)]
-  const range = highest - lowest || 1
-  let path = ''
-  let isDrawing = false
-  values.forEach((value, index) => {
-    if (value === null) isDrawing = false
-    else {
-      const x = WIDTH - values.length + index
-      const y = Math.round((HEIGHT - 2) * (1 - (value - lowest) / range)) + 1
-      path += `${isDrawing ? 'L' : 'M'}${x} ${y}`
-      // A single known value between unknown ones is a point.
-      if (!isDrawing) path += 'h1'
-      isDrawing = true
-    }
-  })
-  const title = `${label} in the last hour: ${rounded(lowest)} to ${rounded(highest)}`
-  return html`<svg
-    class="spark"
-    viewBox="0 0 ${WIDTH} ${HEIGHT}"
-    preserveAspectRatio="none"
-    role="img"
-    aria-label="${title}"
-  >
-    <path d="${path}" />
-  </svg>`
-}
-
-const rounded = (value: number): string => Number(value.toPrecision(4)).toLocaleString('en-US')
-
 const renderSection = ({ name, summary, groups, unknownBecause }: Overview['sections'][number]): Html => {
   const number = groups.reduce((sum, { facts }) => sum + facts.length, 0)
   const text = summary.tone === 'unknown' ? (summary.text ?? 'unknown') : summary.text
@@ -236,12 +162,6 @@ const TITLES: Readonly<Record<string, string>> = {
   config: 'Configuration of the node',
   agent: 'Collectors of the agent',
 }
-
-export const renderFact = ({ label, text, tone }: Pick<Fact, 'label' | 'text' | 'tone'>): Html =>
-  html`<div>
-    <dt>${label}</dt>
-    <dd class="${tone}">${sign(tone)}${text}</dd>
-  </div> `
 
 /** State changes, newest first. */
 export const renderEvents = (events: readonly Event[]): Html =>

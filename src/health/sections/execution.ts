@@ -1,6 +1,6 @@
-import { duration, figure, size, count } from '../../core/format.ts'
+import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
+import { fact, type Fact, relativeTime, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { limitOf } from '../rules/index.ts'
 

@@ -4,12 +4,6 @@ import { sanitize } from '../../core/redaction/redact.ts'
 import { second } from '../../core/units.ts'
 import type { Tone } from '../../domain/health.ts'
 
-/** A percentage with two decimals, as the storage tool prints it; below 1 it is never 100.00. */
-export const share = (ratio: number): string => {
-  const text = (ratio * 100).toFixed(2)
-  return `${ratio < 1 && text === '100.00' ? '99.99' : text}%`
-}
-
 /** A time relative to now: `in 5 min`, `5 min ago`. */
 export const relativeTime = (at: number, now: number): string =>
   at - now >= second ? `in ${duration(at - now)}` : `${duration(now - at)} ago`

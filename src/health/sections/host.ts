@@ -1,7 +1,7 @@
-import { figure, size, count } from '../../core/format.ts'
+import { figure, size, count, share } from '../../core/format.ts'
 import type { KERNELS } from '../../collectors/host/definition.ts'
 import { limitOf } from '../rules/index.ts'
-import { type Fact, fact, iso, share, timeFact, timeWithAge } from './fact.ts'
+import { type Fact, fact, iso, timeFact, timeWithAge } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 

@@ -1,6 +1,6 @@
-import { figure, tokens } from '../../core/format.ts'
+import { figure, tokens, share } from '../../core/format.ts'
 import type { Readings } from '../../collectors/index.ts'
-import { fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
+import { fact, type Fact, relativeTime, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 
 const VIEWS = [

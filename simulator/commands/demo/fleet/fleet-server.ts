@@ -9,7 +9,7 @@ import type { Member } from './member.ts'
 
 /** Serves the list of nodes and the metrics of the process on one port. */
 export const serveFleet = async (port: number, members: readonly Member[]): Promise<Port> => {
-  const { render, contentType } = createExposition(() => undefined)
+  const { render, contentType } = createExposition(() => undefined, { catalogue: {} })
   const json = (value: unknown) => ({
     type: 'application/json',
     text: `${JSON.stringify(value, null, 2)}\n`,

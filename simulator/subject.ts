@@ -1,0 +1,40 @@
+import type { Chain, Validator } from './chain.ts'
+import type { Journal } from './journal/entry.ts'
+import type { Condition, Timeline } from './scenario/timeline.ts'
+
+export type HeightAt = (ms: number) => bigint
+
+/** The height of each part of a node at any time. No height ever decreases. */
+export interface Heights {
+  readonly consensus: HeightAt
+  readonly execution: HeightAt
+  readonly rpc: HeightAt
+  /** The finalized height of the RPC. */
+  readonly finalized: HeightAt
+}
+
+/** A node as its outputs depend on it. */
+export interface NodeSubject {
+  /** The seed of its identifiers. */
+  readonly node: string
+  readonly prefix: string
+  readonly own: Validator
+  readonly chain: Chain
+  readonly timeline: Timeline
+  readonly heights: Heights
+}
+
+/** A simulated node: its state and outputs as a function of its scenario and of the time. */
+export interface SimulatedNode {
+  /** The seed of its identifiers. */
+  readonly name: string
+  readonly prefix: string
+  readonly chain: Chain
+  readonly own: Validator
+  readonly heights: Heights
+  /** Its scenario as a timeline. */
+  readonly timeline: Timeline
+  readonly journal: Journal
+  now(): number
+  condition(): Condition
+}

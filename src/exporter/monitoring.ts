@@ -1,0 +1,159 @@
+import type { ServerOptions } from 'node:http'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import express, { type RequestHandler } from 'express'
+import { asError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
+import { type Handler, limitConnections } from './connections.ts'
+import { MAX_HEADER_BYTES, type Address, listenOn, type ListeningServer } from './listen.ts'
+import { addPage } from './page/document.ts'
+import type { Reject, Web, WebServer } from './web.ts'
+
+/** What each process of chain-agent exports. None of the functions reads from the node. */
+export interface MonitoringView {
+  readonly contentType: string
+  metrics(): Promise<string>
+  /** Called when a page cannot be rendered, which is a bug. */
+  complain(error: Error): void
+  /** What the process still waits for; ready if empty. */
+  waitingFor(): readonly string[]
+}
+
+interface RouteTexts {
+  readonly healthy: string
+  readonly ready: string
+  /** The text for an unknown path. */
+  readonly unknown: string
+}
+
+export interface Routes {
+  add(path: string, handler: RequestHandler): void
+  /** Handles every request, with a response for all other paths. No routes can be added afterwards. */
+  handler(): Handler
+}
+
+const compress = promisify(gzip)
+
+/** Serves /metrics, /-/healthy and /-/ready, and added routes. */
+export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
+  const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing').set('json spaces', 2)
+  const add = (path: string, handler: RequestHandler): void => {
+    // express uses it for HEAD too
+    app.get(path, async (request, response, next) => {
+      try {
+        await handler(request, response, next)
+      } catch (error) {
+        view.complain(asError(error))
+        response.status(500).type('text').send('This page could not be rendered; see the log for the reason.\n')
+      }
+    })
+    app.all(path, (_request, response) => {
+      response.status(405).set('Allow', 'GET, HEAD').type('text').send('Only GET and HEAD.\n')
+    })
+  }
+  const plain = shared(async () => Buffer.from(await view.metrics()))
+  // Level 1 costs less than sending the plain body does.
+  const compressed = shared(async () => compress(await plain(), { level: 1 }))
+  add('/metrics', async (request, response) => {
+    const isPlain = request.acceptsEncodings('gzip') !== 'gzip'
+    const body = await (isPlain ? plain() : compressed())
+    response.set({ 'Content-Type': view.contentType, Vary: 'Accept-Encoding' })
+    if (!isPlain) response.set('Content-Encoding', 'gzip')
+    response.send(body)
+  })
+  add('/-/healthy', (_request, response) => {
+    response.type('text').send(`${texts.healthy}\n`)
+  })
+  add('/-/ready', (_request, response) => {
+    const waiting = view.waitingFor()
+    if (waiting.length === 0) response.type('text').send(`${texts.ready}\n`)
+    else
+      response
+        .status(503)
+        .type('text')
+        .send(`Waiting for: ${waiting.join(', ')}.\n`)
+  })
+  return {
+    add,
+    handler: () => {
+      app.use((_request, response) => {
+        response.status(404).type('text').send(`${texts.unknown}\n`)
+      })
+      return (request, response) => {
+        app(request, response)
+      }
+    },
+  }
+}
+
+/** For servers that only monitoring systems and operators use: their requests are short. */
+export const OPTIONS: ServerOptions = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: LIMITS.server.headersMs,
+  requestTimeout: LIMITS.server.requestMs,
+  connectionsCheckingInterval: 1000,
+}
+
+export const limited = (server: WebServer): WebServer => {
+  limitConnections(server, LIMITS.server.connections)
+  return server
+}
+
+/** The body of the request is not read, so the connection cannot be used again. */
+export const rejectAsText: Reject = ({ status, message, headers }, _request, response) => {
+  response.writeHead(status, { ...headers, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' })
+  response.end(`${message.charAt(0).toUpperCase()}${message.slice(1)}.\n`)
+}
+
+/** All calls while one is in progress get its result. */
+const shared = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let current: Promise<T> | undefined
+  return () => {
+    current ??= make().finally(() => {
+      current = undefined
+    })
+    return current
+  }
+}
+
+/** What the server of a service exports. */
+interface ServiceView extends MonitoringView {
+  /** The document at /. */
+  page(): Promise<string>
+}
+
+/** Serves a service's page and monitoring endpoints, on a separate address. */
+export const serveOperations = (view: ServiceView, address: Address, web: Web): Promise<ListeningServer> => {
+  const routes = createRoutes(view, {
+    healthy: 'The service is alive.',
+    ready: 'The service is ready.',
+    unknown: 'No such page; available: /, /metrics, /-/healthy and /-/ready.',
+  })
+  addPage(routes.add, shared(view.page))
+  return listenOn(
+    limited(web.createServer({ options: OPTIONS, address, handler: routes.handler(), reject: rejectAsText })),
+    address,
+    'set another address with --metrics-listen HOST:PORT or `serveQuery.metricsListen:` in the configuration',
+  )
+}
+
+interface RequestServerOptions {
+  readonly address: Address
+  readonly options: ServerOptions
+  readonly handler: Handler
+  readonly reject: Reject
+  readonly isAuthenticated: () => boolean
+  readonly maxConnections: number
+  readonly web: Web
+}
+
+/** Serves the service's requests. */
+export const serveRequests = ({ web, maxConnections, ...listener }: RequestServerOptions): Promise<ListeningServer> => {
+  const server = web.createServer({ ...listener, options: { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES } })
+  limitConnections(server, maxConnections)
+  return listenOn(
+    server,
+    listener.address,
+    'set another address with --listen HOST:PORT or `serveQuery.listen:` in the configuration',
+  )
+}
