@@ -2,20 +2,18 @@ import type { Logger } from 'pino'
 import { changedKeys } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Change } from '../core/board.ts'
+import type { Board, Change } from '../core/board.ts'
 import { asError } from '../core/errors.ts'
 import { type NewEvent, type Severity, severityOf, toNewEvent } from '../domain/event.ts'
-import { createReloader, type Reloaded } from '../core/reload.ts'
+import { createReloader, type Reloaded, type Reloader } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { createChangeLog } from '../exporter/change-log.ts'
 import { renderHealth, renderStatus } from '../exporter/api.ts'
 import type { Address } from '../exporter/listen.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
-import { createHistory } from '../exporter/page/figures.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
-import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
@@ -31,6 +29,7 @@ import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/package.ts'
+import { createHealthWatch } from './health-watch.ts'
 import { type Connect, createRuntime } from './runtime.ts'
 import { collectorStates, readingsOf, settingsOf } from './snapshot.ts'
 
@@ -67,202 +66,29 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
 
-/** Changes within this time, in milliseconds, are evaluated together: several have one cause. */
-const COALESCED = 500
-
 /** Creates and starts the agent. Throws a ConfigError or, if it cannot listen, a SourceError. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path } = options
-  const { exec = createExec({ clock, path }), ask = createHttpClient(clock), ownsProcess = true } = options
+  const exec = options.exec ?? createExec({ clock, path })
   const stopping = new AbortController()
-  const startedAt = clock.now()
-  const startedElapsed = clock.elapsed()
-
-  const checkpoints = createCheckpoints(config.state.directory, (error) => {
-    log.warn(
-      `Cannot save the journal cursors (${error.message}): after a restart the agent will miss log lines. ` +
-        `Make the directory writable for the agent, or set state.directory.`,
-    )
-  })
-  const events = createEventLog({
-    directory: config.state.directory,
-    keep: config.events.keep,
-    parse: parseEvent,
-    complain: (error) => {
-      log.warn(
-        `Cannot save state changes (${error.message}): \`chain-agent events\` will list only those since the start ` +
-          `of the agent. Make the directory writable for the agent, or set state.directory.`,
-      )
-    },
-  })
-  const changeLog = createChangeLog(log)
-  const record = (change: Change, severity: Severity): void => {
-    changeLog(change, severity)
-    events.add(toNewEvent(change, severity))
-  }
-  const monitor = createHealthMonitor(startedAt, config.health)
-  /** Aborted by a change on the board: a fault is evaluated when it is read, not up to 15 s later. */
-  let evaluateSoon = new AbortController()
-  const { board, exposition, offer, prefix } = await createRuntime({
-    clock,
-    path,
-    exec,
-    ask,
-    connect: options.connect,
-    host: options.host,
-    checkpoints,
-    ownsProcess,
-    health: () => ({ state: monitor.health().state, causes: countedCauses(diagnose(snapshot())) }),
-    complain: (message) => {
-      log.error(message)
-    },
-    notice: (change) => {
-      record(change, severityOf(change))
-      evaluateSoon.abort()
-    },
-    onPrefix: (found) => {
-      logPrefix(log, found)
-    },
-  })
-
-  const offered = offer(config)
   const reloader = createReloader({ clock, log, program: 'agent' })
-  const buildInfo: Sample = sample('chain_agent_build_info', 1, {
-    version,
-    revision,
-    node_version: process.versions.node,
-  })
-  const samples = (): readonly Sample[] => {
-    const read = [...board.samples()]
-    return [
-      buildInfo,
-      ...sampleIfKnown('chain_agent_state_saved', checkpoints.isSaved()),
-      ...reloader.samples(),
-      ...roleSamples(config.health.role, createSampleIndex(read)),
-      ...read,
-    ]
-  }
-  const history = createHistory()
-  const limitOf = limitsOf(config.health)
-  const settings = settingsOf(config)
-  const logged = new Set<string>()
-  /** On the clock that only increases. */
-  let evaluatedAt = 0
-  const evaluateHealth = async (isExtra = false): Promise<void> => {
-    try {
-      const exposed = await exposition.values(samples())
-      // Readings may change within a millisecond; times of evaluations must increase.
-      evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(clock.elapsed() - startedElapsed))
-      const found = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
-      for (const { severity, ...change } of found) record(change, severity)
-    } catch (error) {
-      log.error(error)
-      monitor.fail(clock.now())
-    }
-    for (const failure of monitor.health().failures) {
-      if (!logged.has(failure)) log.error(failure)
-      logged.add(failure)
-    }
-  }
-  const snapshot = (): NodeSnapshot => {
-    const statuses = [...board.statuses()]
-    const metrics = [...samples(), ...monitor.samples()]
-    const readings = readingsOf(statuses)
-    return {
-      at: clock.now(),
-      origin: 'agent',
-      version,
-      prefix: prefix(),
-      collectors: collectorStates(statuses),
-      readings,
-      ...settings,
-      known: createSampleIndex(metrics),
-      health: monitor.health(),
-      export: async () => ({ metrics: await exposition.render(metrics), readings }),
-    }
-  }
-  const page = createStatusPage({
-    clock,
-    version,
-    complain: (error) => {
-      log.error(error)
-    },
-    read: async () => {
-      // Causes, figures and recovery of an output are of one moment.
-      await evaluateHealth(true)
-      return { snapshot: snapshot(), events: await events.all(), history, limitOf }
-    },
-  })
-  const view: AgentView = {
-    version,
-    page,
-    runbooks: createRunbooks(),
-    prefix: () => prefix() ?? 'chain',
-    contentType: exposition.contentType,
-    complain: (error) => {
-      log.error(error)
-    },
-    metrics: () => exposition.render([...samples(), ...monitor.samples()]),
-    status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
-    health: async () => {
-      await evaluateHealth(true)
-      return renderHealth(monitor.health())
-    },
-    events: events.all,
-    waitingFor: () =>
-      [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
-  }
+  const state = createState(config, log)
+  const node = await watchNode({ ...options, exec, reloader, state })
+  const collectors = node.offer(config)
   const web = await startWeb({ config: config.web, clock, log, reloader })
-  const server = await serve(view, config.listen, web)
+  const server = await serve(node.view, config.listen, web)
   web.warnIfExposed(server.address)
-  const socket = await serveCommands(view, { config, log })
+  const socket = await serveCommands(node.view, { config, log })
 
-  events.add(agentEvent(startedAt, `started, version ${version}`))
-  const supervisor = createSupervisor(board, clock)
-  await supervisor.run(offered)
-  const checking = [checkStaleness(), watchHealth(), web.watch(stopping.signal)]
-  async function checkStaleness(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(STALENESS_INTERVAL, stopping.signal)
-      board.checkStaleness()
-    }
-  }
-  async function watchHealth(): Promise<void> {
-    let due = clock.elapsed()
-    while (!stopping.signal.aborted) {
-      // An early evaluation, or a late one, does not move the times of the others.
-      due += EVALUATION_INTERVAL * (1 + Math.floor((clock.elapsed() - due) / EVALUATION_INTERVAL))
-      do {
-        await clock.sleep(due - clock.elapsed(), AbortSignal.any([stopping.signal, evaluateSoon.signal]))
-        if (evaluateSoon.signal.aborted) await clock.sleep(COALESCED, stopping.signal)
-        evaluateSoon = new AbortController()
-        await evaluateHealth()
-      } while (clock.elapsed() < due && !stopping.signal.aborted)
-      history.record({ known: createSampleIndex(samples()), at: clock.now() })
-    }
-  }
-
-  let current = config
-  const apply = async (next: Config): Promise<Reloaded> => {
-    // The listener, the rules and these files cannot change while the agent is running.
-    const effective = {
-      ...next,
-      listen: current.listen,
-      web: current.web,
-      state: current.state,
-      events: current.events,
-      health: current.health,
-    }
-    const wanted = offer(effective)
-    log.level = effective.log.level
-    const applied = changedKeys(current, effective).filter((key) => !OTHER_COMMANDS.test(key))
-    current = effective
-    return {
-      applied,
-      pending: changedKeys(effective, next),
-      collectors: await supervisor.run(wanted),
-    }
-  }
+  state.events.add(agentEvent(node.startedAt, `started, version ${version}`))
+  const supervisor = createSupervisor(node.board, clock)
+  await supervisor.run(collectors)
+  const checking = [
+    checkStaleness(node.board, clock, stopping.signal),
+    node.runHealth(stopping.signal),
+    web.watch(stopping.signal),
+  ]
+  const apply = createApply({ config, log, run: (next) => supervisor.run(node.offer(next)) })
 
   return {
     address: server.address,
@@ -273,11 +99,166 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     },
     stop: async () => {
       stopping.abort()
-      await Promise.all([supervisor.stop(), ...checking, page.stream.close(), server.close(), socket?.close()])
-      events.add(agentEvent(clock.now(), 'stopped'))
-      await Promise.all([checkpoints.flush(), events.flush()])
+      await Promise.all([
+        supervisor.stop(),
+        ...checking,
+        node.view.page.stream.close(),
+        server.close(),
+        socket?.close(),
+      ])
+      state.events.add(agentEvent(clock.now(), 'stopped'))
+      await Promise.all([state.checkpoints.flush(), state.events.flush()])
       exec.killAll()
     },
+  }
+}
+
+/** What the agent keeps on disk: journal cursors, and the events that it has recorded. */
+const createState = ({ state: { directory }, events: { keep } }: Config, log: Logger) => {
+  const checkpoints = createCheckpoints(directory, (error) => {
+    log.warn(
+      `Cannot save the journal cursors (${error.message}): after a restart the agent will miss log lines. ` +
+        `Make the directory writable for the agent, or set state.directory.`,
+    )
+  })
+  const events = createEventLog({
+    directory,
+    keep,
+    parse: parseEvent,
+    complain: (error) => {
+      log.warn(
+        `Cannot save state changes (${error.message}): \`chain-agent events\` will list only those since the start ` +
+          `of the agent. Make the directory writable for the agent, or set state.directory.`,
+      )
+    },
+  })
+  const changeLog = createChangeLog(log)
+  return {
+    checkpoints,
+    events,
+    record: (change: Change, severity: Severity): void => {
+      changeLog(change, severity)
+      events.add(toNewEvent(change, severity))
+    },
+  }
+}
+
+interface NodeWatchOptions extends AgentOptions {
+  readonly exec: Exec
+  readonly reloader: Reloader
+  readonly state: ReturnType<typeof createState>
+}
+
+/** Creates the collectors, the health of what they read, and the view that the server exports. */
+const watchNode = async (options: NodeWatchOptions) => {
+  const { config, clock, log, reloader, state } = options
+  const { checkpoints, events, record } = state
+  const startedAt = clock.now()
+  const complain = (error: Error): void => {
+    log.error(error)
+  }
+  const health = createHealthWatch({ clock, log, settings: config.health, record })
+  const { board, exposition, offer, prefix } = await createRuntime({
+    ...options,
+    ask: options.ask ?? createHttpClient(clock),
+    checkpoints,
+    ownsProcess: options.ownsProcess ?? true,
+    health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
+    complain: (message) => {
+      log.error(message)
+    },
+    notice: (change) => {
+      record(change, severityOf(change))
+      health.notice()
+    },
+    onPrefix: (found) => {
+      logPrefix(log, found)
+    },
+  })
+  const buildInfo = sample('chain_agent_build_info', 1, { version, revision, node_version: process.versions.node })
+  const samples = (): readonly Sample[] => {
+    const read = [...board.samples()]
+    return [
+      buildInfo,
+      ...sampleIfKnown('chain_agent_state_saved', checkpoints.isSaved()),
+      ...reloader.samples(),
+      ...roleSamples(config.health.role, createSampleIndex(read)),
+      ...read,
+    ]
+  }
+  const measured = { exposition, samples }
+  const settings = settingsOf(config)
+  const snapshot = (): NodeSnapshot => {
+    const statuses = [...board.statuses()]
+    const metrics = [...samples(), ...health.samples()]
+    const readings = readingsOf(statuses)
+    return {
+      at: clock.now(),
+      origin: 'agent',
+      version,
+      prefix: prefix(),
+      collectors: collectorStates(statuses),
+      readings,
+      ...settings,
+      known: createSampleIndex(metrics),
+      health: health.health(),
+      export: async () => ({ metrics: await exposition.render(metrics), readings }),
+    }
+  }
+  const limitOf = limitsOf(config.health)
+  const page = createStatusPage({
+    clock,
+    version,
+    complain,
+    read: async () => {
+      // Causes, figures and recovery of an output are of one moment.
+      await health.evaluateNow(measured)
+      return { snapshot: snapshot(), events: await events.all(), history: health.history, limitOf }
+    },
+  })
+  const view: AgentView = {
+    version,
+    page,
+    runbooks: createRunbooks(),
+    prefix: () => prefix() ?? 'chain',
+    contentType: exposition.contentType,
+    complain,
+    metrics: () => exposition.render([...samples(), ...health.samples()]),
+    status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
+    health: async () => {
+      await health.evaluateNow(measured)
+      return renderHealth(health.health())
+    },
+    events: events.all,
+    waitingFor: () =>
+      [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
+  }
+  return { board, offer, startedAt, view, runHealth: (signal: AbortSignal) => health.run(measured, signal) }
+}
+
+const checkStaleness = async (board: Board, clock: Clock, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    await clock.sleep(STALENESS_INTERVAL, signal)
+    board.checkStaleness()
+  }
+}
+
+interface ApplyOptions extends Pick<AgentOptions, 'config' | 'log'> {
+  /** Runs the collectors of a configuration; returns those that were started or stopped. */
+  readonly run: (config: Config) => Promise<readonly string[]>
+}
+
+/** Applies the next configuration, but for what cannot change while the agent is running. */
+const createApply = ({ config, log, run }: ApplyOptions) => {
+  let current = config
+  return async (next: Config): Promise<Reloaded> => {
+    const { listen, web, state, events, health } = current
+    const effective = { ...next, listen, web, state, events, health }
+    const applied = changedKeys(current, effective).filter((key) => !OTHER_COMMANDS.test(key))
+    const collectors = await run(effective)
+    log.level = effective.log.level
+    current = effective
+    return { applied, pending: changedKeys(effective, next), collectors }
   }
 }
 

@@ -1,0 +1,83 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config/schema.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Change } from '../core/board.ts'
+import type { Sample } from '../core/metric.ts'
+import { createSampleIndex } from '../core/metric.ts'
+import type { Severity } from '../domain/event.ts'
+import type { Health } from '../domain/health.ts'
+import type { Exposition } from '../exporter/exposition.ts'
+import { createHistory } from '../exporter/page/figures.ts'
+import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
+
+interface HealthWatchOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly settings: Config['health']
+  /** Called for each alert that begins or ceases to fire. */
+  readonly record: (change: Change, severity: Severity) => void
+}
+
+/** What the rules are evaluated on; it exists once the collectors do. */
+interface Measured {
+  readonly exposition: Exposition
+  readonly samples: () => readonly Sample[]
+}
+
+/** Changes within this time, in milliseconds, are evaluated together: several have one cause. */
+const COALESCED = 500
+
+/** Evaluates the alert rules at an interval, soon after a change, and for requests. */
+export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchOptions) => {
+  const startedAt = clock.now()
+  const startedElapsed = clock.elapsed()
+  const monitor = createHealthMonitor(startedAt, settings)
+  const history = createHistory()
+  const logged = new Set<string>()
+  /** On the clock that only increases. */
+  let evaluatedAt = 0
+  let evaluateSoon = new AbortController()
+
+  const evaluate = async ({ exposition, samples }: Measured, isExtra = false): Promise<void> => {
+    try {
+      const exposed = await exposition.values(samples())
+      // Readings may change within a millisecond; times of evaluations must increase.
+      evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(clock.elapsed() - startedElapsed))
+      const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
+      for (const { severity, ...change } of changes) record(change, severity)
+    } catch (error) {
+      log.error(error)
+      monitor.fail(clock.now())
+    }
+    for (const failure of monitor.health().failures) {
+      if (!logged.has(failure)) log.error(failure)
+      logged.add(failure)
+    }
+  }
+
+  return {
+    history,
+    health: (): Health => monitor.health(),
+    samples: (): readonly Sample[] => monitor.samples(),
+    /** Evaluates the rules for a request. */
+    evaluateNow: (measured: Measured): Promise<void> => evaluate(measured, true),
+    /** A change on the board: a fault is evaluated when it is read, not up to 15 s later. */
+    notice: (): void => {
+      evaluateSoon.abort()
+    },
+    run: async (measured: Measured, signal: AbortSignal): Promise<void> => {
+      let due = clock.elapsed()
+      while (!signal.aborted) {
+        // An early evaluation, or a late one, does not move the times of the others.
+        due += EVALUATION_INTERVAL * (1 + Math.floor((clock.elapsed() - due) / EVALUATION_INTERVAL))
+        do {
+          await clock.sleep(due - clock.elapsed(), AbortSignal.any([signal, evaluateSoon.signal]))
+          if (evaluateSoon.signal.aborted) await clock.sleep(COALESCED, signal)
+          evaluateSoon = new AbortController()
+          await evaluate(measured)
+        } while (clock.elapsed() < due && !signal.aborted)
+        history.record({ known: createSampleIndex(measured.samples()), at: clock.now() })
+      }
+    },
+  }
+}
