@@ -49,7 +49,7 @@ const fetched =
 export const programs = {
   'chain-agent': async () => {
     const [{ systemClock }, { createQueryClient }, { createLedger }, { topicsOf }] = await Promise.all(
-      ['core/clock', 'query/client/client', 'tokens/ledger', 'tokens/signatures'].map(
+      ['src/core/clock', 'query/client/client', 'query/tokens/ledger', 'query/tokens/signatures'].map(
         (module) => import(`../../.cache/modules/${module}.js`),
       ),
     )
