@@ -26,7 +26,7 @@ process.on('SIGHUP', () => {
 
 let isOutputLost = false
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has gone away (`… | head`) has had enough: we end in good order.
+  // The reader of a pipe has ended (`… | head`): the command stops cleanly.
   if (error.code === 'EPIPE') stopping.abort(READER_GONE)
   else if (!isOutputLost) {
     isOutputLost = true
@@ -49,7 +49,7 @@ const code = await runCli(process.argv.slice(2), {
     hangup = listener
   },
 })
-// What a full disk has to say of the last line comes a turn later.
+// A write error of the last line, as on a full disk, is reported in the next turn of the event loop.
 await new Promise((resolve) => {
   process.stdout.write('', resolve)
 })

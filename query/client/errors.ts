@@ -30,7 +30,7 @@ const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
   fatal: 'check the address and the query: the service would reject the same request again',
   limited:
     'retry when the service accepts requests again; against a quota or a rate limit, use fewer processes, another API key, or a plan with a higher limit',
-  protocol: 'check that the address is that of a query service; if it is, retry later or contact its operator',
+  protocol: 'check that the address belongs to a query service; if it does, retry later or contact its operator',
   'no-progress': 'retry later: what has been fetched so far ends before that block',
   'no-data': 'retry once the service has these blocks',
   unreachable: 'check that the service is running and that the address and the port are right, then retry',

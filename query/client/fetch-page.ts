@@ -121,7 +121,7 @@ const behind = (reported: number, requested: number): string =>
     ? `its archive_height is null, as if it has no blocks yet; block ${requested} was requested`
     : `it has the blocks up to ${reported}; block ${requested} was requested`
 
-/** Why the page is no progress; undefined if it is. */
+/** The reason why a page makes no progress; undefined if it makes progress. */
 const noProgressOf = async (
   { target, height }: FetchPageOptions,
   { from, next, archiveHeight, isInferred }: CheckedPage,

@@ -77,7 +77,7 @@ export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeE
   }
 }
 
-/** The hash of the last block of the page, and that of the block before the first. */
+/** The hash of the last block of the page, and of the block before the first. */
 const blockHashesOf = (guard: unknown): readonly BlockHash[] => {
   if (!isObject(guard)) return []
   const first = parseInteger(guard['first_block_number'])

@@ -41,7 +41,7 @@ export const readStakingNetworks = (): StakingNetworks => {
   return (chainId) => ({ epochBlocks: null, delayRounds: null, ...common, ...byId.get(chainId.toString()) })
 }
 
-/** The lengths of the configuration; null: that of the network. */
+/** The configured lengths; null for the length of the network. */
 interface ConfiguredLength {
   readonly epochBlocks: number | null
   readonly delayRounds: number | null

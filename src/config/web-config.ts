@@ -139,7 +139,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 const describe = (issue: z.core.$ZodIssue, { name, lineOf }: ConfigFile): readonly string[] => {
   if (issue.code !== 'unrecognized_keys') {
     const key = issue.path.join('.')
-    // The message of a record for an invalid key is that of the key.
+    // zod reports an invalid key of a record with the message of the key's schema.
     const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
     return [`${name}:${lineOf(issue.path)}: ${key === '' ? '' : `${key}: `}${message}`]
   }

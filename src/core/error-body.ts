@@ -1,7 +1,7 @@
 import { excerpt } from './errors.ts'
 import { isObject, tryJson } from './json.ts'
 
-/** Of a longer body, the beginning is searched. In characters. */
+/** Only this many characters of a body are searched. */
 const SEARCHED_LENGTH = 16_384
 
 /** The fields of a JSON object with the reason; `title` and `detail` are those of RFC 9457. All that exist are used. */
@@ -50,7 +50,7 @@ const textOfHtml = (html: string): string =>
 
 const ENTITIES: Readonly<Record<string, string>> = { nbsp: ' ', amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 
-/** Of a text for a state, whose changes are logged. */
+/** The longest text of a state, in characters. Changes of a state are logged. */
 const STATE_LENGTH = 120
 
 /** The reason of a server in a form that is equal for repetitions: redacted, and without words that contain a digit. */

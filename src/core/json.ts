@@ -43,7 +43,7 @@ export const parseJson = (what: string, text: string): unknown => {
   throw new ParseError(what, isDeep ? `JSON of at most ${LIMITS.json.depth} levels` : 'JSON', text)
 }
 
-/** JSON has a negative zero, which no format means. */
+/** JSON can contain a negative zero; no format uses it. */
 export const withoutMinus = (value: number): number => value + 0
 
 /** Whether the value is a JSON object. */

@@ -3,7 +3,7 @@ import { redactedExcerpt } from '../core/errors.ts'
 import { FINDING_SEVERITIES, type FindingSeverity } from './health.ts'
 import { redact, sanitize } from '../core/redaction/redact.ts'
 
-/** The severity of a state change: that of the alert rule, or of a failed collector; most severe first. */
+/** The severities of a state change, from the alert rule or for a failed collector; most severe first. */
 export const SEVERITIES = FINDING_SEVERITIES
 export type Severity = FindingSeverity
 

@@ -49,7 +49,7 @@ interface Location {
 
 /**
  * A path of the node: the first that exists of the layouts, each with the name prefix of its units and with the fixed
- * prefix. If none exists, that of the first layout with the name prefix.
+ * prefix. If none exists, the path of the first layout with the name prefix.
  */
 export const resolvePath = async (template: string, lookup: PathLookup): Promise<string> =>
   pathAt(template, (await locate(template, lookup)) ?? { layout: LAYOUTS[0], prefix: lookup.prefix })

@@ -163,7 +163,7 @@ const SHORTEST = second
 const subjectOf = ({ labels: { state: _state, event: _event, ...labels } }: RuleFinding): string =>
   Object.values(labels).join(' ')
 
-/** Placeholders such as SERVICE, with the label of that name: of several findings that of the first. */
+/** Placeholders such as SERVICE, with the value of the label of that name in the first finding. */
 const withLabels = (step: string, [first]: readonly RuleFinding[]): string =>
   step.replaceAll(/\b[A-Z]{3,}\b/g, (word) => first?.labels[word.toLowerCase()] ?? word)
 

@@ -38,7 +38,7 @@ export interface HealthMonitor {
 /** A change of an alert: it begins to fire, its severity changes, or it no longer fires. */
 export type AlertChange = Change & { readonly severity: FindingSeverity }
 
-/** Interval of the evaluation: that of the generated rule groups, in milliseconds. */
+/** The interval of the evaluation, in milliseconds; the generated rule groups have the same. */
 export const EVALUATION_INTERVAL = 15_000
 
 /** A smaller difference of the two clocks is due to reading them one after the other. */

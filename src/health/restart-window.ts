@@ -201,7 +201,7 @@ const ownRounds: Check = ({ known, readings: { schedule }, at, span }) => {
   if (ledFrom(best) === 0) return { ...no(summary), busy, knownUntil: until }
   // To wait would not help.
   const fewest = best === at ? '' : `; the fewest, ${figure(ledFrom(best))}, from ${utc(best)}`
-  return { ...ok(`${summary}; no such time without is known until ${utc(until)}${fewest}`), cost: led }
+  return { ...ok(`${summary}; no interval without own rounds is known before ${utc(until)}${fewest}`), cost: led }
 }
 
 interface UnknownRounds extends Pick<RestartInput, 'known' | 'span'> {

@@ -65,7 +65,7 @@ export const parseKey = ({ text, type }: Text, doing: string, advice: string): K
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice })
   const { secret, publicKey, isLegacy } = material
   if (publicKey !== null && publicKey.length !== PUBLIC_KEY_DIGITS[type]) {
-    throw new SourceError({ doing, happened: `the length of its public key is not that of a ${type} key`, advice })
+    throw new SourceError({ doing, happened: `its public key does not have the length of a ${type} key`, advice })
   }
   return { secret: new Secret(secret), publicKey, isLegacy, text }
 }

@@ -37,7 +37,7 @@ const u64 = z.string().transform((text, context) => {
   return z.NEVER
 })
 const microseconds = z.string().regex(MICROSECONDS, 'expected microseconds').transform(Number.parseFloat)
-/** Year 1970 to 2286: a time outside is no time in milliseconds. */
+/** From 1970 to 2286. A number outside this range is not a timestamp in milliseconds. */
 const milliseconds = u64.refine((value) => value < 10n ** 13n, 'expected milliseconds since 1970').transform(Number)
 
 const schema = z.object({

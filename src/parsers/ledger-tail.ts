@@ -51,7 +51,7 @@ const u64 = z.union([z.string(), z.number().int().nonnegative()]).transform((val
   context.addIssue('expected an unsigned 64-bit integer')
   return z.NEVER
 })
-/** Year 1970 to 2286: a time outside is no time in milliseconds. */
+/** From 1970 to 2286. A number outside this range is not a timestamp in milliseconds. */
 const milliseconds = u64.refine((value) => value < 10n ** 13n).transform(Number)
 const publicKey = z
   .string()

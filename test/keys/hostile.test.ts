@@ -125,7 +125,7 @@ describe('files with unexpected content', () => {
     const argv = [...RESTORE, '--from', bench.backup('bls')]
     const { code, err } = await runKeys(bench, argv)
     expect(code).toBe(1)
-    expect(err).toContain('the length of its public key is not that of a secp key')
+    expect(err).toContain('its public key does not have the length of a secp key')
   })
 
   it('an earlier backup that other users can read is not ok', async () => {

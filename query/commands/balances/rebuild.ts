@@ -137,7 +137,7 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
   } catch (error) {
     const isGone = error instanceof QueryError && ['unreachable', 'limited', 'no-data'].includes(error.kind)
     if (!signal.aborted) {
-      // The error of the query matters more than that of the checkpoint.
+      // The error of the query is more important than an error of the checkpoint.
       await schedule.flush().catch(() => undefined)
       if (!isGone || next <= (fromBlock ?? 0)) throw error
       return finish(false, error)

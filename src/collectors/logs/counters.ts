@@ -46,7 +46,7 @@ const createRecentFailures = (services: readonly string[]) => {
       const shown = isNew ? redactedExcerpt(text) : known.text
       failures.get(service)?.set(pattern.name, { at: Math.max(at, known?.at ?? 0), text: shown })
     },
-    /** Sets the text to that of the next line, which contains the reason. */
+    /** Takes the text of the next line, which contains the reason. */
     explain: (service: string, names: readonly string[], text: string): void => {
       for (const name of names) {
         const known = failures.get(service)?.get(name)

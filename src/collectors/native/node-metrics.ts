@@ -22,7 +22,7 @@ export interface NodeMetric {
   readonly divisor?: number
   /** The functions that set or count it; empty if none was found in the source. */
   readonly sources: readonly NodeSource[]
-  /** The name that they use, if it is neither that of the constant nor of the field. */
+  /** The name that they use, if it differs from both the constant and the field. */
   readonly identifier?: string
   /** What the name does not show. */
   readonly note?: string

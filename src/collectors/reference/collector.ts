@@ -73,7 +73,7 @@ export const reference = ({
 
   const read = async ({ signal }: Context): Promise<ReferenceReading> => {
     const ownChain = chainId(node, signal)
-    // All at the same time: a height is compared with that of the node at the same time.
+    // All at the same time, because their heights are compared.
     const [latest, finalized, ...all] = await Promise.all([
       height(node, signal),
       finalizedOf(node, signal),

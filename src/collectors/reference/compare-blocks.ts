@@ -3,7 +3,7 @@ import { parseRpcHeader } from '../../parsers/rpc.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import { request } from '../shared/request.ts'
 
-/** The block of a reference next to that of the node, at one height. */
+/** The block of a reference and the block of the node, at one height. */
 export interface BlockComparison {
   readonly height: bigint
   /** Whether hash and state root are the same. */

@@ -57,7 +57,7 @@ interface PredictionCounts {
 export const createPredictions = ({ missed }: PredictionCounts) => {
   const schedules = new Map<bigint, LeaderSchedule>()
   let waiting: readonly (LedgerRound & { readonly epoch: bigint })[] = []
-  /** Rounds that timed out have no epoch: it is that of the blocks around them, if both are of one epoch. */
+  /** A round that timed out has no epoch of its own: it is in the epoch of the blocks before and after it, if both have the same. */
   let timeouts: readonly LedgerRound[] = []
   let lastEpoch: bigint | undefined
   let agreed = 0

@@ -81,7 +81,7 @@ const hasFreshBlock = (known: SampleIndex, now: number): boolean | null => {
   return known.value('chain_service_active', { service: 'bft' }) === 0 ? false : null
 }
 
-/** With less, the ratio is that of a few readings. */
+/** With less known time, a few readings would decide the ratio. */
 const MIN_KNOWN_MS = minute
 
 /** The two measurements: what is known, what is good of it, and what the objective allows; null while unknown. */

@@ -208,7 +208,7 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
   const addTimeout = ({ round, author, writtenAt: at, isOwn }: Extract<LedgerRow, { readonly event: 'timeout' }>) => {
     leaders.set(round, author)
     keep(leaders, Number(NEARBY))
-    // The epoch is that of the block before.
+    // The round is in the epoch of the block before it.
     if (!last || round <= last.round) return
     if (isOwn === true && !missed.has(round)) {
       countsOf(last.epoch, at).missed += 1

@@ -61,7 +61,7 @@ const unitMatcher = (unit: string): ((name: string) => boolean) => {
   return (name) => whole.test(name)
 }
 
-/** The format is recognised line by line. A line without a timestamp gets that of the line before it. */
+/** The format is recognised line by line. A line without a timestamp gets the timestamp of the line before it. */
 const createEntryReader = () => {
   let at: number | undefined
   return (printed: string): JournalEntry => {

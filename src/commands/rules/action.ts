@@ -48,7 +48,7 @@ export const writeRules = async ({ io, exit, options }: ActionContext<RulesOptio
   exit(0)
 }
 
-/** The tuning of the configuration, overridden by that of the command line. Throws a UsageError. */
+/** The tuning of the configuration, overridden by the command line. Throws a UsageError. */
 const tuningOf = (health: Config['health'], { set, disable }: RulesOptions): Tuning => {
   const written: Record<string, Record<string, string | number>> = {}
   for (const text of set) {

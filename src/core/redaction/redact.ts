@@ -53,7 +53,7 @@ export const maskAddresses = (value: unknown): unknown => {
  * was decoded from bytes leaves U+FFFD.
  */
 const SEQUENCES =
-  // oxlint-disable-next-line no-control-regex -- that is what is to be taken away
+  // oxlint-disable-next-line no-control-regex -- these characters are what is removed
   /(?:\u001b\[|\u009b)[0-?]{0,64}[ -/]{0,8}[@-~]|(?:\u001b\]|\u009d)[^\u0007\u001b\u009c]{0,4096}(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]{0,8}[0-Z\\^-~]|\ufffd\d[\d;]{0,16}m/g
 /**
  * Characters without width, or that change the text direction. They are removed, so that a word reads as if they were
@@ -62,10 +62,10 @@ const SEQUENCES =
 const WITHOUT_WIDTH = /\p{Default_Ignorable_Code_Point}/gu
 /** Control characters between two letters, most of which are invisible. */
 const WITHIN_WORDS =
-  // oxlint-disable-next-line no-control-regex -- that is what is to be taken away
+  // oxlint-disable-next-line no-control-regex -- these characters are what is removed
   /(?<=\w)[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]{1,16}(?=\w)/g
 const CONTROLS =
-  // oxlint-disable-next-line no-control-regex -- that is what is to be taken away
+  // oxlint-disable-next-line no-control-regex -- these characters are what is removed
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/g
 
 /** The beginning of another program's text on one line, without what a terminal would interpret. */

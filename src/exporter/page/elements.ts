@@ -10,7 +10,7 @@ export const SIGNS: Readonly<Record<Tone, string>> = {
   quiet: '·',
   strong: '•',
 }
-/** What a sign means for those who do not see it. */
+/** The meaning of a sign, for screen readers. */
 const WORDS: Partial<Record<Tone, string>> = { notice: 'attention: ', bad: 'problem: ' }
 
 export const sign = (tone: Tone | undefined): Html | null =>

@@ -24,7 +24,7 @@ interface Definition {
   /** The alert whose limits apply, and whether it fires above or below them. */
   readonly alert?: readonly [name: string, side: 'above' | 'below']
   readonly limitText?: (limit: number) => string
-  /** The unit in which the limit is measured, if it is not that of the value. */
+  /** The unit of the limit, if it differs from the unit of the value. */
   readonly compared?: (value: number, from: Measured) => number
   /** Collectors whose failures explain that it is unknown. */
   readonly from: readonly string[]

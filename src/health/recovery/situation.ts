@@ -56,7 +56,7 @@ const ownBlock = ({ known }: HealthInput): OwnBlock | undefined => {
       height: known.value('chain_rpc_block_number', { tag: 'latest' }),
       time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
     },
-    // The time in its log is that of the execution, not that of the block.
+    // The log has the time of the execution, not of the block.
     { height: known.value('chain_execution_block_number'), time: undefined },
   ]
   const agreed = [
@@ -116,7 +116,7 @@ export interface Situation {
   /** Seconds since the own time of the newest block. */
   readonly age: number | undefined
   readonly isAdvancing: boolean
-  /** The finalized block of each reference next to that of the node. */
+  /** The finalized block of each reference, and of the node. */
   readonly comparisons: readonly {
     readonly height: bigint | null
     readonly matches: boolean | null

@@ -49,7 +49,7 @@ export const disk: RuleFile = {
         },
         {
           comment:
-            'The label of a file system of the host is a path (`host.fileSystems`), that of a directory of the node is not. It stops no service of the node by itself. The limit is that of the node; `health.limits` changes only that one.',
+            'A file system of the host is labelled with its path (`host.fileSystems`), a directory of the node with a name. A full one stops no service of the node by itself. `health.limits` changes only the limit of the node.',
           alert: 'ChainDiskFull',
           severity: 'warning',
           component: 'host',

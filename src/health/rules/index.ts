@@ -61,7 +61,7 @@ let defaultLimits: LimitOf | undefined
 /** The limit of an alert; undefined if it has none, or is disabled. */
 export type LimitOf = (alert: string, severity: AlertRow['severity']) => number | undefined
 
-/** The limits of an installation: of several rules of one name and severity, that of the first. */
+/** The limits of an installation. If several rules have one name and severity, the limit of the first. */
 export const limitsOf = (tuning: Tuning): LimitOf => {
   const limits = new Map(
     ruleSet(tuning)

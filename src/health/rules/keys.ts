@@ -18,7 +18,7 @@ export const keys: RuleFile = {
       rules: [
         {
           comment:
-            'The running node has its keys in memory: the file matters at the next start, so it is no page. A backup that is recorded as kept off the node is not missing. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
+            'The running node has its keys in memory: the file is read at the next start: a warning, not a page. A backup that is recorded as kept off the node is not missing. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
           alert: 'ChainKeyFileMissing',
           severity: 'warning',
           component: 'keys',

@@ -118,7 +118,7 @@ const readLimit = ({ row, limit }: Level, value: string | number): number => {
   return read
 }
 
-/** The unit of a limit: that of the value which the expression compares with it, by the name of its metric. */
+/** The unit of a limit, from the name of the metric that the expression compares with it. */
 export const unitOf = ({ expr }: Pick<AlertRow, 'expr'>): keyof typeof UNITS => {
   const [compared = ''] = expressionOf({ expr, limit: Number.NaN }).split('NaN')
   // A quotient of two values of one unit.
@@ -126,7 +126,7 @@ export const unitOf = ({ expr }: Pick<AlertRow, 'expr'>): keyof typeof UNITS => 
   return /seconds/.test(compared) ? 'seconds' : 'number'
 }
 
-/** A critical limit that is reached before that of the warning; undefined if they are in order. */
+/** A critical limit that is reached before the warning limit; undefined if they are in order. */
 const reversedLimits = (alert: string, { warning, critical }: RuleTuning): string | undefined => {
   const levels = ROWS.filter((row) => row.alert === alert).flatMap(levelsWithLimit)
   const before = (name: 'warning' | 'critical') => levelsFor(name, levels)[0]?.limit

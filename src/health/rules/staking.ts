@@ -9,7 +9,7 @@ export const staking: RuleFile = {
       rules: [
         {
           comment:
-            'Also without the metrics of consensus. A node that was never in the set is not meant. For seven days, also after an exit on purpose: so it is no page.',
+            'Also without the metrics of consensus. It does not fire for a node that was never in the set. It fires for seven days, also after a deliberate exit: a warning, not a page.',
           alert: 'ChainOutsideActiveSet',
           severity: 'warning',
           component: 'duty',
@@ -40,7 +40,7 @@ export const staking: RuleFile = {
   and on (instance, job, cluster) (chain_staking_active_next == 0)`,
           summary: 'The validator leaves the active set with the next epoch.',
           description:
-            'The validator of {{ $labels.instance }} is a member of the set in force, and not of that of the next epoch, which is fixed.',
+            'The validator of {{ $labels.instance }} is a member of the current set but not of the set of the next epoch, which is fixed.',
         },
         {
           comment:

@@ -73,7 +73,8 @@ export const consensus: readonly LogPattern[] = [
     severity: 'info',
     meaning:
       'The next vote was ready before the timer of the previous one: proposals arrived late and together, or the version has another round pace than the network.',
-    advice: 'No action needed for single lines. If every round has one, compare the version with that of the network.',
+    advice:
+      'No action needed for single lines. If every round has one, compare the version with the version of the network.',
   },
   {
     name: 'cannot_propose',

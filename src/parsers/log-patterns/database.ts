@@ -108,7 +108,7 @@ export const database: readonly LogPattern[] = [
     ],
     endsProcess: true,
     severity: 'critical',
-    meaning: 'The database is damaged, or the device is not that of the database: no program can use it.',
+    meaning: 'The database is damaged, or the device contains no database: no program can use it.',
     advice:
       'Check the device, the drive (`chain-agent status host`) and the kernel log. If it is the right device, keep the log and follow the hard reset.',
     documents: ['database-metadata', 'hard-reset'],

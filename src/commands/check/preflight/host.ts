@@ -261,7 +261,7 @@ export const state: PreflightCheck = {
           `It is ${directory} (state.directory).`,
           isMissing
             ? 'systemd creates it when the unit of the agent starts for the first time.'
-            : 'This is normal for every user other than that of the agent.',
+            : 'This is normal for every user other than the user of the agent.',
         ],
         advice: isMissing ? [] : ['Set a maintenance window as root: `sudo chain-agent maintenance start 30m`.'],
       }),

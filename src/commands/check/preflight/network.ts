@@ -177,7 +177,7 @@ const none: Finding = finding('references', 'info', {
 const onOtherChain = (name: string): Finding =>
   finding('ChainBlind', 'warning', {
     summary: `the reference ${name} is on another chain than the node`,
-    evidence: ['Its chain ID is not that of the node.'],
+    evidence: ['Its chain ID differs from the chain ID of the node.'],
     advice: [FIX],
   })
 
