@@ -133,7 +133,7 @@ describe('without a cursor it starts', () => {
 })
 
 test('another entry in its place is a gap; what is no entry is counted', async () => {
-  const world = journalOf(() => ({ stdout: line(9) }), [`${line(8)}nonsense\n${line(9)}`])
+  const world = journalOf(() => ({ stdout: line(9) }), [`${line(8)}invalid\n${line(9)}`])
   const { next } = follow(world, { after: 's=5' })
   expect(await next()).toMatchObject({ gap: true, unreadable: 1, entries: [{ at: 8 }, { at: 9 }] })
 })
