@@ -134,7 +134,7 @@ const FORBIDDEN = [
   ['src/parsers/a.ts', 'export const at = (): number => Date.now()', 'time has one source'],
   ['src/core/a.ts', 'export const in5 = (f: () => void) => setTimeout(f, 5)', 'time has one source'],
   ['src/core/b.ts', 'export const stop = (): void => process.exit(1)', 'only main.ts ends'],
-  ['src/collectors/a.ts', "export const get = async () => fetch('http://x/')", 'in sources/ only'],
+  ['src/collectors/a.ts', "export const get = async () => fetch('http://x/')", 'Use sources/http.ts'],
   ['src/commands/a/a.ts', "export const home = process.env['HOME']", 'by main.ts only'],
   ['test/a.test.ts', "import { vi } from 'vitest'\nvi.mock('../src/core/clock.ts')", 'No module mocks'],
   ['src/main.ts', "export const home = process.env['HOME']", ''],

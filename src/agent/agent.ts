@@ -31,6 +31,7 @@ import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/package.ts'
+import { createFailureLog } from './failure-log.ts'
 import { type Connect, createRuntime } from './runtime.ts'
 import { collectorStates, readingsOf, settingsOf } from './snapshot.ts'
 
@@ -145,7 +146,9 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const history = createHistory()
   const limitOf = limitsOf(config.health)
   const settings = settingsOf(config)
-  const logged = new Set<string>()
+  const logFailures = createFailureLog((failure) => {
+    log.error(failure)
+  })
   /** On the clock that only increases. */
   let evaluatedAt = 0
   const evaluateHealth = async (isExtra = false): Promise<void> => {
@@ -155,13 +158,10 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(clock.elapsed() - startedElapsed))
       const found = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of found) record(change, severity)
+      logFailures(monitor.health().failures)
     } catch (error) {
-      log.error(error)
+      logFailures([asError(error)])
       monitor.fail(clock.now())
-    }
-    for (const failure of monitor.health().failures) {
-      if (!logged.has(failure)) log.error(failure)
-      logged.add(failure)
     }
   }
   const snapshot = (): NodeSnapshot => {
