@@ -27,7 +27,8 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/core type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
-  'src/query/client': 'src/core src/query/log-fields.ts src/sources/durable.ts src/sources/http-exchange.ts type node:http zod',
+  'src/query/client':
+    'src/core src/query/log-fields.ts src/sources/durable.ts src/sources/http-exchange.ts type node:http zod',
   'src/query/store': 'src/core src/query/log-fields.ts node @clickhouse/client @duckdb/node-api',
   'src/query/service':
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts src/sources/http-exchange.ts node @noble/hashes express zod',
