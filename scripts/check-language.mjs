@@ -30,6 +30,11 @@ const WORDS = [
   [/\bpicture of the node\b/, 'snapshot of the node'],
   [/\bwitness(?:es)?\b/i, 'source'],
   [/\btall(?:y|ies)\b/i, 'counter'],
+  [/\bbarred\b/, 'denied, rejected'],
+  [/\bnonsense\b/i, 'invalid'],
+  [/\bunheard\b(?!-of)|\buntold\b|\btold\??: |'told'/, 'missing, unknown; origin, reported'],
+  [/\bgoesOn\b|\bhasSpoken\b|\bgaveUpOn\b/, 'hasMore; hasEntries; timedOut'],
+  [/\bmostUseless\b|\blacksNames\b|\bknowsOwn\b/, 'a name that states the fact'],
 ]
 
 /** Files in which a word is a literal of other software, or data. */

@@ -48,7 +48,7 @@ const compress = (text) => gzipSync(text, { level: constants.Z_BEST_COMPRESSION 
 
 /** What the npm package has: data in /usr/share, the program in /usr/lib with links to the data. */
 const unpack = (root) => {
-  const { filename } = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', OUTPUT))[0]
+  const filename = run(process.execPath, 'scripts/tarball.mjs', OUTPUT).trim()
   const share = join(root, 'usr/share/chain-agent')
   const lib = join(root, 'usr/lib/chain-agent')
   mkdirSync(share, { recursive: true })

@@ -10,7 +10,7 @@ export const INGEST_FAILURES = [
   'refused',
   'incomplete',
   'unlinked',
-  'nonsense',
+  'invalid',
   'store',
 ] as const
 /** The paths of requests; every other path is `other`. */

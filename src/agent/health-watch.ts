@@ -7,7 +7,9 @@ import { createSampleIndex } from '../core/metric.ts'
 import type { Severity } from '../domain/event.ts'
 import type { Health } from '../domain/health.ts'
 import type { Exposition } from '../exporter/exposition.ts'
+import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
+import { createFailureLog } from './failure-log.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 
 interface HealthWatchOptions {
@@ -33,7 +35,9 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
   const history = createHistory()
-  const logged = new Set<string>()
+  const logFailures = createFailureLog((failure) => {
+    log.error(failure)
+  })
   /** On the clock that only increases. */
   let evaluatedAt = 0
   let evaluateSoon = new AbortController()
@@ -45,13 +49,10 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(clock.elapsed() - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of changes) record(change, severity)
+      logFailures(monitor.health().failures)
     } catch (error) {
-      log.error(error)
+      logFailures([asError(error)])
       monitor.fail(clock.now())
-    }
-    for (const failure of monitor.health().failures) {
-      if (!logged.has(failure)) log.error(failure)
-      logged.add(failure)
     }
   }
 

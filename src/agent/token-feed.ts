@@ -3,6 +3,7 @@ import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collector
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { stableReason } from '../core/error-body.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
 import { minute, second } from '../core/units.ts'
 import { createQueryClient } from '../../query/client/client.ts'
 import { QueryError } from '../../query/client/errors.ts'
@@ -187,7 +188,7 @@ const createClientCache = (options: ClientOptions): (() => Promise<QueryClient>)
     if (cached?.apiKey !== apiKey || !cached) {
       cached = {
         apiKey,
-        client: connect({ url: url ?? '', apiKey, clock, retries: RETRIES }),
+        client: connect({ url: url ?? '', apiKey, clock, retries: RETRIES, maxBodyBytes: LIMITS.http.pageBytes }),
       }
     }
     return cached.client

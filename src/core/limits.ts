@@ -9,7 +9,11 @@ const MiB = 1024 * KiB
  */
 export const LIMITS = {
   /** Responses of the node, of references and of the agent. A block with all transaction hashes is far smaller. */
-  http: { bodyBytes: 8 * MiB },
+  http: {
+    bodyBytes: 8 * MiB,
+    /** A page of the query service that the agent reads: a larger one blocks `/metrics` while it is parsed. */
+    pageBytes: 32 * MiB,
+  },
   /**
    * The servers for metrics and the API. Prometheus needs one connection. Viewers of the status page do not count among
    * the connections; one that has not read `streamBytes` of its stream is disconnected.

@@ -93,7 +93,7 @@ const locate = async (template: string, { prefix, files }: PathLookup): Promise<
   if (!usual || others.length === 0) return usual?.[1] ?? null
   const found = await files.look(usual[0])
   // A file system that fails or hangs does not make the path absent.
-  if (found !== 'none' && found !== 'barred') return usual[1]
+  if (found !== 'missing' && found !== 'denied') return usual[1]
   for (const [path, location] of others) {
     if (typeof (await files.look(path)) === 'object') return location
   }

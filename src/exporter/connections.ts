@@ -61,7 +61,7 @@ export const limitConnections = (server: Server, most: number): void => {
   const connections = new Map<Socket | string, Connection>()
   server.on('connection', (socket: Socket) => {
     if (connections.size >= most) {
-      const unused = mostUseless([...connections.values()])
+      const unused = connectionToClose([...connections.values()])
       if (!unused) {
         socket.destroy()
         return
@@ -96,7 +96,7 @@ export const limitConnections = (server: Server, most: number): void => {
 const keyOf = (socket: Socket): Socket | string =>
   socket.remotePort === undefined ? socket : `${socket.remoteAddress} ${socket.remotePort}`
 
-const mostUseless = (connections: readonly Connection[]): Socket | undefined => {
+const connectionToClose = (connections: readonly Connection[]): Socket | undefined => {
   const perAddress = new Map<string | undefined, number>()
   for (const { socket } of connections)
     perAddress.set(socket.remoteAddress, (perAddress.get(socket.remoteAddress) ?? 0) + 1)

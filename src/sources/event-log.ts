@@ -64,12 +64,12 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
 
   /** The event to store; undefined if the state is unchanged since the last run. */
   const take = (news: NewEvent): Event | undefined => {
-    const { isFirstSight, ...told } = news
+    const { isFirstSight, ...change } = news
     const before = states.get(keyOf(news)) ?? null
     if (isFirstSight && before === news.to) return undefined
     states.set(keyOf(news), news.to)
     const id = (events.at(-1)?.id ?? 0) + 1
-    const event = { id, ...told, from: isFirstSight ? before : news.from }
+    const event = { id, ...change, from: isFirstSight ? before : news.from }
     events.push(event)
     return event
   }

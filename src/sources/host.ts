@@ -1,4 +1,4 @@
-import { mem } from 'systeminformation'
+import { mem } from 'systeminformation/lib/memory.js'
 import { createDiskUsage, createFileTree, type DiskUsage, type FileTree } from './file-tree.ts'
 
 /** The sources of host readings. */

@@ -1,8 +1,9 @@
-import { type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../core/clock.ts'
-import { errorCode, excerpt, SourceError } from '../core/errors.ts'
+import { asError, errorCode, excerpt, SourceError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
+import { readBody, sendRequest } from './http-exchange.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
 export type NoResponseReason = 'refused' | 'timeout'
@@ -52,21 +53,14 @@ export const createHttpClient =
     const linked = linkAbort(signal)
     void clock.sleep(timeout, linked.signal).then(linked.abort)
     try {
-      if (socketPath !== undefined) return await requestOverSocket({ socketPath, url, accept }, linked.signal)
-      const { address, authorization } = splitCredentials(url)
-      const response = await fetch(address, {
-        ...init,
-        headers: {
-          accept,
-          ...(init && { 'content-type': 'application/json' }),
-          ...(authorization !== undefined && { authorization }),
-          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-        },
-        redirect: 'error',
+      const message = await sendRequest({
+        url: new URL(url),
+        ...(socketPath !== undefined && { socketPath }),
+        headers: { accept, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
+        body: init?.body ?? null,
         signal: linked.signal,
       })
-      const contentType = response.headers.get('content-type')
-      return { status: response.status, contentType, ...(await readBody(response.body ?? [])) }
+      return await readResponse(message)
     } catch (error) {
       throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
     } finally {
@@ -74,51 +68,23 @@ export const createHttpClient =
     }
   }
 
-/** `fetch` rejects a URL that contains a user and password. */
-const splitCredentials = (text: string) => {
-  const url = new URL(text)
-  const { username, password } = url
-  if (username === '' && password === '') return { address: text, authorization: undefined }
-  const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  url.username = ''
-  url.password = ''
-  return { address: url.href, authorization: `Basic ${Buffer.from(words).toString('base64')}` }
-}
-
-/** `fetch` cannot connect to a Unix socket. */
-const requestOverSocket = async (
-  { socketPath, url, accept }: Required<Pick<HttpRequest, 'socketPath' | 'url' | 'accept'>>,
-  signal: AbortSignal,
-): Promise<HttpResponse> => {
-  const { host, pathname, search } = new URL(url)
-  const sent = request({ socketPath, path: `${pathname}${search}`, headers: { host, accept }, agent: false, signal })
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    sent.once('response', resolve).once('error', reject).end()
-  })
-  return { status: response.statusCode ?? 0, ...(await readBody(response)) }
-}
-
 const FIRST_BYTES = 8
 
-const readBody = async (
-  body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
-): Promise<Pick<HttpResponse, 'text' | 'firstBytes'>> => {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    // A truncated body is not valid JSON and is reported as an invalid response.
-    if (size > LIMITS.http.bodyBytes) break
-    chunks.push(chunk)
+/** A truncated body is not valid JSON and is reported as an invalid response. */
+const readResponse = async (message: IncomingMessage): Promise<HttpResponse> => {
+  const { statusCode: status = 0, headers } = message
+  if (status >= 300 && status < 400) throw new Error('unexpected redirect')
+  const bytes = await readBody(message, { bytes: LIMITS.http.bodyBytes, beyond: 'truncate' })
+  return {
+    status,
+    contentType: headers['content-type'] ?? null,
+    text: bytes.toString('utf8'),
+    // A copy: a view would keep the complete body in memory.
+    firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)),
   }
-  const bytes = Buffer.concat(chunks)
-  // A copy: a view would keep the complete body in memory.
-  return { text: bytes.toString('utf8'), firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)) }
 }
 
-/** The message of `fetch` is only "fetch failed"; the reason is the code of its cause. */
-const detailOf = (error: unknown): string => {
-  const cause = error instanceof Error ? (error.cause ?? error) : undefined
-  if (!(cause instanceof Error)) return 'connection lost'
-  return errorCode(cause, excerpt(cause.message))
+const detailOf = (thrown: unknown): string => {
+  const error = asError(thrown)
+  return errorCode(error, excerpt(error.message))
 }

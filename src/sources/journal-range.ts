@@ -1,5 +1,5 @@
 import { type Context, withDeadline } from '../core/clock.ts'
-import { describeFileError, SourceError } from '../core/errors.ts'
+import { describeFileError, ParseError, SourceError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { hour, second } from '../core/units.ts'
 import {
@@ -188,7 +188,8 @@ const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry
     try {
       if (line === undefined) unreadable += 1
       else entries.push(parse(line))
-    } catch {
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
       unreadable += 1
     }
   }

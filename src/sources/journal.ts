@@ -2,7 +2,7 @@ import { type Context, linkAbort, withDeadline } from '../core/clock.ts'
 import type { Timing } from '../core/collector.ts'
 import { createLineSplitter, type Line, merge, ticks } from './streams.ts'
 import { type Exec, isNotPermitted, JOURNAL_ADVICE } from './exec.ts'
-import { SourceError } from '../core/errors.ts'
+import { ParseError, SourceError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { minute, second } from '../core/units.ts'
 
@@ -151,7 +151,8 @@ const createReceiver = <Entry extends JournalPosition>(
     try {
       // Output that is not JSON may come in any amount; an error for each line would take most of the time.
       return line?.startsWith('{') === true ? parse(line) : undefined
-    } catch {
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
       return undefined // counted by the caller; one invalid line must not end the stream
     }
   }

@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 import { errorCode } from '../core/errors.ts'
 
 /**
- * Why a file could not be read: it does not exist (`none`), permission is denied (`barred`), the system reports another
- * error (`broken`), or has not responded yet (`waiting`).
+ * Why a file could not be read: it does not exist (`missing`), permission is denied (`denied`), the system reports another
+ * error (`failed`), or has not responded yet (`pending`).
  */
-export type FileProblem = 'none' | 'barred' | 'broken' | 'waiting'
+export type FileProblem = 'missing' | 'denied' | 'failed' | 'pending'
 
 export interface FileFacts {
   readonly isFile: boolean
@@ -49,7 +49,7 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
       return await look()
     } catch (error) {
       const problem = problemOf(error)
-      return problem === 'none' && (await isHidden(path)) ? 'barred' : problem
+      return problem === 'missing' && (await isHidden(path)) ? 'denied' : problem
     }
   }
 
@@ -58,7 +58,7 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
     look: (path) =>
       attempt(path, async () => {
         const facts = await stat(path)
-        if (facts.isDirectory() && (await isHidden(path))) return 'barred'
+        if (facts.isDirectory() && (await isHidden(path))) return 'denied'
         return {
           isFile: facts.isFile(),
           bytes: facts.size,
@@ -68,7 +68,7 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
         }
       }),
     read: (path, judge) => attempt(path, async () => ({ verdict: await readBeginning(path, judge) })),
-    list: (path) => attempt(path, async () => ((await isHidden(path)) ? 'barred' : await readdir(path))),
+    list: (path) => attempt(path, async () => ((await isHidden(path)) ? 'denied' : await readdir(path))),
   }
 }
 
@@ -109,6 +109,6 @@ const NOT_ALLOWED = new Set<unknown>(['EACCES', 'EPERM'])
 /** An error without a system error code is a bug and is rethrown; `judge` throws none. */
 const problemOf = (error: unknown): FileProblem => {
   if (!(error instanceof Error) || !('code' in error)) throw error
-  if (NOTHING_THERE.has(error.code)) return 'none'
-  return NOT_ALLOWED.has(error.code) ? 'barred' : 'broken'
+  if (NOTHING_THERE.has(error.code)) return 'missing'
+  return NOT_ALLOWED.has(error.code) ? 'denied' : 'failed'
 }

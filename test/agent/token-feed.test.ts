@@ -72,6 +72,14 @@ describe('a token whose pages take longer than its share of the time', () => {
   })
 })
 
+it('a page that is larger than the agent parses: fewer blocks are requested', async () => {
+  const body = ' '.repeat(32 * 1024 * 1024 + 1)
+  await serve(({ path, from, to }) =>
+    path === '/query' && (to ?? 0) - from > 30 ? { kind: 'reply', status: 200, body } : undefined,
+  )
+  expect(await feed().advance({ soft: 60_000, hard: 60_000 }, signal)).toMatchObject({ through: 100, refusal: null })
+})
+
 it('a failed query: the reason that the service gave, without figures', async () => {
   const body = JSON.stringify({ error: { message: 'daily quota of 1000 exceeded' } })
   await serve(({ path }) => (path === '/query' ? { kind: 'reply', status: 200, body } : undefined))

@@ -128,7 +128,7 @@ test('a node that has voted before and stops voting while rounds advance', () =>
   expect(applies('not_voting')).toBe(false)
   const after = start()
   after.counters.restore(snapshot)
-  after.counters.restore({ nonsense: true })
+  after.counters.restore({ invalid: true })
   after.read(...healthy(10))
   expect(after.applies('not_voting')).toBe(true)
 })

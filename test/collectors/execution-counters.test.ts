@@ -194,7 +194,7 @@ test('after a restore no block is counted again, and the gauges are known at onc
   expect(after.total(AGAIN)).toBe(0)
   after.read(executed(7, { id: 'c' }))
   expect(after.total(AGAIN)).toBe(1)
-  after.counters.restore({ nonsense: true }) // an invalid snapshot changes nothing
+  after.counters.restore({ invalid: true }) // an invalid snapshot changes nothing
   expect(after.counters.read().finalized).toBe(5n)
 })
 

@@ -95,7 +95,7 @@ test('the main processes are known from a poll of the units, and cleared by a fa
   const mainPids = createMainPids()
   const unit = (name: string, pid: number): string =>
     `Id=${name}.service\nActiveState=${pid > 0 ? 'active' : 'inactive'}\nMainPID=${pid}\n`
-  const answers = [`${unit('zephyr-bft', 31)}\n${unit('zephyr-rpc', 0)}`, 'nonsense']
+  const answers = [`${unit('zephyr-bft', 31)}\n${unit('zephyr-rpc', 0)}`, 'invalid']
   const { exec } = programs({})
   const collector = services({
     exec: {

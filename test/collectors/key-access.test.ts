@@ -29,7 +29,7 @@ const wordsOf = (files: readonly KeyFile[]): readonly string[] =>
 
 describe('a file that cannot be read', () => {
   const examine = async () => {
-    const files: KeyFiles = { ...keyFiles, read: () => Promise.resolve('broken') }
+    const files: KeyFiles = { ...keyFiles, read: () => Promise.resolve('failed') }
     const check = createKeyExaminer({ files, readPrefix, places: node.places })
     return wordsOf(await check(new AbortController().signal))
   }

@@ -245,7 +245,7 @@ describe('without permission', () => {
   })
 
   test('to read: the file exists with a private mode, the content is unknown', async () => {
-    expect(await states(denying(node.root, { read: 'barred' }))).toEqual(
+    expect(await states(denying(node.root, { read: 'denied' }))).toEqual(
       Object.fromEntries(
         Object.keys(HEALTHY).map((name) => [
           name,
@@ -254,24 +254,24 @@ describe('without permission', () => {
       ),
     )
     await chmod(node.paths['secp backup'], 0o640)
-    expect(await states(denying(node.root, { read: 'barred' }))).toHaveProperty('secp backup', 'exposed: mode 0640')
+    expect(await states(denying(node.root, { read: 'denied' }))).toHaveProperty('secp backup', 'exposed: mode 0640')
   })
   test('to enter the home directory: its files are unknown, and the advice is reported once', async () => {
-    const barred = denying(`${node.root}/home`, { look: 'barred' })
-    expect(Object.keys(await metrics(barred)).filter((name) => name.includes('keystore'))).toEqual([])
+    const denied = denying(`${node.root}/home`, { look: 'denied' })
+    expect(Object.keys(await metrics(denied)).filter((name) => name.includes('keystore'))).toEqual([])
     const unknown = 'unknown: no permission to access its directory'
     const home = { 'secp keystore': unknown, 'bls keystore': unknown, 'environment file': unknown }
-    const { 'key files': all, ...others } = await states(barred)
+    const { 'key files': all, ...others } = await states(denied)
     expect({ ...HEALTHY, ...others }).toEqual({ ...HEALTHY, ...home })
     expect(all).toContain('not all are accessible; install chain-agent-keys.timer')
   })
   test('to list the backups: the number of copies is unknown', async () => {
     await node.put(`${node.paths['secp backup']}.20260301121000.bak`, '')
-    const shown = await metrics(denying(node.root, { list: 'barred' }))
+    const shown = await metrics(denying(node.root, { list: 'denied' }))
     expect(Object.keys(shown).filter((name) => name.includes('copies'))).toEqual([])
     expect(shown).toHaveProperty('file_state{secp,backup,ok}', 1)
   })
-  test.each(['barred', 'broken'] as const)('for any file (%s): a failure', async (trouble) => {
+  test.each(['denied', 'failed'] as const)('for any file (%s): a failure', async (trouble) => {
     const outcome = await pollOnce(collectorOf(denying(node.root, { look: trouble, list: trouble })), manualClock())
     expect(outcome.ok ? '' : outcome.error.message).toContain('chain-agent-keys.timer')
     expect(outcome.ok ? node.root : outcome.error.message).not.toContain(node.root)

@@ -251,7 +251,7 @@ test('after a restore nothing is counted again, and the gauges are known at once
   after.read(proposed({ round: 7, seq: 3 }), proposed({ round: 10, parent: 7, seq: 4 }))
   expect(after.total(`${BLOCKS}{event=proposed}`)).toBe(1)
   expect(after.total('chain_ledger_skipped_rounds_total')).toBe(2)
-  after.ledger.restore({ nonsense: true }) // an invalid snapshot changes nothing
+  after.ledger.restore({ invalid: true }) // an invalid snapshot changes nothing
   expect(after.ledger.reading().proposed?.round).toBe(10n)
 })
 

@@ -87,7 +87,7 @@ describe('starts and exits', () => {
     after.lifecycle.restore(JSON.parse(JSON.stringify(before.lifecycle.snapshot())))
     after.lifecycle.started(entry('a'))
     after.lifecycle.exited({ ...entry('a'), result: 'signal' })
-    after.lifecycle.restore('nonsense')
+    after.lifecycle.restore('invalid')
     expect(after.totals()).toMatchObject({ [STARTS]: 0, [exits('signal')]: 0 })
   })
 })

@@ -173,6 +173,11 @@ test('a read that hangs does not block the follower, and clears the previous val
   expect(Object.keys(samples).filter((name) => name.startsWith(OLDEST))).toEqual([])
 })
 
+test('a bug in reading the oldest entry fails the collector', async () => {
+  const oldest = () => Promise.reject(new TypeError('not a function'))
+  await expect(run({ batches: [[of('bft', 'x')], [], [of('bft', 'y')]], oldest })).rejects.toThrow('not a function')
+})
+
 test('counts new entries after the clock of the host went back behind the start of the agent', async () => {
   const back = 2_400_000
   const { total, states } = await runFollower(
@@ -180,7 +185,7 @@ test('counts new entries after the clock of the host went back behind the start 
       logs({
         ...dependencies,
         units: { ...UNITS, execution: 'zephyr-execution.service' },
-        readOldest: () => Promise.reject(new Error('none')),
+        readOldest: () => Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' })),
       }),
     {
       beginsAt: T0,

@@ -41,11 +41,11 @@ const unpack = async (archive: string): Promise<ReadonlyMap<string, string>> => 
 describe.each([true, false])('of a node with an agent: %s', (agent) => {
   let host: Host
   let members: ReadonlyMap<string, string>
-  let told: Awaited<ReturnType<Host['run']>>
+  let result: Awaited<ReturnType<Host['run']>>
   beforeAll(async () => {
     host = await startHost({ agent, second: 40, scenario: 'healthy' })
     const file = join(directory, `${agent}.tar.gz`)
-    told = await host.run(['bundle', '--output', file])
+    result = await host.run(['bundle', '--output', file])
     members = await unpack(file)
   })
   afterAll(async () => {
@@ -53,7 +53,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
   })
 
   test('contains what a helper needs', () => {
-    expect(told).toMatchObject({ code: 0, err: '' })
+    expect(result).toMatchObject({ code: 0, err: '' })
     // The clean-up logs at full hours only.
     const names = [...members.keys()].filter((name) => name !== 'logs/cruft.log')
     expect(names.toSorted()).toEqual([
@@ -76,7 +76,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
     expect(members.get('units.txt')).not.toMatch(/^(?:Exec\w+Pre|ExecStart|Environment)/m)
     expect(members.get('config.yaml')).toContain('prefix: chain ')
     expect(members.get('versions.txt')).toMatch(/^chain-agent \d.*\nnode \d/)
-    expect(JSON.parse(members.get('status.json') ?? '')).toHaveProperty('told', agent ? 'agent' : 'node')
+    expect(JSON.parse(members.get('status.json') ?? '')).toHaveProperty('origin', agent ? 'agent' : 'node')
     expect(members.get('logs/bft.log')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z .*committed block/m)
   })
 
@@ -92,7 +92,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
     // The signatures in certificates.
     const redacted = files.find(({ name }) => name === 'logs/bft.log')?.redacted
     expect(Object.keys(redacted ?? {})).toEqual(['hex digits'])
-    expect(told.out).toMatch(/long hexadecimal strings?/)
+    expect(result.out).toMatch(/long hexadecimal strings?/)
   })
 })
 

@@ -115,9 +115,9 @@ describe('a recording of two hours', () => {
   test('has exactly the planted incidents, at their times', async () => {
     const file = fileOf('two-hours')
     const argv = ['--file', file, '--set', `node.publicKey=${publicKey}`]
-    const { code, incidents, isWhole, unheard } = await replayed(argv)
+    const { code, incidents, isWhole, missingServices } = await replayed(argv)
     expectPlanted(incidents, EXPECTED)
-    expect({ code, isWhole, unheard }).toEqual({ code: 1, isWhole: true, unheard: [] })
+    expect({ code, isWhole, missingServices }).toEqual({ code: 1, isWhole: true, missingServices: [] })
   })
 
   test('is limited by --since, --until and --services', async () => {

@@ -46,7 +46,7 @@ test('JSON: 64 bits as digits, unknown as null, maps as objects', () => {
 
 test('an error in a reading becomes its words, without all that a tool printed', () => {
   const error = new SourceError({ doing: 'run x', happened: 'exit code 1' }, { output: 'PASSWORD=hunter2' })
-  expect(toJson({ told: { ok: false, error } })).toEqual({
-    told: { ok: false, error: 'Could not run x: exit code 1' },
+  expect(toJson({ reading: { ok: false, error } })).toEqual({
+    reading: { ok: false, error: 'Could not run x: exit code 1' },
   })
 })

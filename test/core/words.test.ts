@@ -51,7 +51,7 @@ describe('what is shown of an address', () => {
     ['https://node.example/v2/SECRETKEY', 'https://node.example/…'],
     ['https://user:secret@node.example', 'https://node.example/…'],
     ['https://node.example/?key=SECRET', 'https://node.example/…'],
-    ['nonsense', '(not a URL)'],
+    ['invalid', '(not a URL)'],
     ['clickhouse://a:8123,b:8123', 'clickhouse://a:8123,b:8123'],
     ['clickhouse://user@a:8123,[::1]:8123/logs?cluster=c', 'clickhouse://a:8123,[::1]:8123/…'],
     ['clickhouse://user:SECRET@a,b/logs', 'clickhouse://a,b/…'],

@@ -55,9 +55,9 @@ const expressionOf = async ({ dashboard: name, panel: title, target, instance, c
 }
 
 /** The differences that promtool reports; empty if there are none. */
-export const amiss = async (figure: Figure, { past, after }: Past, told: Told): Promise<string> => {
+export const amiss = async (figure: Figure, { past, after }: Past, expectedValues: Told): Promise<string> => {
   const input = Object.entries(past).map(([series, values]) => ({ series: ours(series), values }))
-  const expected = Object.entries(told).map(([labels, value]) => ({ labels: ours(labels), value }))
+  const expected = Object.entries(expectedValues).map(([labels, value]) => ({ labels: ours(labels), value }))
   const question = {
     // Binary fractions are not exact.
     expr: `round(${await expressionOf(figure)}, 1e-6)`,

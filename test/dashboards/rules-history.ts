@@ -96,9 +96,9 @@ export const statesOf = (points: Answered['points'], { pending, kept, step }: Wa
     for (let at = last + step; at < until && at <= last + kept; at += step) states.firing.push(at)
   }
   for (const [at] of points) {
-    const goesOn = last !== null && (at - last <= step || isKept(at, { since, last, pending, kept }))
+    const isSame = last !== null && (at - last <= step || isKept(at, { since, last, pending, kept }))
     keep(at)
-    if (!goesOn) since = at
+    if (!isSame) since = at
     since ??= at
     states[at - since >= pending ? 'firing' : 'pending'].push(at)
     last = at

@@ -9,7 +9,7 @@ const DEFAULTS = {
 
 const lookupOf = (prefix: string, existing: readonly string[]) => ({
   prefix,
-  files: { look: (path: string) => Promise.resolve(existing.includes(path) ? {} : 'none') },
+  files: { look: (path: string) => Promise.resolve(existing.includes(path) ? {} : 'missing') },
 })
 
 const at = (home: string, backup: string) => ({
@@ -107,9 +107,9 @@ test('a path without {prefix} is used as configured, and not looked up', async (
 })
 
 test.each([
-  ['barred', '/home/monad/x'],
-  ['waiting', '/home/chain/x'],
-  ['broken', '/home/chain/x'],
+  ['denied', '/home/monad/x'],
+  ['pending', '/home/chain/x'],
+  ['failed', '/home/chain/x'],
 ])('the path with the prefix is %s, the one with monad exists', async (trouble, expected) => {
   const files = {
     look: (path: string) => Promise.resolve(path.includes('monad') ? {} : trouble),

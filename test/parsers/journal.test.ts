@@ -45,7 +45,7 @@ test('messages of systemd or journald about a unit belong to that unit', () => {
   expect(parseJournalEntry(entry(ofJournald)).unit).toBe('b.service')
 })
 
-test.each(['', 'nonsense', '[]', '{}', entry({ __CURSOR: undefined }), entry({ __REALTIME_TIMESTAMP: 'soon' })])(
+test.each(['', 'invalid', '[]', '{}', entry({ __CURSOR: undefined }), entry({ __REALTIME_TIMESTAMP: 'soon' })])(
   '%j is no entry',
   (line) => {
     expect(() => parseJournalEntry(line)).toThrow(ParseError)

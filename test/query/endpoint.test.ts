@@ -109,7 +109,7 @@ describe('the key', () => {
 
 describe('the address', () => {
   it.each([
-    'nonsense',
+    'invalid',
     'ftp://host/',
     'http://user@host/',
     'https://user:secret@host/',

@@ -44,7 +44,7 @@ const BY_BASH: readonly (readonly [line: string, offered: string | RegExp])[] = 
   ['runbook ChainBlockSt', 'ChainBlockStalled'],
   ['help monl', 'monlog'],
   ['completion ', 'bash zsh'],
-  ['nonsense ', ''],
+  ['invalid ', ''],
 ]
 
 describe('bash', () => {
@@ -76,7 +76,7 @@ const BY_ZSH: readonly (readonly [typed: string, completed: string])[] = [
   ['check --log-level w', 'check --log-level warn '],
   ['status stora', 'status storage '],
   ['help maint', 'help maintenance '],
-  ['nonsense', 'nonsense'],
+  ['invalid', 'invalid'],
 ]
 
 describe('zsh', () => {

@@ -85,7 +85,7 @@ describe('journalctl', () => {
     expect(cursorsOf([(await from(unknown)).stdout.trimEnd()])[0]).toContain(first.slice(0, 36))
     const later = await run('journalctl', ...JSON_OUTPUT, '-n', '1', `--after-cursor=${first}`, '-u', unit)
     expect(cursorsOf([later.stdout.trimEnd()])[0]).toContain(second)
-    expect(await from('nonsense')).toEqual({
+    expect(await from('invalid')).toEqual({
       stdout: '',
       stderr: 'Failed to seek to cursor: Invalid argument\n',
       code: 1,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createJournal, type JournalBatch, type JournalStart } from '../../src/sources/journal.ts'
-import { SourceError } from '../../src/core/errors.ts'
+import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { settle } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -133,9 +133,25 @@ describe('without a cursor it starts', () => {
 })
 
 test('another entry in its place is a gap; what is no entry is counted', async () => {
-  const world = journalOf(() => ({ stdout: line(9) }), [`${line(8)}nonsense\n${line(9)}`])
+  const world = journalOf(() => ({ stdout: line(9) }), [`${line(8)}invalid\n${line(9)}`])
   const { next } = follow(world, { after: 's=5' })
   expect(await next()).toMatchObject({ gap: true, unreadable: 1, entries: [{ at: 8 }, { at: 9 }] })
+})
+
+test('a line that cannot be parsed is counted; a bug of the parser is an error', async () => {
+  const fail = (error: Error) => {
+    const world = journalOf(() => ({ stdout: line(9) }), [line(8)])
+    const journal = createJournal<Entry>({
+      exec: world.exec,
+      parse: (text) => {
+        if (text === line(8).trim()) throw error
+        return parse(text)
+      },
+    })
+    return follow({ ...world, journal }, { after: 's=5' }).next()
+  }
+  expect(await fail(new ParseError('an entry', 'a cursor', ''))).toMatchObject({ unreadable: 1, entries: [] })
+  await expect(fail(new TypeError('a bug'))).rejects.toThrow('a bug')
 })
 
 /** The heartbeats that a follower yields until it fails, over this number of intervals. */

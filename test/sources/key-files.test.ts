@@ -22,15 +22,15 @@ withTmpfs('homes that are out of sight', () => {
   test('what is not in them is not missing, however far above the nearest directory is', async () => {
     const files = createKeyFiles([home])
     for (const path of ['chain/config/id-secp', 'chain/.env', 'other/a/b/c']) {
-      expect(await files.look(join(home, path)), path).toBe('barred')
-      expect(await files.read(join(home, path), judge), path).toBe('barred')
-      expect(await files.list(join(home, path)), path).toBe('barred')
+      expect(await files.look(join(home, path)), path).toBe('denied')
+      expect(await files.read(join(home, path), judge), path).toBe('denied')
+      expect(await files.list(join(home, path)), path).toBe('denied')
     }
   })
   test('their directories say nothing, for they are made up', async () => {
     const files = createKeyFiles([home])
-    expect(await files.look(join(home, 'chain'))).toBe('barred')
-    expect(await files.list(join(home, 'chain/config'))).toBe('barred')
+    expect(await files.look(join(home, 'chain'))).toBe('denied')
+    expect(await files.list(join(home, 'chain/config'))).toBe('denied')
   })
   test('a file that is there is there', async () => {
     const path = join(home, 'chain/config/id-secp')
@@ -42,7 +42,7 @@ withTmpfs('homes that are out of sight', () => {
   })
   test('outside of homes memory is a disk like others', async () => {
     for (const files of [createKeyFiles(), createKeyFiles([`${home}/cha`])]) {
-      expect(await files.look(join(home, 'chain/.env'))).toBe('none')
+      expect(await files.look(join(home, 'chain/.env'))).toBe('missing')
       expect(await files.look(join(home, 'chain'))).toMatchObject({ isFile: false })
       expect(await files.list(home)).toEqual(['chain'])
     }
@@ -51,7 +51,7 @@ withTmpfs('homes that are out of sight', () => {
 
 test('a home on another file system is as it seems', async () => {
   const files = createKeyFiles(['/proc'])
-  expect(await files.look('/proc/self/none/at/all')).toBe('none')
+  expect(await files.look('/proc/self/none/at/all')).toBe('missing')
   expect(await files.look('/proc/self')).toMatchObject({ isFile: false })
-  expect(await files.look(join(tmpdir(), 'none'))).toBe('none')
+  expect(await files.look(join(tmpdir(), 'missing'))).toBe('missing')
 })

@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, readdir, realpath } from 'node:fs/promises'
+import { copyFile, cp, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { must } from './programs.ts'
@@ -20,10 +20,7 @@ export const installSteps = () => {
   return { build, install, upgrade, uninstall }
 }
 
-/**
- * Runs the build step in a copy of the checkout, as on another machine, and returns the path of the package. Also fills
- * npm's cache with the dependencies of the package: the sandbox has no network.
- */
+/** Runs the build step in a copy of the checkout, as on another machine, and returns the path of the package. */
 export const buildPackage = async (directory: string): Promise<string> => {
   const checkout = join(directory, 'checkout')
   const filter = (path: string): boolean => !NOT_COPIED.includes(basename(path))
@@ -33,10 +30,6 @@ export const buildPackage = async (directory: string): Promise<string> => {
   // timeout ends npm together with the shell.
   await must('timeout', [`${TIMEOUT / 1000}`, 'sh', '-euc', build], options)
   const [name = 'no package'] = (await readdir(checkout)).filter((file) => file.endsWith('.tgz'))
-  const scratch = join(directory, 'scratch')
-  await mkdir(scratch)
-  const without = ['--ignore-scripts']
-  await must('npm', ['install', '--prefix', scratch, ...without, join(checkout, name)], options)
   return join(checkout, name)
 }
 
@@ -45,17 +38,15 @@ export type RootShell = (script: string) => Promise<string>
 
 /**
  * A root shell on a host with Node.js and npm below `prefix`, as NodeSource (/usr) and a tarball (/usr/local) install
- * them. npm uses the cache of the machine, without network.
+ * them. npm has an empty cache and no network: the package needs no other one.
  */
 export const rootShell = async (node: SandboxedNode, prefix: string, packageFile: string): Promise<RootShell> => {
   await copyFile(packageFile, join(node.directory, basename(packageFile)))
-  const setting = async (key: string): Promise<string> => (await must('npm', ['config', 'get', key])).trim()
   const env = {
     PATH,
     npm_config_prefix: prefix,
     npm_config_offline: 'true',
-    npm_config_cache: await setting('cache'),
-    npm_config_registry: await setting('registry'),
+    npm_config_cache: join(node.directory, 'npm-cache'),
   }
   const shell: RootShell = async (script) => {
     const inPlace = `cd ${node.directory}\n${script}`

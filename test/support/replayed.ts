@@ -6,7 +6,7 @@ import { RECORDED_FROM } from './recording.ts'
 export const replaySchema = z.object({
   isWhole: z.boolean(),
   lines: z.number(),
-  unheard: z.array(z.string()),
+  missingServices: z.array(z.string()),
   notEvaluated: z.array(z.string()),
   failures: z.array(z.string()),
   incidents: z.array(

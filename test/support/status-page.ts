@@ -15,13 +15,13 @@ interface Knowledge {
   /** By collector, as it comes over the agent's API. */
   readonly readings?: Readonly<Record<string, unknown>>
   readonly samples?: readonly Sample[]
-  /** Of collectors that have more to tell than a reading. */
-  readonly told?: readonly (Pick<CollectorState, 'name'> & Partial<CollectorState>)[]
+  /** Of collectors that have more to report than a reading. */
+  readonly collectors?: readonly (Pick<CollectorState, 'name'> & Partial<CollectorState>)[]
 }
 
 /** What sections make of readings and metrics, three seconds old at noon. */
 export const statusPage = (sections: readonly string[], knowledge: Knowledge): Page => {
-  const { readings = {}, samples = [], told = [] } = knowledge
+  const { readings = {}, samples = [], collectors = [] } = knowledge
   const prefix = { path: 'prefix', value: 'chain', typed: '--prefix' }
   const { config } = readConfig(undefined, { env: {}, flags: [prefix] })
   const fresh = { help: '', enabled: true, up: true, lastSuccessAt: NOON - 3000, error: null }
@@ -32,7 +32,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
     prefix: 'chain',
     collectors: [
       ...Object.keys(readings).map((name) => ({ ...fresh, name, hasReading: true })),
-      ...told.map((one) => ({ ...fresh, hasReading: false, ...one })),
+      ...collectors.map((one) => ({ ...fresh, hasReading: false, ...one })),
     ],
     readings: decodeReadings(
       Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),

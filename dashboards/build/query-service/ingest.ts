@@ -3,7 +3,7 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { figures, labels } from '../panels/tile.ts'
 
-const KINDS = ['unreachable', 'overload', 'refused', 'incomplete', 'unlinked', 'nonsense', 'store']
+const KINDS = ['unreachable', 'overload', 'refused', 'incomplete', 'unlinked', 'invalid', 'store']
 const NO_SERVICE = 'no query service'
 
 export const ingest: Row = {

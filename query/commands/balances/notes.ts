@@ -102,14 +102,14 @@ const verificationNotesOf = ({
   asked,
   equal,
   different,
-  untold,
+  unchecked,
   why,
   supply,
 }: NonNullable<BalancesReport['verified']>): readonly string[] => {
   const parts = [
     asked === 0 ? 'no holder to check' : `${equal} of ${asked} match the contract`,
     ...(different.length > 0 ? [`${different.length} differ`] : []),
-    ...(untold > 0 ? [`${untold} could not be checked: ${why}`] : []),
+    ...(unchecked > 0 ? [`${unchecked} could not be checked: ${why}`] : []),
   ]
   const differs = supply !== null && supply.ours !== supply.theirs
   return [

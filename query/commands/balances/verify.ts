@@ -27,7 +27,7 @@ export interface Verification {
   readonly equal: number
   readonly different: readonly Difference[]
   /** The number of balances that the node did not return, and the first reason. */
-  readonly untold: number
+  readonly unchecked: number
   readonly why: string | null
   /** Of ERC-20: by events and by the contract; null if one of them is unknown. */
   readonly supply: { readonly ours: string; readonly theirs: string } | null
@@ -65,7 +65,7 @@ export const verifyBalances = async (options: VerifyOptions): Promise<Verificati
   const { ledger, sample, rpcUrl, clock, signal } = options
   const rpc = createRpcEndpoint(options.ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
   const different: Difference[] = []
-  let [equal, untold, failures] = [0, 0, 0]
+  let [equal, unchecked, failures] = [0, 0, 0]
   let why: string | null = null
   const chosen = sampleOf([...ledger.rows, ...endsOf(ledger.intervals)], sample)
   for (const row of chosen) {
@@ -74,7 +74,7 @@ export const verifyBalances = async (options: VerifyOptions): Promise<Verificati
     const theirs = failures < MAX_FAILURES ? await callContract(rpc, callOf(row, options), options) : NO_ANSWER
     failures = 'why' in theirs && theirs.hasFailed ? failures + 1 : 0
     if ('why' in theirs) {
-      untold += 1
+      unchecked += 1
       why ??= theirs.why
     } else {
       const ours = expected(row, options)
@@ -83,7 +83,7 @@ export const verifyBalances = async (options: VerifyOptions): Promise<Verificati
     }
   }
   const supply = failures < MAX_FAILURES ? await supplyOf(rpc, options) : null
-  return { asked: chosen.length, equal, different, untold, why, supply }
+  return { asked: chosen.length, equal, different, unchecked, why, supply }
 }
 
 const MAX_FAILURES = 3

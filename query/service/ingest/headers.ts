@@ -102,7 +102,7 @@ const headOf = (result: unknown, number: number): FullHeader => {
   const head = parseResult('the header of a block', result, parseHead)
   if (head?.number === number) return head
   if (head === null) throw missingBlock(number)
-  throw new IngestError('nonsense', {
+  throw new IngestError('invalid', {
     doing: `read block ${number} from the node`,
     happened: 'the node returned another block',
     evidence: excerpt(String(head.number)),

@@ -62,7 +62,7 @@ export const parseResult = <T>(what: string, value: unknown, parse: (value: unkn
     return parse(value)
   } catch (error) {
     if (!(error instanceof FieldError)) throw error
-    throw new IngestError('nonsense', {
+    throw new IngestError('invalid', {
       doing: `parse ${what}`,
       happened: `expected ${error.message}`,
       evidence: (JSON.stringify(value) ?? '').slice(0, 400),

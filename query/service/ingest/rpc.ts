@@ -151,7 +151,7 @@ const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: st
 }
 
 export const invalidResponse = (doing: string, expected: string, evidence: string): IngestError =>
-  new IngestError('nonsense', { doing, happened: `invalid response: expected ${expected}`, evidence })
+  new IngestError('invalid', { doing, happened: `invalid response: expected ${expected}`, evidence })
 
 /**
  * Class of a JSON-RPC error. Error codes differ between versions and vendors (-32005 means both "slower" and "less"),

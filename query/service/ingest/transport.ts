@@ -1,11 +1,9 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isAscii } from 'node:buffer'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import type { IncomingMessage } from 'node:http'
 import { type Clock, withDeadline } from '../../../src/core/clock.ts'
-import { asError, ConfigError, SourceError } from '../../../src/core/errors.ts'
+import { asError, ConfigError, errorCode, SourceError } from '../../../src/core/errors.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
+import { BodyError, createAgent, readBody, sendRequest } from '../../../src/sources/http-exchange.ts'
 import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
 
 export interface RpcResponse {
@@ -30,53 +28,24 @@ interface TransportOptions {
 export const createTransport = (options: TransportOptions): SendRequest => {
   const { rpcUrl, clock, timeout } = options
   const url = parseAddress(rpcUrl)
-  const Agent = url.protocol === 'https:' ? HttpsAgent : HttpAgent
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const agent = createAgent(url.protocol, 1)
   return async (body, signal) => {
     const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
       return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
-        const message = await send({ url, agent, body, signal: cancel })
-        const text = await readText(message, options.maxBytes)
-        return { status: message.statusCode ?? 0, text, wait: retryAfterOf(message) }
+        const headers = { 'accept-encoding': 'gzip' }
+        const message = await sendRequest({ url, agent, headers, body, signal: cancel })
+        const bytes = await readBody(message, { bytes: options.maxBytes, beyond: 'fail' })
+        return { status: message.statusCode ?? 0, text: textOf(bytes), wait: retryAfterOf(message) }
       })
     } catch (thrown) {
       const error = asError(thrown)
-      if (error instanceof OversizeError || codeOf(error) === 'ERR_BUFFER_TOO_LARGE')
+      if (error instanceof BodyError && error.problem === 'too large')
         throw new TooLargeError('refused', { doing, happened: 'the response is too large' })
       if (signal.aborted || (error instanceof SourceError && error.timeout))
         throw new NodeTimeoutError('unreachable', { doing, happened: 'request timed out' })
-      throw new IngestError('unreachable', { doing, happened: `no connection (${codeOf(error)})` })
+      throw new IngestError('unreachable', { doing, happened: `no connection (${errorCode(error, error.name)})` })
     }
-  }
-}
-
-interface OutgoingRequest {
-  readonly url: URL
-  readonly agent: HttpAgent
-  readonly body: string
-  readonly signal: AbortSignal
-}
-
-/** The node may have closed an idle connection in the meantime, so one retry on a new connection follows. */
-const send = async (outgoing: OutgoingRequest, mayRetry = true): Promise<IncomingMessage> => {
-  const { url, agent, body, signal } = outgoing
-  const requestBy = url.protocol === 'https:' ? requestHttps : requestHttp
-  const headers = {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    'user-agent': 'chain-agent',
-  }
-  const request = requestBy(url, { agent, signal, method: 'POST', headers })
-  try {
-    return await new Promise((resolve, reject) => {
-      request.on('response', resolve).on('error', reject).end(body)
-    })
-  } catch (error) {
-    if (!mayRetry || !request.reusedSocket || signal.aborted) throw error
-    return await send(outgoing, false)
   }
 }
 
@@ -92,43 +61,8 @@ const parseAddress = (text: string): URL => {
   )
 }
 
-/** The response is larger than the limit. */
-class OversizeError extends Error {
-  override name = 'OversizeError'
-}
-
-/** Larger chunks halve the decompression time. */
-const CHUNK = 262_144
-
-const decompress = promisify(gunzip)
-
-/** The decompressed response as text. Throws if the compressed or decompressed size exceeds `max` bytes. */
-const readText = async (message: IncomingMessage, max: number): Promise<string> => {
-  const bytes = await readBytes(message, max)
-  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? ''
-  const isCompressed = encoding === 'gzip' || encoding === 'x-gzip'
-  const body = isCompressed ? await decompress(bytes, { maxOutputLength: max, chunkSize: CHUNK }) : bytes
-  // Decoding ASCII as latin1 is three times as fast; all responses but some errors are ASCII.
-  return body.toString(isAscii(body) ? 'latin1' : 'utf8')
-}
-
-const readBytes = async (message: IncomingMessage, max: number): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  let size = 0
-  const stream: AsyncIterable<Buffer> = message
-  for await (const chunk of stream) {
-    size += chunk.length
-    if (size > max) {
-      message.destroy()
-      throw new OversizeError()
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** The system error code, or the name of the error if there is none. */
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
+/** Decoding ASCII as latin1 is three times as fast; all responses but some errors are ASCII. */
+const textOf = (body: Buffer): string => body.toString(isAscii(body) ? 'latin1' : 'utf8')
 
 export type NodeTimer = ReturnType<typeof createNodeTimer>
 

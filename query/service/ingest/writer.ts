@@ -50,7 +50,7 @@ export const createStateTracker = () => {
     blocks: 0,
     logs: 0,
     corrected: 0,
-    errors: { unreachable: 0, overload: 0, refused: 0, incomplete: 0, unlinked: 0, nonsense: 0, store: 0 },
+    errors: { unreachable: 0, overload: 0, refused: 0, incomplete: 0, unlinked: 0, invalid: 0, store: 0 },
     areFiltersIgnored: false,
     trouble: null,
   }

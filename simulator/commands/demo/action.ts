@@ -126,7 +126,7 @@ const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<vo
       isReported = true
       io.stdout.write(`${onTerminal ? '\n' : ''}The simulated node has exited; the agent continues.\n`)
     }
-    const line = await readStatusLine(metricsUrl)
+    const line = await readStatusLine(metricsUrl, io.clock, io.signal)
     io.stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
     const pause = new AbortController()
     wake = () => pause.abort()

@@ -1,17 +1,22 @@
-import { get, type IncomingMessage } from 'node:http'
-import { text } from 'node:stream/consumers'
+import type { Clock } from '../../../src/core/clock.ts'
+import { SourceError } from '../../../src/core/errors.ts'
 import { figure } from '../../../src/core/format.ts'
+import { createHttpClient } from '../../../src/sources/http.ts'
 
 const TIMEOUT_MS = 2000
 
 /** The agent's key metrics of the node in one line, or a note if the agent does not respond. */
-export const readStatusLine = async (metricsUrl: string): Promise<string> => {
+export const readStatusLine = async (url: string, clock: Clock, signal: AbortSignal): Promise<string> => {
   try {
-    return renderStatusLine(await fetchText(metricsUrl))
-  } catch {
-    return 'the agent does not respond yet'
+    const { status, text } = await createHttpClient(clock)({ url, accept: 'text/plain', timeout: TIMEOUT_MS, signal })
+    return status === 200 ? renderStatusLine(text) : NO_RESPONSE
+  } catch (error) {
+    if (error instanceof SourceError) return NO_RESPONSE
+    throw error
   }
 }
+
+const NO_RESPONSE = 'the agent does not respond yet'
 
 /** Renders the key metrics from the text of a scrape; `-` for an absent metric. */
 export const renderStatusLine = (metrics: string): string => {
@@ -32,14 +37,4 @@ export const renderStatusLine = (metrics: string): string => {
     `ledger ${number('chain_ledger_seq_num{event="proposed"}')}`,
     `active ${active.length === 0 ? '-' : active.join(' ')}`,
   ].join('  ')
-}
-
-const fetchText = async (url: string): Promise<string> => {
-  const request = get(url, { timeout: TIMEOUT_MS })
-  request.on('timeout', () => request.destroy(new Error('no response in time')))
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request.once('response', resolve).once('error', reject)
-  })
-  if (response.statusCode !== 200) throw new Error('no metrics')
-  return await text(response)
 }

@@ -196,14 +196,14 @@ const samples = (reading: Reading): readonly Sample[] => {
 }
 
 /** A ratio of 0 rounds is unknown; the own rounds are unknown without the own key. */
-const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[] => {
+const dutySamples = (duties: DutiesReading, isOwnKeyKnown: boolean): readonly Sample[] => {
   const { rounds, timeouts, ownBlocks, ownTimeouts, expected, shortfallProbability } = duties
   const own = ownBlocks + ownTimeouts
   return [
     ...sampleIfKnown('chain_duty_timeout_ratio', rounds === 0 ? null : timeouts / rounds, {
       scope: 'network',
     }),
-    ...(knowsOwn
+    ...(isOwnKeyKnown
       ? [
           ...sampleIfKnown('chain_duty_timeout_ratio', own === 0 ? null : ownTimeouts / own, {
             scope: 'own',

@@ -67,13 +67,13 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
     if (facts.bytes === 0) return { state: 'invalid', why: 'empty', facts }
     if (facts.bytes > files.maxBytes) return { state: 'invalid', why: 'too large', facts }
     const read = await files.read(path, findProblem)
-    if (read === 'none') return { ...STATE_OF.none, facts: null }
+    if (read === 'missing') return { ...STATE_OF.missing, facts: null }
     const problem = typeof read === 'string' ? null : read.verdict
     if (problem !== null) return { state: 'invalid', why: problem, facts }
     const exposure = exposureOf(facts, nodeUser)
     if (exposure !== null) return { state: 'exposed', why: exposure, facts }
     if (typeof read === 'object') return { state: 'ok', why: null, facts }
-    if (read === 'barred') return { state: 'unverified', why: 'no permission to read it', facts }
+    if (read === 'denied') return { state: 'unverified', why: 'no permission to read it', facts }
     return { ...STATE_OF[read], facts }
   }
 
@@ -108,7 +108,7 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
     const node = await files.look(directory)
     const nodeUser = typeof node === 'string' ? null : node.uid
     const listed = await files.list(backupDirectory)
-    const entries = listed === 'none' ? [] : typeof listed === 'string' ? null : listed
+    const entries = listed === 'missing' ? [] : typeof listed === 'string' ? null : listed
     // The reads may complete after the timeout of the poll.
     signal.throwIfAborted()
     const offNode = await recordedOffNode(folders)
@@ -136,10 +136,10 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
 }
 
 const STATE_OF = {
-  none: { state: 'missing', why: null },
-  barred: { state: null, why: 'no permission to access its directory' },
-  broken: { state: null, why: 'the file system returns errors' },
-  waiting: { state: null, why: 'the file system has not responded yet' },
+  missing: { state: 'missing', why: null },
+  denied: { state: null, why: 'no permission to access its directory' },
+  failed: { state: null, why: 'the file system returns errors' },
+  pending: { state: null, why: 'the file system has not responded yet' },
 } as const
 
 const keystoresIn = (folders: KeyFolders): readonly SecretFile[] => {
@@ -172,8 +172,8 @@ const backupsIn = (folders: KeyFolders): readonly SecretFile[] => {
  */
 const oneCallPerPath = (files: KeyFiles): KeyFiles => {
   const pending = new Set<string>()
-  const call = async <T>(path: string, run: () => Promise<T>): Promise<T | 'waiting'> => {
-    if (pending.has(path)) return 'waiting'
+  const call = async <T>(path: string, run: () => Promise<T>): Promise<T | 'pending'> => {
+    if (pending.has(path)) return 'pending'
     pending.add(path)
     try {
       return await run()

@@ -1,5 +1,6 @@
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { type Context, withDeadline } from '../../core/clock.ts'
+import { asError, ParseError, SourceError } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
@@ -105,6 +106,11 @@ interface OldestEntriesOptions {
   readonly timeout: number
 }
 
+/** For a journal or an entry that cannot be read, which the follower reports. */
+const ifUnreadable = (error: unknown): undefined => {
+  if (!(error instanceof SourceError || error instanceof ParseError)) throw error
+}
+
 /**
  * The time of the oldest entry of each service in the journal. It is read independently of the follower, so that a read
  * that hangs does not block it.
@@ -113,6 +119,7 @@ const createOldestEntries = ({ read, every, timeout }: OldestEntriesOptions) => 
   let oldest: ReadonlyMap<string, number> = new Map()
   let isReading = false
   let dueAt = -Infinity
+  let failure: Error | undefined
 
   const readAll = async (
     units: ReadonlyMap<string, string>,
@@ -124,25 +131,31 @@ const createOldestEntries = ({ read, every, timeout }: OldestEntriesOptions) => 
         // An error is a journal that cannot be read, which the follower reports. Not `-u`: it also selects the entries
         // of systemd about the unit, which may be in another file of the journal, and outlive the entries of the unit
         // itself.
-        const entry = await read([`_SYSTEMD_UNIT=${unit}`], signal).catch(() => undefined)
+        const entry = await read([`_SYSTEMD_UNIT=${unit}`], signal).catch(ifUnreadable)
         if (entry) found.set(service, entry.at)
       }
     }
-    await withDeadline(context, timeout, readEach).catch(() => undefined)
+    await withDeadline(context, timeout, readEach).catch(ifUnreadable)
     return new Map(found)
   }
 
   return {
-    /** Reads the entries if the interval has passed; `units`: service → unit. */
+    /** Reads the entries if the interval has passed; `units`: service → unit. Throws the error of a failed read. */
     refresh: (units: ReadonlyMap<string, string>, context: Context): void => {
+      if (failure) throw failure
       const now = context.clock.elapsed()
       if (isReading || now < dueAt) return
       isReading = true
       dueAt = now + every
-      void readAll(units, context).then((found) => {
-        oldest = found
-        isReading = false
-      })
+      void readAll(units, context).then(
+        (found) => {
+          oldest = found
+          isReading = false
+        },
+        (error: unknown) => {
+          failure = asError(error)
+        },
+      )
     },
     /** Service → time of its oldest entry, in milliseconds since the epoch. */
     read: (): ReadonlyMap<string, number> => oldest,

@@ -22,7 +22,7 @@ interface TokenReading {
   readonly throughBlock: number | null
   readonly state: string
   /** Whether more events are available. */
-  readonly goesOn: boolean
+  readonly hasMore: boolean
   readonly holders: readonly HolderBalance[]
 }
 
@@ -75,7 +75,7 @@ export const tokens = ({ watch, feedOf, timing }: TokensCollectorOptions): Colle
         const outcome = await attempt(context.clock, () => withDeadline(context, timing.timeout, read))
         if (context.signal.aborted) return
         report(outcome)
-        const isBehind = outcome.ok && outcome.value.tokens.some(({ goesOn }) => goesOn)
+        const isBehind = outcome.ok && outcome.value.tokens.some(({ hasMore }) => hasMore)
         await context.clock.sleep(isBehind ? HISTORY_INTERVAL_MS : timing.interval, context.signal)
       }
     },
@@ -114,7 +114,7 @@ const readingOf = (token: WatchedToken, { through, result, hasMoved, refusal }: 
     decimals,
     throughBlock: through,
     state: refusal ?? stateOf(token, result),
-    goesOn: refusal === null && result === null && hasMoved,
+    hasMore: refusal === null && result === null && hasMoved,
     holders: token.holders.map(({ name: holder, address, id }, at) => ({
       name: holder,
       address,

@@ -199,7 +199,7 @@ const statusOf = (
   indented(
     toJson({
       at: new Date(at).toISOString(),
-      told: origin,
+      origin,
       agent: agent.version,
       prefix,
       collectors: Object.fromEntries(
@@ -219,8 +219,10 @@ const ownVersions = (): readonly string[] => [
   `kernel ${release()} ${kernelVersion()}`,
 ]
 
-const firstLineOf = (told: PromiseSettledResult<string>): string =>
-  told.status === 'fulfilled' ? (told.value.split('\n')[0] ?? '') : (asError(told.reason).message.split('\n')[0] ?? '')
+const firstLineOf = (result: PromiseSettledResult<string>): string =>
+  result.status === 'fulfilled'
+    ? (result.value.split('\n')[0] ?? '')
+    : (asError(result.reason).message.split('\n')[0] ?? '')
 
 /** The timers, with the name prefix of the unit of consensus. */
 const timersOf = ({ services }: Config, units: ReadonlyMap<string, string>): readonly string[] => {

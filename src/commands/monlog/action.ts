@@ -33,7 +33,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
   const page = {
     style: createStyle(io, { color: options.color }),
     nameOf: createNameOf(names ?? new Map()),
-    lacksNames: options.names === true && names === undefined,
+    isNamesFileMissing: options.names === true && names === undefined,
     ownKey: config.node.publicKey,
     wantsRaw: options.raw === true,
   }

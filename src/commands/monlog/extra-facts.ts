@@ -9,7 +9,7 @@ export interface ExtraFacts {
   /** Rounds that this node timed out: it logs a timeout again and again for a round that does not end. */
   readonly timedOutRounds: number
   /** Those whose leader is in the log, by the leader's key, those with the most rounds first. */
-  readonly gaveUpOn: readonly { readonly leader: string; readonly rounds: number }[]
+  readonly timedOutLeaders: readonly { readonly leader: string; readonly rounds: number }[]
   /** The newest group that a full node has joined; null if the log has none. */
   readonly group: Group | null
   /** Seconds from the newest committed block to the end; null if the log has none. */
@@ -64,7 +64,7 @@ export const createExtraFacts = () => {
       }
       return {
         timedOutRounds: leaders.size,
-        gaveUpOn: [...rounds]
+        timedOutLeaders: [...rounds]
           .map(([leader, count]) => ({ leader, rounds: count }))
           .toSorted((a, b) => b.rounds - a.rounds || (a.leader < b.leader ? -1 : 1)),
         group: group && isWithin(group) ? withoutTime(group) : null,

@@ -78,7 +78,8 @@ const logFindings = (readFrom: number): readonly MinuteFinding[] =>
 
 /** Most rounds that timed out at this node were led by itself, while rounds of other leaders close. */
 const ownTimeouts = (ownKey: string | null): MinuteFinding => {
-  const own = ({ gaveUpOn }: Minute): number => gaveUpOn.find(({ leader }) => leader === ownKey)?.rounds ?? 0
+  const own = ({ timedOutLeaders }: Minute): number =>
+    timedOutLeaders.find(({ leader }) => leader === ownKey)?.rounds ?? 0
   const all = ({ found }: Minute): number => found.localTimeoutRounds ?? 0
   return {
     name: 'own_timeouts',

@@ -14,7 +14,7 @@ export interface Minute {
   readonly to: number
   readonly found: ConsensusLogReading
   /** The rounds of this minute that this node timed out, by their leader. */
-  readonly gaveUpOn: ExtraFacts['gaveUpOn']
+  readonly timedOutLeaders: ExtraFacts['timedOutLeaders']
 }
 
 export interface Folded {
@@ -22,7 +22,7 @@ export interface Folded {
   readonly minutes: readonly Minute[]
   readonly extraFacts: ExtraFacts
   /** Whether the service itself logged anything. */
-  readonly hasSpoken: boolean
+  readonly hasOwnEntries: boolean
 }
 
 const NO_METRICS: Recorder = { count: () => undefined, countByName: () => undefined, observe: () => undefined }
@@ -40,7 +40,7 @@ export const createFold = (minutes: number) => {
   /** The second whose lines are being read. */
   let open: number | undefined
   let debugAt = Number.NaN
-  let hasSpoken = false
+  let hasOwnEntries = false
 
   const advanceTo = (whole: number): void => {
     const first = Math.max(open ?? whole, whole - limit)
@@ -66,7 +66,7 @@ export const createFold = (minutes: number) => {
       advanceTo(wholeSecond(entry.at))
       count.on(entry, false)
       if (!isOwn(entry)) return
-      hasSpoken = true
+      hasOwnEntries = true
       if (isDebug(entry)) debugAt = entry.at
       extraFacts.on(entry)
     },
@@ -75,7 +75,7 @@ export const createFold = (minutes: number) => {
       debugAt = at
     },
     noteOwnEntry: (): void => {
-      hasSpoken = true
+      hasOwnEntries = true
     },
     isDebugKnown: (to: number): boolean => debugAt >= to - minute && debugAt < to,
     /** The range must not be longer than the fold was created for. */
@@ -88,11 +88,11 @@ export const createFold = (minutes: number) => {
       return {
         minutes: all.flatMap(({ to: end, found }): readonly Minute[] => {
           if (!found) return []
-          const { gaveUpOn } = extraFacts.read(wholeSecond(end), MINUTE_SECONDS)
-          return [{ to: end, found: withDebug(end, found), gaveUpOn }]
+          const { timedOutLeaders } = extraFacts.read(wholeSecond(end), MINUTE_SECONDS)
+          return [{ to: end, found: withDebug(end, found), timedOutLeaders }]
         }),
         extraFacts: extraFacts.read(wholeSecond(to), wanted * MINUTE_SECONDS),
-        hasSpoken,
+        hasOwnEntries,
       }
     },
   }

@@ -9,14 +9,14 @@ export interface RenderOptions {
   readonly style: Style
   readonly nameOf: NameOf
   /** Whether names were requested although names.file is not set. */
-  readonly lacksNames: boolean
+  readonly isNamesFileMissing: boolean
   readonly ownKey: string | null
   readonly wantsRaw: boolean
 }
 
 /** The health verdict, the evidence and what to do. */
 export const renderReport = (report: MonlogReport, options: RenderOptions): readonly string[] => {
-  const { style, wantsRaw, lacksNames } = options
+  const { style, wantsRaw, isNamesFileMissing } = options
   const { findings, problem, unparsed } = report
   const blocks = [
     [verdictLine(report.verdict, style)],
@@ -31,7 +31,7 @@ export const renderReport = (report: MonlogReport, options: RenderOptions): read
       findings.map((one) => asFinding(one, report.window.minutes)),
       style,
     ).slice(0, -1),
-    lacksNames ? wrap(NO_NAMES, style, '  ') : [],
+    isNamesFileMissing ? wrap(NO_NAMES, style, '  ') : [],
     unparsed === null ? [] : wrap(style.plain(unparsed), style, '  '),
     wantsRaw && !problem ? rawLines(report, options) : [],
   ]
@@ -49,8 +49,8 @@ export const shortLine = ({ verdict, window, round, block }: MonlogReport, style
 
 /** Why there is nothing to show, and what to do. */
 const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): readonly string[] => {
-  const { problem, unit, newest, source, hasSpoken } = report
-  if (!problem && hasSpoken) return []
+  const { problem, unit, newest, source, hasOwnEntries } = report
+  if (!problem && hasOwnEntries) return []
   const last = newest.at(-1)
   const evidence =
     problem?.evidence ??

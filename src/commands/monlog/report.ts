@@ -32,7 +32,7 @@ export interface MonlogReport {
     readonly unreadable: number
   }
   /** Whether the service itself logged anything in the range. */
-  readonly hasSpoken: boolean
+  readonly hasOwnEntries: boolean
   readonly statesync: boolean | null
   readonly blocksync: boolean | null
   readonly round: bigint | null
@@ -51,7 +51,7 @@ export interface MonlogReport {
   }
   /** Null where the number of their messages is. */
   readonly timedOutRounds: number | null
-  readonly gaveUpOn: ExtraFacts['gaveUpOn']
+  readonly timedOutLeaders: ExtraFacts['timedOutLeaders']
   readonly group: ExtraFacts['group']
   /** The first line that looks like a consensus line and could not be parsed. */
   readonly unparsed: string | null
@@ -73,7 +73,7 @@ interface ReportParts extends JournalContext, Pick<MonlogReport, 'source' | 'uni
 
 export const reportOf = (parts: ReportParts): MonlogReport => {
   const { range, folded, newest, unreadable, readFrom = range.from, ownKey, ...facts } = parts
-  const { minutes, extraFacts, hasSpoken } = folded
+  const { minutes, extraFacts, hasOwnEntries } = folded
   const found = minutes[0]?.found
   const sum = (valueOf: (at: number) => number | null): number | null => {
     const values = minutes.map((_, at) => valueOf(at))
@@ -91,14 +91,14 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
       dropped: count(minutes, ({ suppressed }) => suppressed),
       unreadable,
     },
-    hasSpoken,
+    hasOwnEntries,
     statesync: found?.statesyncActive ?? null,
     blocksync: found?.blocksyncActive ?? null,
     round: found?.round ?? null,
     epoch: found?.epoch ?? null,
     block: found?.block ?? null,
     // A service that logs nothing may still commit.
-    committing: hasSpoken ? (found?.committing ?? null) : null,
+    committing: hasOwnEntries ? (found?.committing ?? null) : null,
     messages,
     networkErrors: {
       within: networkSpan(range.to, readFrom),
@@ -106,11 +106,11 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
       peers: found?.networkErrorPeers ?? null,
     },
     timedOutRounds: messages.local_timeout === null ? null : extraFacts.timedOutRounds,
-    gaveUpOn: extraFacts.gaveUpOn,
+    timedOutLeaders: extraFacts.timedOutLeaders,
     group: extraFacts.group,
     committedBefore: extraFacts.committedBefore,
     unparsed: found?.unparsed ?? null,
-    findings: hasSpoken ? findingsOf({ minutes, readFrom, ownKey }) : [],
+    findings: hasOwnEntries ? findingsOf({ minutes, readFrom, ownKey }) : [],
     newest: newest.map(({ at, message }) => ({
       at: new Date(at).toISOString(),
       text: message ?? '',
@@ -142,7 +142,7 @@ const HEALTHY = 'blocks are processed and committed'
 
 /** The health verdict of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
 const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
-  const { findings, problem, hasSpoken, committing, statesync } = report
+  const { findings, problem, hasOwnEntries, committing, statesync } = report
   const now = findings.filter(({ isPresent }) => isPresent)
   const critical = now.find(({ severity }) => severity === 'critical')
   const warning = now.find(({ severity }) => severity === 'warning')
@@ -150,7 +150,7 @@ const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
   const starting = now.find(({ name }) => name === 'start_active')
   const before = findings.find(({ isPresent, severity }) => !isPresent && severity !== 'info')
   if (problem) return unknown(problem.summary)
-  if (!hasSpoken) return unknown(noEntries(report))
+  if (!hasOwnEntries) return unknown(noEntries(report))
   if (critical) return { word: 'CRITICAL', sentence: lowerFirst(critical.text), exitCode: 2 }
   // A node in statesync commits nothing, and an RPC that starts meanwhile does not listen.
   if (statesync === true && committing !== true && syncing) return warn(lowerFirst(syncing.text))

@@ -103,11 +103,13 @@ const counted = (parts: readonly (readonly [amount: number | null, what: string]
 /** The number of leaders that are listed. */
 const MAX_LEADERS = 6
 
-const timedOutOf = ({ timedOutRounds, gaveUpOn, messages }: MonlogReport, nameOf: NameOf): string => {
+const timedOutOf = ({ timedOutRounds, timedOutLeaders, messages }: MonlogReport, nameOf: NameOf): string => {
   const times = messages.local_timeout
   if (timedOutRounds === null || times === null) return UNKNOWN
-  const named = gaveUpOn.slice(0, MAX_LEADERS).map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
-  const others = gaveUpOn.length - named.length
+  const named = timedOutLeaders
+    .slice(0, MAX_LEADERS)
+    .map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
+  const others = timedOutLeaders.length - named.length
   const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
   const repeated = times > timedOutRounds ? `, ${figure(times)} timeouts in all` : ''
   return `${count(timedOutRounds, 'round')} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}${repeated}`

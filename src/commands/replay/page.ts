@@ -77,13 +77,13 @@ const notesOf = (summary: ReplaySummary): readonly string[] => [
   `${figure(summary.entries)} lines read in ${duration(Math.max(1000, summary.tookMs))}.`,
 ]
 
-const missingOf = ({ unreadable, missingServices, notEvaluated, knowsOwn }: ReplaySummary): readonly string[] => [
+const missingOf = ({ unreadable, missingServices, notEvaluated, isOwnKeyKnown }: ReplaySummary): readonly string[] => [
   ...(missingServices.length === 0
     ? []
     : [`No line of ${missingServices.join(', ')}: rules that need them were not evaluated.`]),
   ...(unreadable === 0 ? [] : [`${figure(unreadable)} lines were not journal entries.`]),
   `Not evaluated: ${notEvaluated.alerts.length} alerts that need data of ${notEvaluated.needs.join(', ')}` +
-    `${knowsOwn ? '' : '; rounds led by this node (set node.publicKey)'}.`,
+    `${isOwnKeyKnown ? '' : '; rounds led by this node (set node.publicKey)'}.`,
 ]
 
 export const replayAsJson = (result: ReplaySummary) => {
@@ -111,8 +111,8 @@ const asJson = (result: ReplaySummary, time: (at: number) => string) => ({
   })),
   lines: result.entries,
   unreadable: result.unreadable,
-  unheard: result.missingServices,
-  knowsOwn: result.knowsOwn,
+  missingServices: result.missingServices,
+  isOwnKeyKnown: result.isOwnKeyKnown,
   notEvaluated: result.notEvaluated.alerts,
   failures: result.failures,
 })

@@ -27,7 +27,7 @@ interface ReplayOptions extends SourceOverrides {
 
 export type ReplayReport = ReplayResult & {
   /** Whether the node's own key is known, so that its own rounds can be identified. */
-  readonly knowsOwn: boolean
+  readonly isOwnKeyKnown: boolean
   /** False if it was interrupted. */
   readonly isWhole: boolean
 }
@@ -48,7 +48,7 @@ export const replay = async (options: ReplayOptions): Promise<ReplayReport> => {
       advice: 'check --since, --services and, if the prefix is not detected, --prefix',
     })
   }
-  return { ...result, knowsOwn: ownKey !== null, isWhole: !signal.aborted }
+  return { ...result, isOwnKeyKnown: ownKey !== null, isWhole: !signal.aborted }
 }
 
 const open = async (options: ReplayOptions): Promise<PastSource> => {

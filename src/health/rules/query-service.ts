@@ -135,7 +135,7 @@ and on (instance, job, cluster)
           advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: (limit) => `round(
   increase(
-    chain_query_service_ingest_errors_total{kind=~"incomplete|nonsense|refused|unlinked|store"}[15m]
+    chain_query_service_ingest_errors_total{kind=~"incomplete|invalid|refused|unlinked|store"}[15m]
   )
 ) > ${limit}`,
           summary: "The query service cannot use or store the node's answers.",

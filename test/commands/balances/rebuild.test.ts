@@ -112,5 +112,5 @@ it('a node that does not respond is requested three times', async () => {
     },
   })
   expect(asked).toBe(3)
-  expect(verified).toMatchObject({ asked: 40, equal: 0, untold: 40, different: [], supply: null })
+  expect(verified).toMatchObject({ asked: 40, equal: 0, unchecked: 40, different: [], supply: null })
 })

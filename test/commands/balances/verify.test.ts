@@ -32,7 +32,7 @@ describe('--verify', () => {
       verified: {
         asked: 2,
         equal: 1,
-        untold: 0,
+        unchecked: 0,
         different: [{ address: BOB, ours: '15', theirs: '14' }],
         supply: { ours: '50', theirs: '50' },
       },

@@ -49,9 +49,9 @@ describe('a file', () => {
       text: line('local timeout', { round: '9', leader: '02a1..b2c3' }),
     })
     const report = await ofText(asLines([gaveUp(0), gaveUp(5_000), ...said.slice(24)]))
-    expect(report.gaveUpOn).toEqual([])
+    expect(report.timedOutLeaders).toEqual([])
     const late = await ofText(asLines([gaveUp(0), ...said, gaveUp(89_950)]))
-    expect(late.gaveUpOn).toEqual([{ leader: '02a1..b2c3', rounds: 1 }])
+    expect(late.timedOutLeaders).toEqual([{ leader: '02a1..b2c3', rounds: 1 }])
   })
 
   test('that is shorter than the range has no sums', async () => {

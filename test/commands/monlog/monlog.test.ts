@@ -150,13 +150,13 @@ describe('a minute of the journal', () => {
       sentence: 'chain-bft.service logged nothing in these 60 seconds.',
       exitCode: 2,
     })
-    expect(report).toMatchObject({ committing: null, findings: [], hasSpoken: false })
+    expect(report).toMatchObject({ committing: null, findings: [], hasOwnEntries: false })
     expect(report.newest.at(-1)).toEqual({
       at: '2026-05-02T08:01:25.000Z',
       text: 'chain-bft.service: Failed.',
     })
     const elsewhere = await ofJournal([byOther(80_000, 'tick')], { until: 90 })
-    expect(elsewhere).toMatchObject({ hasSpoken: false, newest: [] })
+    expect(elsewhere).toMatchObject({ hasOwnEntries: false, newest: [] })
   })
 
   test('with only meaningless DEBUG lines still counts as a DEBUG log', async () => {
@@ -199,7 +199,7 @@ describe('a minute of the journal', () => {
       { at: 89_200, text: group },
     ]
     const report = await ofJournal(said, { until: 90 })
-    expect(report.gaveUpOn).toEqual([
+    expect(report.timedOutLeaders).toEqual([
       { leader: two, rounds: 2 },
       { leader: one, rounds: 1 },
     ])

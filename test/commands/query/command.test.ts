@@ -255,18 +255,18 @@ describe('query', () => {
 
 describe('a service without block hashes', () => {
   it.each([
-    { dialect: 'spec' as const, isTold: true },
-    { dialect: 'hosted' as const, isTold: false },
-  ])('$dialect: that pages near the head are not proved is told: $isTold', async (given) => {
+    { dialect: 'spec' as const, isPrinted: true },
+    { dialect: 'hosted' as const, isPrinted: false },
+  ])('$dialect: that pages near the head are not proved is printed: $isPrinted', async (given) => {
     const { url } = await serve({ dialect: given.dialect, pageLogs: 1 })
     // --quiet does not suppress notes.
     const query = await cli(['query', '--url', url, '--address', TOKEN, '--quiet'])
     expect(query.code).toBe(0)
-    expect(query.err.includes('Unproven: the service returns no block hashes')).toBe(given.isTold)
+    expect(query.err.includes('Unproven: the service returns no block hashes')).toBe(given.isPrinted)
     const asked = ['balances', '--url', url, '--standard', 'erc20', '--token', TOKEN]
     const { out, err } = await cli([...asked, '--format', 'json'])
-    expect(JSON.parse(out)).toMatchObject({ complete: true, unguarded: given.isTold })
-    expect(err.replaceAll('\n', ' ').includes('Unproven')).toBe(given.isTold)
+    expect(JSON.parse(out)).toMatchObject({ complete: true, unguarded: given.isPrinted })
+    expect(err.replaceAll('\n', ' ').includes('Unproven')).toBe(given.isPrinted)
   })
 
   it('a last block that does not exist yet is reported', async () => {

@@ -206,8 +206,8 @@ test('maintenance: until when, and none is another thing than unknown', () => {
 
 describe('why something is unknown', () => {
   const failure = (message: string) => ({ message, code: null, advice: null })
-  const why = (told: object) => {
-    const lines = shownIn(statusPage(['peers'], { told: [{ name: 'status', ...told }] }))
+  const why = (collector: object) => {
+    const lines = shownIn(statusPage(['peers'], { collectors: [{ name: 'status', ...collector }] }))
     return /^ {2}status: (.*)$/m.exec(lines)?.[1]
   }
   test.each([
@@ -217,7 +217,7 @@ describe('why something is unknown', () => {
     [{ up: false, error: failure('Could not:\n  it said: x') }, 'Could not:; it said: x'],
     [{ up: false, error: failure('Could not'), hasReading: true }, 'Could not (showing the previous reading)'],
     [{ hasReading: true }, undefined],
-  ])('%j', (told, expected) => {
-    expect(why(told)).toBe(expected)
+  ])('%j', (collector, expected) => {
+    expect(why(collector)).toBe(expected)
   })
 })

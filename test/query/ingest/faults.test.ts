@@ -132,26 +132,26 @@ describe('an invalid response', () => {
   it.for([
     ['unreachable', 'cut off', { kind: 'cut' }],
     ['unreachable', '502', reply(502, '<html>Bad Gateway')],
-    ['nonsense', 'no JSON', reply(200, '<html>')],
-    ['nonsense', 'neither result nor error', reply(200, '{"jsonrpc":"2.0","id":1}')],
+    ['invalid', 'no JSON', reply(200, '<html>')],
+    ['invalid', 'neither result nor error', reply(200, '{"jsonrpc":"2.0","id":1}')],
     ['refused', 'a method that it does not have', error('Method not found', -32_601)],
     ['overload', '429', reply(429)],
     ['overload', '503', reply(503)],
     ['overload', 'the words of the node', error('overloaded, try again later', -32_601)],
     ['overload', 'a code', error('Please slow down', -32_005)],
-    ['nonsense', 'a log that is no longer there', changedList((all) => [logWith(all[0], { removed: true })])],
-    ['nonsense', 'a topic that is too short', changedList((all) => [logWith(all[0], { topics: ['0x12'] })])],
+    ['invalid', 'a log that is no longer there', changedList((all) => [logWith(all[0], { removed: true })])],
+    ['invalid', 'a topic that is too short', changedList((all) => [logWith(all[0], { topics: ['0x12'] })])],
     [
-      'nonsense',
+      'invalid',
       'five topics',
       changedList((all) => [logWith(all[0], { topics: Array.from({ length: 5 }, () => HASH) })]),
     ],
     [
-      'nonsense',
+      'invalid',
       'a log of a block that was not asked for',
       changedList((all) => [logWith(all[0], { blockNumber: '0x99' })]),
     ],
-    ['nonsense', 'half a byte', changedList((all) => [logWith(all[0], { data: '0x123' })])],
+    ['invalid', 'half a byte', changedList((all) => [logWith(all[0], { data: '0x123' })])],
   ] as const)('is counted as %s, and asked for again: %s', async ([kind, , fault], { through }) => {
     const { state, waits } = await through(once('eth_getLogs', fault))
     expect(state.errors).toEqual({ ...NO_ERRORS, [kind]: 1 })
@@ -169,9 +169,9 @@ describe('an invalid response', () => {
     const laterMissing = await through(headers(5, result(null)))
     expect(laterMissing.state.errors).toEqual(NO_ERRORS)
     const other = await through(headers(5, changed({ number: '0x7' })))
-    expect(other.state.errors).toEqual({ ...NO_ERRORS, nonsense: 1 })
+    expect(other.state.errors).toEqual({ ...NO_ERRORS, invalid: 1 })
     const late = await through(headers(5, changed({ timestamp: '0x18bcfe56800' })))
-    expect(late.state.errors).toEqual({ ...NO_ERRORS, nonsense: 1 })
+    expect(late.state.errors).toEqual({ ...NO_ERRORS, invalid: 1 })
     const parent = await through(headers(5, changed({ parentHash: HASH })))
     expect(parent.state.errors).toEqual({ ...NO_ERRORS, unlinked: 1 })
   })

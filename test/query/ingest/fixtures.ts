@@ -109,7 +109,7 @@ export const NO_ERRORS: IngestState['errors'] = {
   refused: 0,
   incomplete: 0,
   unlinked: 0,
-  nonsense: 0,
+  invalid: 0,
   store: 0,
 }
 

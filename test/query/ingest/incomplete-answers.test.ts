@@ -152,7 +152,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   'the logs of a receipt are null': {
     faults: all(inLogs(without(isOf(3))), inReceipts(null)),
     lasts: 4,
-    errors: { nonsense: 4 },
+    errors: { invalid: 4 },
     stops: { at: 2, because: 'expected logs as a list' },
   },
   'the header has no filter, or one with more than 1,400 of its 2,048 bits set': {

@@ -209,7 +209,7 @@ describe('the chain id', () => {
     expect(await readChainId(options, signal)).toBe(10_143)
     for (const wrong of ['143', hex(2 ** 60), null, '', '0x']) {
       from.faults = () => result(wrong)
-      await expect(readChainId(options, signal)).rejects.toMatchObject({ kind: 'nonsense' })
+      await expect(readChainId(options, signal)).rejects.toMatchObject({ kind: 'invalid' })
     }
   })
 })

@@ -1,0 +1,156 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { pipeline, type Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip } from 'node:zlib'
+import type { Clock } from '../core/clock.ts'
+import { asError, errorCode } from '../core/errors.ts'
+import { minute } from '../core/units.ts'
+
+interface OutgoingRequest {
+  readonly url: URL
+  /** Default: that of Node.js, which keeps an unused connection for five seconds. */
+  readonly agent?: HttpAgent
+  /** Connects to this Unix socket. */
+  readonly socketPath?: string
+  /** In lower case; these take precedence over those of every request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Sent by POST as JSON; null for GET. */
+  readonly body: string | null
+  readonly signal: AbortSignal
+}
+
+/**
+ * Sends one request and returns the response when its headers are read. The server may have closed an unused connection
+ * in the meantime: then the request is sent once more on a new one. Does not follow redirects: an API key must not reach
+ * another host.
+ */
+export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): Promise<IncomingMessage> => {
+  const { url, agent, socketPath, headers, body, signal } = outgoing
+  const requestOf = url.protocol === 'https:' ? requestHttps : requestHttp
+  const request = requestOf(url, {
+    ...(socketPath !== undefined && { socketPath }),
+    ...(agent && { agent }),
+    signal,
+    method: body === null ? 'GET' : 'POST',
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'gzip, br',
+      'user-agent': 'chain-agent',
+      ...(body !== null && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+      }),
+      ...headers,
+    },
+  })
+  try {
+    return await new Promise((resolve, reject) => {
+      request
+        .on('response', resolve)
+        .on('error', reject)
+        .end(body ?? undefined)
+    })
+  } catch (error) {
+    if (!mayRetry || !request.reusedSocket || signal.aborted) throw error
+    return await sendRequest(outgoing, false)
+  }
+}
+
+/** The limits of a body. They apply before anything parses it. */
+export interface BodyLimits {
+  /** Of the bytes as they are received, and of those after decompression. */
+  readonly bytes: number
+  /** What happens to a larger body. */
+  readonly beyond: 'fail' | 'truncate'
+}
+
+/** Why a response that was received has no usable body. Other failures are errors of the connection. */
+export class BodyError extends Error {
+  override name = 'BodyError'
+  readonly problem: 'too large' | 'encoding' | 'compression'
+  readonly code: string
+  constructor(problem: BodyError['problem'], code: string) {
+    super(`the body of the response: ${problem}`)
+    this.problem = problem
+    this.code = code
+  }
+}
+
+/** Reads and decompresses a body. Throws a BodyError, or the error of the connection. */
+export const readBody = async (message: IncomingMessage, { bytes, beyond }: BodyLimits): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    const stream: AsyncIterable<Buffer> = decompressed(message, bytes)
+    for await (const chunk of stream) {
+      size += chunk.length
+      if (size > bytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (thrown) {
+    const error = failureOf(thrown, message)
+    if (beyond === 'fail' || !(error instanceof BodyError) || error.problem !== 'too large') throw error
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+}
+
+/** An error that is not one of the connection is one of zlib: nothing is used of a body that is not complete. */
+const failureOf = (thrown: unknown, message: IncomingMessage): Error => {
+  const error = asError(thrown)
+  const isOfConnection = message.errored !== null
+  return error instanceof BodyError || isOfConnection
+    ? error
+    : new BodyError('compression', errorCode(error, error.name))
+}
+
+const tooLarge = (): BodyError => new BodyError('too large', 'ERR_BUFFER_TOO_LARGE')
+
+/** In bytes. Larger than the default of zlib: fewer chunks take half the time. */
+const CHUNK_SIZE = 262_144
+
+/** The body without its Content-Encoding. Fails if more than `max` bytes are received, whatever they decompress to. */
+const decompressed = (message: IncomingMessage, max: number): Readable => {
+  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (encoding === '' || encoding === 'identity') return message
+  const isGzip = encoding === 'gzip' || encoding === 'x-gzip'
+  if (!isGzip && encoding !== 'br') throw new BodyError('encoding', encoding)
+  const options = { chunkSize: CHUNK_SIZE }
+  const decoder = isGzip ? createGunzip(options) : createBrotliDecompress(options)
+  let received = 0
+  message.on('data', (chunk: Buffer) => {
+    received += chunk.length
+    if (received > max) message.destroy(tooLarge())
+  })
+  return pipeline(message, decoder, () => undefined)
+}
+
+/** Only new connections use a new DNS record of the host, so connections are replaced after this time. */
+const POOL_LIFETIME_MS = minute
+
+/** Connections that are kept while they are unused, and closed after a minute. */
+export const createPool = (protocol: string, clock: Clock) => {
+  const create = () => ({ agent: createAgent(protocol), createdAt: clock.elapsed(), users: 0 })
+  let current = create()
+  return {
+    acquire: () => {
+      if (clock.elapsed() - current.createdAt >= POOL_LIFETIME_MS) {
+        const old = current
+        current = create()
+        if (old.users === 0) old.agent.destroy()
+      }
+      const acquired = current
+      acquired.users += 1
+      return {
+        agent: acquired.agent,
+        release: (): void => {
+          acquired.users -= 1
+          if (acquired.users === 0 && acquired !== current) acquired.agent.destroy()
+        },
+      }
+    },
+  }
+}
+
+/** Keeps connections; `maxSockets` at the same time. */
+export const createAgent = (protocol: string, maxSockets = Number.POSITIVE_INFINITY): HttpAgent =>
+  new (protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets })
