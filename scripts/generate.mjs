@@ -1,12 +1,11 @@
-// Writes the generated files. With --check it writes nothing and fails if a committed file differs. An argument limits
-// it to files whose path begins with it.
+// Writes the generated files, then names what a person has to write. With --check it writes nothing and fails if a
+// committed file differs. An argument limits it to files whose path begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderExampleConfig } from '../.cache/modules/config/render.js'
 import { RULE_FILES } from '../.cache/modules/health/rules/index.js'
 import { renderAlertmanager } from '../.cache/modules/health/rules/inhibitions.js'
 import { renderRuleFile } from '../.cache/modules/health/rules/render.js'
-import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderApiPage, renderOpenApi } from './pages/api.mjs'
 import { renderConfigurationPage } from './pages/configuration.mjs'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
@@ -17,6 +16,7 @@ import { renderPatternPage } from './pages/patterns.mjs'
 import { renderRunbookIndex } from './pages/runbook-index.mjs'
 import { renderRunbook } from './pages/runbook-queries.mjs'
 import { renderScenarioPage } from './pages/scenarios.mjs'
+import { panelDuties } from './panel-duties.mjs'
 import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
 import { renderTerminal } from './pictures/terminal.mjs'
@@ -24,13 +24,6 @@ import { renderTerminal } from './pictures/terminal.mjs'
 const alertRows = RULE_FILES.flatMap(({ groups }) =>
   groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)),
 )
-
-let runbookSources
-const readRunbookSources = () =>
-  (runbookSources ??= {
-    rows: alertRows,
-    dashboards: Object.values(DASHBOARDS).map((render) => JSON.parse(render())),
-  })
 
 const GENERATED = {
   'docs/reference/api.md': renderApiPage,
@@ -50,13 +43,6 @@ const GENERATED = {
   'config.example.yaml': renderExampleConfig,
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
-  ...DASHBOARDS,
-  ...Object.fromEntries(
-    [...new Set(alertRows.map(({ alert }) => alert))].map((alert) => {
-      const file = `docs/runbooks/${alert}.md`
-      return [file, () => renderRunbook(readFileSync(file, 'utf8'), alert, readRunbookSources())]
-    }),
-  ),
 }
 
 const [only = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'))
@@ -69,16 +55,44 @@ const read = (file) => {
   }
 }
 
-for (const [file, render] of Object.entries(GENERATED)) {
-  if (!file.startsWith(only)) continue
-  const text = await render()
-  if (read(file) === text) continue
+const problems = new Set()
+const attempt = async (what, work) => {
+  try {
+    return await work()
+  } catch (error) {
+    problems.add(`${what}: ${error.name === 'Error' ? error.message : error.stack}`)
+    return undefined
+  }
+}
+
+const write = async ([file, render]) => {
+  if (!file.startsWith(only)) return
+  const text = await attempt(file, render)
+  if (text === undefined || read(file) === text) return
   if (process.argv.includes('--check')) {
-    process.exitCode = 1
-    console.error(`${file} differs from the generated text; run: npm run generate`)
+    problems.add(`${file} differs from the generated text; run: npm run generate`)
   } else {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
     console.log(`wrote ${file}`)
   }
 }
+
+for (const entry of Object.entries(GENERATED)) await write(entry)
+// The dashboards read the alert rules from the generated files.
+const { DASHBOARDS } = (await attempt('dashboards/build/', () => import('../.cache/dashboards/build.js'))) ?? {}
+if (DASHBOARDS) {
+  for (const entry of Object.entries(DASHBOARDS)) await write(entry)
+  const dashboards = Object.values(DASHBOARDS).map((render) => JSON.parse(render()))
+  for (const alert of new Set(alertRows.map((row) => row.alert))) {
+    const file = `docs/runbooks/${alert}.md`
+    const page = read(file)
+    if (page === undefined)
+      problems.add(`${file} is missing: every alert has a runbook, with the sections of the others`)
+    else await write([file, () => renderRunbook(page, alert, { rows: alertRows, dashboards })])
+  }
+  for (const duty of panelDuties(dashboards)) problems.add(duty)
+}
+
+for (const problem of problems) console.error(problem)
+if (problems.size > 0) process.exitCode = 1

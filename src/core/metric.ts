@@ -29,6 +29,10 @@ export interface MetricDefinition {
   readonly help: string
   readonly labels: Labels | undefined
   readonly buckets?: readonly number[]
+  /** Why no dashboard shows it. */
+  readonly noPanel?: string
+  /** Why no scenario changes it. */
+  readonly noScenario?: string
 }
 
 type MetricsOf<C> = {
