@@ -1,5 +1,6 @@
 import type { Labels, MetricDefinition } from '../../../src/core/metric.ts'
 import { metrics } from '../../../src/metrics.ts'
+import { alerts } from '../../alerts/files.ts'
 import type { NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -34,7 +35,12 @@ const USUAL: readonly (readonly [RegExp, (moment: NodeState) => number])[] = [
   [/_bytes$/, ({ noise }) => Math.round(2 ** 30 * (1 + 0.1 * noise(52)))],
 ]
 
-/** While the node runs: values by type and unit, for a metric without a history of its own. */
+const ALERTED = alerts.map(({ expr }) => expr).join('\n')
+
+/**
+ * While the node runs: values by type and unit, for a metric without a history of its own. A counter that an alert
+ * selects does not increase, so that the alert does not fire.
+ */
 export const recordGenerated = (to: Recorder, moment: NodeState, generated: readonly Generated[]): void => {
   if (!moment.nodeRuns) return
   for (const { name, definition, combinations } of generated) {
@@ -42,7 +48,7 @@ export const recordGenerated = (to: Recorder, moment: NodeState, generated: read
     for (const labels of combinations) {
       if (definition.buckets) to.observeOther(name, { perSecond: 1, median: medianOf(definition.buckets) }, labels)
       else if (definition.type === 'gauge') to.other(name, usual(moment), labels)
-      else to.otherTotal(name, 1, labels)
+      else to.otherTotal(name, ALERTED.includes(name) ? 0 : 1, labels)
     }
   }
 }
