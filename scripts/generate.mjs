@@ -26,6 +26,8 @@ const alertRows = RULE_FILES.flatMap(({ groups }) =>
 )
 
 const GENERATED = {
+  // First: the index of runbooks reads them.
+  ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   'docs/reference/api.md': renderApiPage,
   'docs/reference/chain-agent.1': renderManualPage,
   'docs/reference/cli.md': renderCliPage,
@@ -42,7 +44,6 @@ const GENERATED = {
   'page/openapi.json': renderOpenApi,
   'config.example.yaml': renderExampleConfig,
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
-  ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
 }
 
 const [only = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'))
@@ -66,9 +67,8 @@ const attempt = async (what, work) => {
 }
 
 const write = async ([file, render]) => {
-  if (!file.startsWith(only)) return
   const text = await attempt(file, render)
-  if (text === undefined || read(file) === text) return
+  if (text === undefined || read(file) === text || !file.startsWith(only)) return text
   if (process.argv.includes('--check')) {
     problems.add(`${file} differs from the generated text; run: npm run generate`)
   } else {
@@ -76,23 +76,29 @@ const write = async ([file, render]) => {
     writeFileSync(file, text)
     console.log(`wrote ${file}`)
   }
+  return text
 }
 
-for (const entry of Object.entries(GENERATED)) await write(entry)
+const writeAll = async (files) => {
+  const texts = []
+  for (const entry of Object.entries(files)) texts.push(await write(entry))
+  return texts
+}
+
+await writeAll(Object.fromEntries(Object.entries(GENERATED).filter(([file]) => file.startsWith(only))))
 // The dashboards read the alert rules from the generated files.
 const { DASHBOARDS } = (await attempt('dashboards/build/', () => import('../.cache/dashboards/build.js'))) ?? {}
-if (DASHBOARDS) {
-  for (const entry of Object.entries(DASHBOARDS)) await write(entry)
-  const dashboards = Object.values(DASHBOARDS).map((render) => JSON.parse(render()))
-  for (const alert of new Set(alertRows.map((row) => row.alert))) {
-    const file = `docs/runbooks/${alert}.md`
-    const page = read(file)
-    if (page === undefined)
-      problems.add(`${file} is missing: every alert has a runbook, with the sections of the others`)
-    else await write([file, () => renderRunbook(page, alert, { rows: alertRows, dashboards })])
-  }
-  for (const duty of panelDuties(dashboards)) problems.add(duty)
+const texts = await writeAll(DASHBOARDS ?? {})
+// Runbooks name panels: without all dashboards they would name others.
+const dashboards = DASHBOARDS && !texts.includes(undefined) ? texts.map((text) => JSON.parse(text)) : undefined
+for (const alert of new Set(alertRows.map((row) => row.alert))) {
+  const file = `docs/runbooks/${alert}.md`
+  if (!file.startsWith(only)) continue
+  const page = read(file)
+  if (page === undefined) problems.add(`${file} is missing: every alert has a runbook, with the sections of the others`)
+  else if (dashboards) await write([file, () => renderRunbook(page, alert, { rows: alertRows, dashboards })])
 }
+for (const duty of dashboards ? panelDuties(dashboards) : []) problems.add(duty)
 
 for (const problem of problems) console.error(problem)
 if (problems.size > 0) process.exitCode = 1

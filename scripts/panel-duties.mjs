@@ -8,7 +8,7 @@ export const panelDuties = (dashboards) => {
     const file =
       chapter in COLLECTORS ? `src/collectors/${chapter}/definition.ts` : `the definition of the metrics of ${chapter}`
     const near = shown.filter((one) => Object.keys(metrics).some((name) => one.metrics.has(name)))
-    const folders = (near.length > 0 ? near : shown).map(({ name }) => `dashboards/build/${name}/`).join(', ')
+    const folders = near.map(({ name }) => `dashboards/build/${name}/`).join(', ') || 'dashboards/build/'
     return Object.entries(metrics).flatMap(([name, { noPanel }]) => {
       const isShown = shown.some((one) => one.metrics.has(name))
       if (isShown && noPanel !== undefined) return [`${name} is on a dashboard: remove its noPanel in ${file}`]
