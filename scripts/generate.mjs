@@ -1,12 +1,11 @@
-// Writes the generated files. With --check it writes nothing and fails if a committed file differs. An argument limits
-// it to files whose path begins with it.
+// Writes the generated files, then names what a person has to write. With --check it writes nothing and fails if a
+// committed file differs. An argument limits it to files whose path begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderExampleConfig } from '../.cache/modules/src/config/render.js'
 import { RULE_FILES } from '../.cache/modules/src/health/rules/index.js'
 import { renderAlertmanager } from '../.cache/modules/src/health/rules/inhibitions.js'
 import { renderRuleFile } from '../.cache/modules/src/health/rules/render.js'
-import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderApiPage, renderOpenApi } from './pages/api.mjs'
 import { renderConfigurationPage } from './pages/configuration.mjs'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
@@ -17,6 +16,7 @@ import { renderPatternPage } from './pages/patterns.mjs'
 import { renderRunbookIndex } from './pages/runbook-index.mjs'
 import { renderRunbook } from './pages/runbook-queries.mjs'
 import { renderScenarioPage } from './pages/scenarios.mjs'
+import { panelDuties } from './panel-duties.mjs'
 import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
 import { renderTerminal } from './pictures/terminal.mjs'
@@ -25,14 +25,9 @@ const alertRows = RULE_FILES.flatMap(({ groups }) =>
   groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)),
 )
 
-let runbookSources
-const readRunbookSources = () =>
-  (runbookSources ??= {
-    rows: alertRows,
-    dashboards: Object.values(DASHBOARDS).map((render) => JSON.parse(render())),
-  })
-
 const GENERATED = {
+  // First: the index of runbooks reads them.
+  ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   'docs/reference/api.md': renderApiPage,
   'docs/reference/chain-agent.1': renderManualPage,
   'docs/reference/cli.md': renderCliPage,
@@ -49,14 +44,6 @@ const GENERATED = {
   'page/openapi.json': renderOpenApi,
   'config.example.yaml': renderExampleConfig,
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
-  ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
-  ...DASHBOARDS,
-  ...Object.fromEntries(
-    [...new Set(alertRows.map(({ alert }) => alert))].map((alert) => {
-      const file = `docs/runbooks/${alert}.md`
-      return [file, () => renderRunbook(readFileSync(file, 'utf8'), alert, readRunbookSources())]
-    }),
-  ),
 }
 
 const [only = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'))
@@ -69,16 +56,49 @@ const read = (file) => {
   }
 }
 
-for (const [file, render] of Object.entries(GENERATED)) {
-  if (!file.startsWith(only)) continue
-  const text = await render()
-  if (read(file) === text) continue
+const problems = new Set()
+const attempt = async (what, work) => {
+  try {
+    return await work()
+  } catch (error) {
+    problems.add(`${what}: ${error.name === 'Error' ? error.message : error.stack}`)
+    return undefined
+  }
+}
+
+const write = async ([file, render]) => {
+  const text = await attempt(file, render)
+  if (text === undefined || read(file) === text || !file.startsWith(only)) return text
   if (process.argv.includes('--check')) {
-    process.exitCode = 1
-    console.error(`${file} differs from the generated text; run: npm run generate`)
+    problems.add(`${file} differs from the generated text; run: npm run generate`)
   } else {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
     console.log(`wrote ${file}`)
   }
+  return text
 }
+
+const writeAll = async (files) => {
+  const texts = []
+  for (const entry of Object.entries(files)) texts.push(await write(entry))
+  return texts
+}
+
+await writeAll(Object.fromEntries(Object.entries(GENERATED).filter(([file]) => file.startsWith(only))))
+// The dashboards read the alert rules from the generated files.
+const { DASHBOARDS } = (await attempt('dashboards/build/', () => import('../.cache/dashboards/build.js'))) ?? {}
+const texts = await writeAll(DASHBOARDS ?? {})
+// Runbooks name panels: without all dashboards they would name others.
+const dashboards = DASHBOARDS && !texts.includes(undefined) ? texts.map((text) => JSON.parse(text)) : undefined
+for (const alert of new Set(alertRows.map((row) => row.alert))) {
+  const file = `docs/runbooks/${alert}.md`
+  if (!file.startsWith(only)) continue
+  const page = read(file)
+  if (page === undefined) problems.add(`${file} is missing: every alert has a runbook, with the sections of the others`)
+  else if (dashboards) await write([file, () => renderRunbook(page, alert, { rows: alertRows, dashboards })])
+}
+for (const duty of dashboards ? panelDuties(dashboards) : []) problems.add(duty)
+
+for (const problem of problems) console.error(problem)
+if (problems.size > 0) process.exitCode = 1

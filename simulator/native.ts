@@ -286,6 +286,6 @@ const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] =>
 
 /** Nodes with reports of older layouts have not started the migration. */
 const phaseOf = ({ layout, timelines }: Storage): number => {
-  if (layout !== 'E') return 0
+  if (layout < 'E') return 0
   return { legacy: 0, dual: 1, single: 2, promoted: 3 }[timelines]
 }

@@ -56,7 +56,8 @@ const NODE_SOURCES = [
   ...ALL_NODE_METRICS.map((metric) => {
     const labels = Object.entries(metric.labels ?? {}).map(([label, value]) => `${label}="${value}"`)
     const exported = `\`${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}\``
-    return `| \`${metric.name}\` → ${exported} | ${sourceOf(metric)} |`
+    const former = (metric.formerNames ?? []).map((name) => `, before \`${name}\``).join('')
+    return `| \`${metric.name}\`${former} → ${exported} | ${sourceOf(metric)} |`
   }),
 ]
 

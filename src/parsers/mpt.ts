@@ -13,15 +13,23 @@ import {
 } from './mpt-sentences.ts'
 
 /**
+ * The layouts from the newest to the oldest, each with what only it and newer ones have: E since v0.15, D never released,
+ * C to v0.14, B to v0.12.0. A, to v0.10, has none of it.
+ */
+const LAYOUTS = [
+  ['E', 'layout E'],
+  ['D', 'layout D'],
+  ['C', 'proposed'],
+  ['B', 'layout B'],
+] as const
+
+/**
  * The storage tool's report on the database, in every layout so far. Null is a value that the report omits or marks as
  * unknown.
  */
 export interface StorageReport {
-  /**
-   * The oldest layout that has everything found in the report: A to v0.10, B to v0.12.0, C to v0.14, D never released,
-   * E since v0.15.
-   */
-  readonly layout: 'A' | 'B' | 'C' | 'D' | 'E'
+  /** The oldest layout that has everything found in the report. */
+  readonly layout: (typeof LAYOUTS)[number][0] | 'A'
   readonly devices: readonly StorageDevice[]
   /** Null if the list was not printed. */
   readonly lists: Readonly<Record<ListName, ChunkList | null>>
@@ -74,16 +82,12 @@ const readReport = (text: string, lines: readonly string[]): StorageReport => {
   }
 }
 
-const layoutOf = ({ seen }: Draft): StorageReport['layout'] => {
-  if (seen.has('layout E')) return 'E'
-  if (seen.has('layout D')) return 'D'
-  if (seen.has('proposed')) return 'C'
-  return seen.has('layout B') ? 'B' : 'A'
-}
+const layoutOf = ({ seen }: Draft): StorageReport['layout'] =>
+  LAYOUTS.find(([, sentence]) => seen.has(sentence))?.[0] ?? 'A'
 
 const hasAll = ({ seen, timelines }: Draft, layout: StorageReport['layout']): boolean => {
   const names: readonly TimelineName[] = timelines.secondary ? ['primary', 'secondary'] : ['primary']
-  const ofTimelines = ['historyBlocks', 'autoExpireBlock', ...(layout === 'E' ? ['kind'] : [])]
+  const ofTimelines = ['historyBlocks', 'autoExpireBlock', ...(layout >= 'E' ? ['kind'] : [])]
   const sentences = ['device', 'fast', 'slow', 'free', 'retention', 'finalized']
   return sentences
     .concat(names.flatMap((name) => ofTimelines.map((part) => `${name} ${part}`)))

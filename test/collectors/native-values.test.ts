@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { currentNames } from '../../src/collectors/native/series.ts'
 import { refused, start, text, UNPARSED } from './run-native.ts'
 
 test.each([
@@ -39,4 +40,13 @@ test('with the names of OpenTelemetry, in quotation marks', async () => {
   const { shown, total } = await start({ native: dotted, otel: refused })
   expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, uptime_seconds: 5 })
   expect(total(UNPARSED)).toBe(0)
+})
+
+test('a metric that was renamed is found by each of its names', () => {
+  expect([...currentNames([{ name: 'peers', formerNames: ['num_peers', 'peer_count'] }, { name: 'votes' }])]).toEqual([
+    ['peers', 'peers'],
+    ['num_peers', 'peers'],
+    ['peer_count', 'peers'],
+    ['votes', 'votes'],
+  ])
 })

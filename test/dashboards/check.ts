@@ -29,7 +29,9 @@ export const checkDashboards = async (check: Check): Promise<readonly Finding[]>
     ...found.filter((one) => !excuses.some((excuse) => covers(excuse, one))),
     ...excuses
       .filter((excuse) => !found.some((one) => covers(excuse, one)))
-      .map(({ where, rule }) => finding('excuse', where, `it is excused for "${rule}", and needs no excuse`)),
+      .map(({ where, rule, reason }) =>
+        finding('excuse', where, `it is excused for "${rule}", and needs no excuse: ${reason}`),
+      ),
   ]
 }
 

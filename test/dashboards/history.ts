@@ -1,8 +1,9 @@
 import type { MetricDefinition } from '../../src/core/metric.ts'
 import { metrics } from '../../src/metrics.ts'
 import { PROFILES } from './history/profiles.ts'
-import { nodeStates } from './history/node-states.ts'
+import { type NodeState, nodeStates } from './history/node-states.ts'
 import { createRecorder, type Recorder } from './history/recorder.ts'
+import { generatedMetrics, recordGenerated } from './history/generated.ts'
 import { recordChain, recordBefore } from './history/chain.ts'
 import { recordConsensus } from './history/consensus.ts'
 import { recordHost } from './history/host.ts'
@@ -46,6 +47,28 @@ export function* history(options: Options): Generator<string> {
 
 const HOUR = 3600
 
+const recordWritten = (to: Recorder, moment: NodeState, now: number): void => {
+  recordChain(to, moment)
+  recordConsensus(to, moment)
+  recordServices(to, moment, now)
+  recordStorage(to, moment)
+  recordHost(to, moment)
+  recordQueryService(to, moment)
+  recordStaking(to, moment, now)
+}
+
+/** The metrics with a history of their own: those of any node in any of its states in the six hours. */
+const writtenNames = (): ReadonlySet<string> => {
+  const names = PROFILES.map((profile) => {
+    const recorder = createRecorder({})
+    for (const moment of nodeStates(profile, { now: 0, from: -6 * HOUR, fineFrom: -6 * HOUR, to: 0, step: 300 }))
+      recordWritten(recorder, moment, 0)
+    return recorder.names()
+  })
+  return new Set(names.flatMap((one) => [...one]))
+}
+const generated = generatedMetrics(writtenNames())
+
 const createTarget = (
   profile: (typeof PROFILES)[number],
   { now, hours = 6, step = STEP, aheadHours = 0.5, days = 7 }: Options,
@@ -70,13 +93,8 @@ const createTarget = (
     }
     full.move({ at, elapsed, isWritten: isScraped })
     if (starts.consensus || starts.node || starts.agent) full.reset((name) => beginsAnew(name, starts))
-    recordChain(full, moment)
-    recordConsensus(full, moment)
-    recordServices(full, moment, now)
-    recordStorage(full, moment)
-    recordHost(full, moment)
-    recordQueryService(full, moment)
-    recordStaking(full, moment, now)
+    recordWritten(full, moment, now)
+    recordGenerated(full, moment, generated)
     full.move({ at, elapsed, isWritten: true })
     full.other('up', isScraped ? 1 : 0)
     full.other('scrape_duration_seconds', isScraped ? 0.03 : 10)

@@ -98,7 +98,7 @@ describe('the dashboards against a real Prometheus with a past', () => {
     })
     expect(found.map(({ text }) => text)).toEqual([
       'node, panel "Planted", target A: it shows nothing on any node of the history; expected one on which it does.',
-      'node, panel "Gone", target A: it is excused for "empty", and needs no excuse.',
+      'node, panel "Gone", target A: it is excused for "empty", and needs no excuse: none.',
     ])
   })
 })

@@ -98,7 +98,7 @@ export const simulate = async (
     test('exports the golden metrics', async () => {
       const isBase = scenario.name === 'healthy'
       const golden = goldenMetrics(goldenPage(recording), isBase ? undefined : goldenPage(healthy))
-      await expect(golden).toMatchFileSnapshot(`golden/${scenario.name}.txt`)
+      await expect(golden, UPDATE).toMatchFileSnapshot(`golden/${scenario.name}.txt`)
     })
     test('a restart is safe, or prevented by the conditions that the scenario names', () => {
       const { isSafe, summary, checks } = restartSchema.parse(JSON.parse(recording.restart))
@@ -164,6 +164,8 @@ export const simulate = async (
     expectWholeCatalogue(texts.map((text) => coverageSchema.parse(JSON.parse(text))))
   })
 }
+
+const UPDATE = 'if the change is meant: npx vitest run test/scenarios -u, and review the diff'
 
 const goldenPage = ({ looks }: Recording): string => looks.find(({ second }) => second === GOLDEN_S)?.metrics ?? ''
 

@@ -95,9 +95,12 @@ export const definition = {
     chain_native_statesync_progress_block: gauge(
       'Estimate of the block that statesync has reached, from the metrics of consensus: a mean over parts of the state, which may not move while data arrives.',
     ),
-    chain_native_statesync_target_block: gauge(
-      'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
-    ),
+    chain_native_statesync_target_block: {
+      ...gauge(
+        'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
+      ),
+      noScenario: 'a simulated statesync keeps its target',
+    },
     chain_native_vote_delay_seconds: gauge(
       'Time from the own vote until the proposal of the next round was accepted, in seconds, by percentile of the last 5 minutes, from the metrics of consensus; late leaders increase it, and full nodes have it, too.',
       {

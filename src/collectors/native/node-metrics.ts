@@ -16,6 +16,8 @@ import {
 export interface NodeMetric {
   /** Without the name prefix. */
   readonly name: string
+  /** Its names in older versions of the node. */
+  readonly formerNames?: readonly string[]
   /** The exported metric, its labels, and the number of units of the node in one base unit. */
   readonly exports: ReadingName
   readonly labels?: Readonly<Record<string, string>>

@@ -14,14 +14,17 @@ import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { plainText } from '../../core/redaction/redact.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 
-/** Whether a name without the name prefix is a metric of consensus. */
-const isOfConsensus = (rest: string): boolean => ALL.has(rest)
+/** The current name of each metric of consensus by any of its names, without the name prefix. */
+export const currentNames = (metrics: readonly Pick<NodeMetric, 'name' | 'formerNames'>[]) =>
+  new Map(
+    metrics.flatMap(({ name, formerNames = [] }) => [name, ...formerNames].map((one): [string, string] => [one, name])),
+  )
 
-const ALL: ReadonlySet<string> = new Set([...ALL_NODE_METRICS.map(({ name }) => name), 'execution_ledger_block_num'])
+const CURRENT_NAMES = currentNames([...ALL_NODE_METRICS, { name: 'execution_ledger_block_num' }])
 
 /** The metrics of consensus that an endpoint returned. */
 export interface NativeSeries {
-  /** The value of a metric by its name without the name prefix; undefined if it is unknown. */
+  /** The value of a metric by its current name without the name prefix; undefined if it is unknown. */
   value(name: string): number | undefined
   /** The value of a label of any of the series. */
   label(name: string): string | undefined
@@ -38,9 +41,10 @@ const STALE_AFTER = minute / 2
  * a while, of the old and of the new version: the newest is used.
  */
 export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: string): NativeSeries | undefined => {
-  const own = samples
-    .map(withoutDots)
-    .filter(({ name }) => name.startsWith(`${prefix}_`) && isOfConsensus(name.slice(prefix.length + 1)))
+  const own = samples.map(withoutDots).flatMap((one) => {
+    const name = one.name.startsWith(`${prefix}_`) && CURRENT_NAMES.get(one.name.slice(prefix.length + 1))
+    return name ? [{ ...one, name }] : []
+  })
   if (own.length === 0) return undefined
   const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
   const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
@@ -49,10 +53,9 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
   )
   const byName = new Map<string, PrometheusSample[]>()
   for (const one of fresh) {
-    const name = one.name.slice(prefix.length + 1)
-    const sameName = byName.get(name)
+    const sameName = byName.get(one.name)
     if (sameName) sameName.push(one)
-    else byName.set(name, [one])
+    else byName.set(one.name, [one])
   }
   return {
     newestAt,

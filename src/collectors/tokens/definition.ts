@@ -28,12 +28,18 @@ export const definition = {
     })
     .prefault({}),
   metrics: {
-    chain_token_balance: gauge(
-      'Balance of the holder by the events of the token, as a float of raw units divided by 10 to the power of its decimals; exact in the API.',
-      { token: open, holder: open, id: open },
-    ),
-    chain_token_through_block: gauge('Last block whose events are included in the balances of the token.', {
-      token: open,
-    }),
+    chain_token_balance: {
+      ...gauge(
+        'Balance of the holder by the events of the token, as a float of raw units divided by 10 to the power of its decimals; exact in the API.',
+        { token: open, holder: open, id: open },
+      ),
+      noPanel: 'which tokens and holders matter, each operator knows alone',
+    },
+    chain_token_through_block: {
+      ...gauge('Last block whose events are included in the balances of the token.', {
+        token: open,
+      }),
+      noPanel: 'goes with the balances',
+    },
   },
 } as const

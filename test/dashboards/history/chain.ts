@@ -2,7 +2,7 @@ import { BLOCK_TAGS, REQUEST_FAILURES } from '../../../src/collectors/rpc/defini
 import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
 import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
-import { epochOf, stakeOf } from './staking.ts'
+import { stakeOf } from './staking.ts'
 
 /** Blocks that a tag is behind the newest one. */
 const DEPTH = { latest: 0, safe: 1, finalized: 2, proposed: 0 } as const
@@ -16,7 +16,6 @@ export const recordChain = (to: Recorder, moment: NodeState): void => {
   recordReferences(to, moment)
   recordLedger(to, moment)
   recordLag(to, moment)
-  recordTokens(to, moment)
 }
 
 /** The metrics that longer windows are computed from: enough for the days before the complete hours. */
@@ -78,7 +77,6 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
     if (profile.isValidator) to.total('chain_ledger_own_blocks_total', own * (1 - ownTimeoutShare), { event })
     if (!moment.consensusRuns || moment.statesync !== null) continue
     to.gauge('chain_ledger_round', moment.round - depth, { event })
-    to.gauge('chain_ledger_epoch', epochOf(moment), { event })
     to.gauge('chain_ledger_seq_num', moment.own - depth, { event })
     const time = moment.blockTime - depth / BLOCKS_PER_SECOND
     to.gauge('chain_ledger_block_timestamp_seconds', time, { event })
@@ -90,28 +88,6 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
     to.total('chain_ledger_own_timeouts_total', own * ownTimeoutShare)
     to.gauge('chain_ledger_own_consecutive_timeouts', ownTimeoutShare > 0.2 ? 3 : 0)
   }
-  to.total('chain_ledger_skipped_rounds_total', blocks * timeoutShare)
-  to.total('chain_ledger_transactions_total', blocks * (30 + 10 * moment.noise(2)))
-  to.total('chain_ledger_future_blocks_total', blocks * 0.0005)
-  const slower = moment.isSlow ? 1.6 : 1
-  const median = (seconds: number, kind: number) => ({
-    perSecond: blocks,
-    median: seconds * slower * (1 + 0.1 * moment.noise(kind)),
-  })
-  to.observe('chain_ledger_block_interval_seconds', median(0.39, 3))
-  to.observe('chain_ledger_propagation_seconds', median(0.065, 4))
-  to.observe('chain_ledger_finality_seconds', median(0.82, 5))
-}
-
-/** A treasury whose balance increases every hour. */
-const recordTokens = (to: Recorder, moment: NodeState): void => {
-  const hours = Math.floor(moment.at / 3600)
-  to.gauge('chain_token_balance', 1000 + (hours % 1000), {
-    token: 'gold',
-    holder: 'treasury',
-    id: '',
-  })
-  to.gauge('chain_token_through_block', moment.height - 200, { token: 'gold' })
 }
 
 const recordLag = (to: Recorder, moment: NodeState): void => {
@@ -120,15 +96,11 @@ const recordLag = (to: Recorder, moment: NodeState): void => {
   if (statesync === null) {
     const left = Math.max(0, WINDOW_BLOCKS - moment.behind)
     to.gauge('chain_blocksync_window_remaining_blocks', left)
-    to.gauge('chain_blocksync_window_blocks', 800)
-    to.gauge('chain_node_statesync_threshold_blocks', 600)
-    to.gauge('chain_blocksync_window_remaining_seconds', left / BLOCKS_PER_SECOND)
   } else {
     const pace = 1.5 * 3600
     to.gauge('chain_statesync_eta_seconds', (1 - statesync) * pace)
     to.gauge('chain_statesync_last_progress_timestamp_seconds', moment.at - 4)
   }
-  to.gauge('chain_last_start_seconds', 95)
   to.gauge('chain_native_zombie', 0)
 }
 

@@ -1,15 +1,10 @@
 import { FINDINGS } from '../../../src/collectors/consensus/findings.ts'
-import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from '../../../src/collectors/consensus/definition.ts'
-import {
-  BROADCAST_CHANNELS,
-  MIGRATION_PHASES,
-  NATIVE_EVENTS,
-  NATIVE_PARTS,
-} from '../../../src/collectors/native/definition.ts'
+import { NETWORK_ERROR_KINDS } from '../../../src/collectors/consensus/definition.ts'
+import { MIGRATION_PHASES, NATIVE_EVENTS } from '../../../src/collectors/native/definition.ts'
 import { statesyncBlocks } from './chain.ts'
 import { BLOCKS_PER_SECOND, type NodeState, TIMEOUT_SHARE } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
-import { epochOf, stakeOf } from './staking.ts'
+import { stakeOf } from './staking.ts'
 
 const DUTY_SECONDS = 6 * 3600
 
@@ -21,15 +16,6 @@ export const recordConsensus = (to: Recorder, moment: NodeState): void => {
 }
 
 const recordLog = (to: Recorder, moment: NodeState): void => {
-  const pace: Readonly<Record<(typeof CONSENSUS_KINDS)[number], number>> = {
-    ...paceOf(moment),
-    warning: moment.isSlow ? 0.2 : 0.01,
-    error: 0,
-  }
-  for (const kind of CONSENSUS_KINDS) {
-    to.total('chain_consensus_messages_total', pace[kind], { kind })
-    if (moment.consensusRuns) to.gauge('chain_consensus_window_messages', Math.round(pace[kind] * 60), { kind })
-  }
   for (const kind of NETWORK_ERROR_KINDS)
     to.total('chain_consensus_network_errors_total', kind === 'session_timeout' ? 0.004 : 0, {
       kind,
@@ -38,13 +24,10 @@ const recordLog = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_consensus_network_error_peers', 1)
   if (moment.follows) {
     to.gauge('chain_consensus_round', moment.round)
-    to.gauge('chain_consensus_epoch', epochOf(moment))
     to.gauge('chain_consensus_block_number', moment.own)
   }
-  to.gauge('chain_consensus_committing', moment.follows)
   to.gauge('chain_consensus_statesync_active', moment.statesync !== null)
   to.gauge('chain_consensus_start_active', 0)
-  to.gauge('chain_consensus_blocksync_active', moment.follows && moment.behind > 5)
   const found = new Set([
     ...(moment.follows || moment.statesync !== null ? [] : ['not_committing']),
     ...(moment.statesync === null ? [] : ['statesync_active']),
@@ -63,13 +46,9 @@ const paceOf = (moment: NodeState) => {
       : 0
   return {
     committed_block: rounds,
-    round_advanced: rounds,
     round_timed_out: timeouts,
     local_timeout: timeouts,
-    statesync: moment.statesync === null ? 0 : 0.5,
-    blocksync: moment.follows && moment.behind > 5 ? 2 : 0,
     vote_created: moment.profile.isValidator ? rounds * 0.995 : 0,
-    proposal: rounds,
   }
 }
 
@@ -79,12 +58,10 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_native_up', 0, { source: 'otel' })
     return
   }
-  to.gauge('chain_native_frozen', 0)
   to.gauge('chain_native_info', 1, { network: 'simulated', version: moment.version })
   to.gauge('chain_native_uptime_seconds', moment.at - moment.consensusSince)
   to.gauge('chain_native_peers', Math.round(340 + 20 * moment.noise(10)))
   to.gauge('chain_native_upstream_validators', Math.round(4 + moment.noise(11)))
-  to.gauge('chain_native_downstream_nodes', moment.profile.isValidator ? 6 : 0)
   const sessions = Math.round(30 + 4 * moment.noise(12))
   to.gauge('chain_native_sessions', sessions - 2, { state: 'transport' })
   to.gauge('chain_native_sessions', 2, { state: 'initiating' })
@@ -106,26 +83,7 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
       to.gauge('chain_native_vote_delay_seconds', delay, { percentile })
     }
   }
-  recordTrie(to, moment)
   recordEvents(to, moment)
-}
-
-const recordTrie = (to: Recorder, moment: NodeState): void => {
-  const work = moment.isSlow ? 3 : 1
-  to.total('chain_native_database_writes_total', 21_000, { task: 'upsert' })
-  to.total('chain_native_database_writes_total', 700, { task: 'expiry' })
-  to.total('chain_native_database_reads_total', 900 * work, { task: 'compaction' })
-  to.total('chain_native_database_reads_total', 350, { task: 'expiry' })
-  to.total('chain_native_database_copied_bytes_total', 2.6e6 * work, { direction: 'fast_to_slow' })
-  to.total('chain_native_database_copied_bytes_total', 900_000 * work, { direction: 'slow_to_slow' })
-  to.total('chain_native_database_copied_bytes_total', 40_000, { direction: 'slow_to_fast' })
-  to.total('chain_native_cache_requests_total', 4700, { result: 'hit' })
-  to.total('chain_native_cache_requests_total', 300 * work, { result: 'miss' })
-  to.total('chain_native_cache_evictions_total', 250)
-  to.gauge('chain_native_cache_used_bytes', 98_000_000)
-  to.gauge('chain_native_cache_capacity_bytes', 104_857_600)
-  to.gauge('chain_native_cache_entries', 1_000_000)
-  to.gauge('chain_native_cache_max_entries', 1_048_576)
 }
 
 const recordEvents = (to: Recorder, moment: NodeState): void => {
@@ -151,11 +109,6 @@ const recordEvents = (to: Recorder, moment: NodeState): void => {
     blocksync_no_peers: 0,
     blocksync_invalid_headers: 0,
   }
-  for (const part of NATIVE_PARTS) {
-    to.total('chain_native_executor_seconds_total', part === 'state' ? 0.08 : 0.005, { part })
-  }
-  for (const channel of BROADCAST_CHANNELS) to.gauge('chain_native_broadcast_latency_seconds', 0.09, { channel })
-  to.gauge('chain_native_pool_transactions', 2000 + Math.round(300 * moment.noise(16)))
   to.gauge('chain_native_database_used_bytes', Math.round(moment.storage * 1.8e12))
   to.gauge('chain_native_database_capacity_bytes', 1.8e12)
   for (const event of NATIVE_EVENTS) to.total('chain_native_events_total', pace[event], { event })

@@ -1,4 +1,5 @@
 import { FAILURE_KINDS } from '../../../src/core/errors.ts'
+import { COLLECTORS } from '../../../src/collectors/index.ts'
 import { KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
 import { LINE_RESULTS } from '../../../src/domain/agent-metrics.ts'
@@ -8,33 +9,23 @@ import type { Recorder } from './recorder.ts'
 
 const GIB = 2 ** 30
 const DAY = 24 * 3600
-const MEMORY = 128 * GIB
-const COLLECTORS =
-  'rpc reference services lifecycle ledger consensus execution logs storage status host native keys version derived maintenance heartbeat'.split(
-    ' ',
-  )
-const POLLED = new Set(
-  'rpc reference services storage status host native keys version derived maintenance heartbeat'.split(' '),
-)
 const FORMATS = 'ledger-tail consensus-log execution-log'.split(' ')
 const JOURNALS = ['ledger-tail', 'bft', 'execution', 'logs', 'init']
 
 /** The chapters keys, host and agent, and the metrics of every Node.js process. */
 export const recordHost = (to: Recorder, moment: NodeState): void => {
-  recordKeys(to, moment)
+  recordKeys(to)
   recordMachine(to, moment)
   recordDisks(to, moment)
   recordAgent(to, moment)
   recordProcess(to, moment)
 }
 
-const recordKeys = (to: Recorder, { at }: NodeState): void => {
+const recordKeys = (to: Recorder): void => {
   for (const key of KEYS) {
     for (const kind of KEY_KINDS) {
       for (const state of KEY_STATES) to.gauge('chain_key_file_state', state === 'ok', { key, kind, state })
     }
-    to.gauge('chain_key_backup_timestamp_seconds', at - (at % DAY) - 30 * DAY, { key })
-    to.gauge('chain_key_backup_copies', 2, { key })
   }
 }
 
@@ -47,31 +38,17 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
   }
   to.gauge('chain_host_hugepages', 2048, { size: '2Mi' })
   to.gauge('chain_host_hugepages', 4, { size: '1Gi' })
-  to.gauge('chain_host_hugepages_free', 512, { size: '2Mi' })
-  to.gauge('chain_host_hugepages_free', 0, { size: '1Gi' })
   to.gauge('chain_host_smt_active', 0)
   to.gauge('chain_host_governor_cpus', 16, { governor: 'performance' })
   to.total('chain_host_cpu_throttles_total', moment.isSlow ? 0.03 : 0)
-  to.gauge('chain_host_cpu_busy_ratio', (moment.isSlow ? 0.7 : 0.25) + 0.05 * moment.noise(40))
-  for (const resource of ['cpu', 'io', 'memory'] as const) {
-    to.total('chain_host_pressure_waiting_seconds_total', moment.isSlow ? 0.2 : 0.02, { resource })
-    if (resource !== 'cpu') to.total('chain_host_pressure_stalled_seconds_total', 0.01, { resource })
-  }
+  for (const resource of ['io', 'memory'] as const)
+    to.total('chain_host_pressure_stalled_seconds_total', 0.01, { resource })
   to.total('chain_host_udp_received_total', 8000)
   for (const kind of ['receive_buffer', 'send_buffer'] as const) {
     to.total('chain_host_udp_errors_total', 0, { kind })
   }
-  for (const direction of ['receive', 'send'] as const) {
-    to.gauge('chain_host_socket_buffer_max_bytes', 62_500_000, { direction })
-  }
   to.total('chain_host_oom_kills_total', 0)
-  for (const operation of ['read', 'write'] as const) {
-    to.total('chain_host_drive_operations_total', 1000, { device: 'nvme0n1', operation })
-    to.total('chain_host_drive_operation_seconds_total', moment.isSlow ? 0.9 : 0.09, { device: 'nvme0n1', operation })
-  }
-  to.total('chain_host_drive_queue_seconds_total', 0.2, { device: 'nvme0n1' })
   const available = 0.6 + 0.03 * moment.noise(41)
-  to.gauge('chain_host_memory_available_bytes', Math.round(MEMORY * available))
   to.gauge('chain_host_memory_available_ratio', available)
   to.gauge('chain_host_clock_synchronized', 1)
   to.gauge('chain_host_clock_offset_seconds', 0.0003 * moment.noise(42))
@@ -84,7 +61,6 @@ const recordDisks = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_host_filesystem_size_bytes', 250 * GIB, { directory })
     const free = Math.round(250 * GIB * (1 - storage * 0.8))
     to.gauge('chain_host_filesystem_available_bytes', free, { directory })
-    to.gauge('chain_host_directory_bytes', Math.round(20 * GIB * (1 + storage)), { directory })
   }
   to.gauge('chain_host_file_modified_timestamp_seconds', at - (at % DAY) - 20 * DAY, {
     file: 'node',
@@ -120,8 +96,7 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_node_findings', severity === health ? 2 : 0, { severity })
   to.gauge('chain_agent_state_saved', 1)
   to.gauge('chain_agent_config_last_reload_successful', 1)
-  to.gauge('chain_agent_config_last_reload_success_timestamp_seconds', at - (at % 86_400))
-  for (const collector of COLLECTORS) {
+  for (const collector of Object.keys(COLLECTORS)) {
     const fails = collector === 'native' && !moment.consensusRuns
     to.gauge('chain_agent_collector_enabled', 1, { collector })
     to.gauge('chain_agent_collector_up', !fails, { collector })
@@ -130,11 +105,8 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
       const last = at - (at % period)
       to.gauge('chain_agent_collector_last_success_timestamp_seconds', last, { collector })
     }
-    if (POLLED.has(collector)) {
-      const usual = collector === 'status' ? 0.9 : 0.03
-      const seconds = usual * (1 + 0.3 * moment.noise(44))
-      to.gauge('chain_agent_collector_duration_seconds', seconds, { collector })
-    }
+    const usual = collector === 'status' ? 0.9 : 0.03
+    to.gauge('chain_agent_collector_duration_seconds', usual * (1 + 0.3 * moment.noise(44)), { collector })
     for (const kind of FAILURE_KINDS) {
       const perSecond = fails && kind === 'source' ? 0.1 : 0
       to.total('chain_agent_collector_failures_total', perSecond, { collector, kind })
@@ -153,7 +125,6 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   }
   for (const reason of MAINTENANCE_REASONS)
     to.gauge('chain_agent_maintenance', moment.isInMaintenance && reason === 'upgrade', { reason })
-  to.gauge('chain_agent_heartbeat_last_success_timestamp_seconds', at - (at % 60))
   to.total('chain_agent_heartbeats_total', 1 / 60, { result: 'accepted' })
   to.total('chain_agent_heartbeats_total', 0, { result: 'failed' })
 }

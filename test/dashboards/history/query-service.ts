@@ -15,28 +15,19 @@ export const recordQueryService = (to: Recorder, moment: NodeState): void => {
 }
 
 const recordIngest = (to: Recorder, moment: NodeState): void => {
-  const { rpcAnswers, follows, own, blockTime } = moment
+  const { rpcAnswers, own, blockTime } = moment
   const indexed = own - FINAL
   const phase = rpcAnswers ? 'tail' : 'waiting'
   for (const one of INGEST_PHASES) to.gauge('chain_query_service_phase', one === phase, { phase: one })
   to.gauge('chain_query_service_node_height', rpcAnswers ? indexed + (moment.noise(60) > 0 ? 1 : 0) : null)
   to.gauge('chain_query_service_height', indexed)
-  to.gauge('chain_query_service_first_block', indexed - HELD_BLOCKS)
   const time = Math.floor(blockTime - FINAL / BLOCKS_PER_SECOND)
   to.gauge('chain_query_service_indexed_block_timestamp_seconds', time)
-  const blocks = follows && rpcAnswers ? BLOCKS_PER_SECOND : 0
-  const logs = LOGS_PER_BLOCK * (1 + 0.2 * moment.noise(61))
-  to.total('chain_query_service_blocks_indexed_total', blocks)
-  to.total('chain_query_service_logs_indexed_total', blocks * logs)
-  to.total('chain_query_service_blocks_corrected_total', 0)
-  to.gauge('chain_query_service_header_filters_ignored', 0)
   const failures = { unreachable: rpcAnswers ? 0 : 0.2, overload: moment.isSlow ? 0.02 : 0.0002 }
   for (const kind of INGEST_FAILURES) {
     const perSecond = kind === 'unreachable' || kind === 'overload' ? failures[kind] : 0
     to.total('chain_query_service_ingest_errors_total', perSecond, { kind })
   }
-  to.gauge('chain_query_service_store_blocks', HELD_BLOCKS + 1)
-  to.gauge('chain_query_service_store_logs', HELD_BLOCKS * LOGS_PER_BLOCK)
   to.gauge('chain_query_service_store_bytes', Math.round(LIMIT * (0.97 + 0.01 * moment.noise(62))))
   to.gauge('chain_query_service_store_limit_bytes', LIMIT)
 }
@@ -55,13 +46,10 @@ const recordAnswers = (to: Recorder, moment: NodeState): void => {
   for (const [path, code, perSecond] of answers)
     to.total('chain_query_service_requests_total', perSecond, { path, code })
   const slower = moment.isSlow ? 6 : 1
-  for (const [path, perSecond, median, bytes] of [
-    ['/query', 2 * busy, 0.03 * slower, 240_000],
-    ['/height', 0.2, 0.0008, 20],
-    ['other', 0.003, 0.0008, 60],
-  ] as const) {
+  for (const [path, perSecond, median] of [
+    ['/query', 2 * busy, 0.03 * slower],
+    ['/height', 0.2, 0.0008],
+    ['other', 0.003, 0.0008],
+  ] as const)
     to.observe('chain_query_service_request_duration_seconds', { perSecond, median }, { path })
-    to.total('chain_query_service_response_bytes_total', perSecond * bytes, { path })
-  }
-  to.total('chain_query_service_logs_returned_total', 2 * busy * 3000)
 }

@@ -32,11 +32,14 @@ export interface Recorder {
   /** A counter with this rate per second. */
   total<Name extends ReadingName | CounterName>(name: Name, perSecond: number, ...labels: LabelArgument<Name>): void
   observe<Name extends HistogramName>(name: Name, course: Course, ...labels: LabelArgument<Name>): void
-  /** A series that is not in the catalogue. */
+  /** Series whose names the compiler does not know. */
   other(name: string, value: number, labels?: Labels): void
-  otherTotal(name: string, perSecond: number): void
+  otherTotal(name: string, perSecond: number, labels?: Labels): void
+  observeOther(name: string, course: Course, labels?: Labels): void
   /** Resets these counters. */
   reset(which: (name: string) => boolean): void
+  /** What was recorded so far. */
+  names(): ReadonlySet<string>
   /** All samples, series by series, as OpenMetrics. */
   expose(): Iterable<string>
 }
@@ -86,6 +89,17 @@ export const createRecorder = (common: Labels): Recorder => {
     write(series, series.value, series.writtenAt > 0 && by === 0)
   }
 
+  const observeOther = (name: string, { perSecond, median }: Course, labels = NONE): void => {
+    const count = perSecond * moment.elapsed
+    for (const bound of metrics[name]?.buckets ?? []) {
+      const share = 1 / (1 + (bound / median) ** -STEEPNESS)
+      grow(find(name, labels, `_bucket=${bound}`), count * share)
+    }
+    grow(find(name, labels, '_bucket=+Inf'), count)
+    grow(find(name, labels, '_count'), count)
+    grow(find(name, labels, '_sum'), count * median)
+  }
+
   return {
     move: (to) => {
       moment = to
@@ -99,25 +113,20 @@ export const createRecorder = (common: Labels): Recorder => {
       if (metrics[name]?.type === 'gauge') throw new TypeError(`${name} is no counter`)
       grow(find(name, labels ?? NONE), perSecond * moment.elapsed)
     },
-    observe: (name, { perSecond, median }, ...[labels = NONE]) => {
-      const count = perSecond * moment.elapsed
-      for (const bound of metrics[name]?.buckets ?? []) {
-        const share = 1 / (1 + (bound / median) ** -STEEPNESS)
-        grow(find(name, labels, `_bucket=${bound}`), count * share)
-      }
-      grow(find(name, labels, '_bucket=+Inf'), count)
-      grow(find(name, labels, '_count'), count)
-      grow(find(name, labels, '_sum'), count * median)
+    observe: (name, course, ...[labels]) => {
+      observeOther(name, course, labels)
     },
+    observeOther,
     other: (name, value, labels = {}) => {
       set(find(name, labels), value)
     },
-    otherTotal: (name, perSecond) => {
-      grow(find(name, NONE), perSecond * moment.elapsed)
+    otherTotal: (name, perSecond, labels = NONE) => {
+      grow(find(name, labels), perSecond * moment.elapsed)
     },
     reset: (which) => {
       for (const series of all) if (which(series.name)) series.value = 0
     },
+    names: () => new Set(all.map(({ name }) => name)),
     *expose() {
       for (const { name, labels, part, times, values } of all) {
         const [suffix = '', le] = part.split('=')

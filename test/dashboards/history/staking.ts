@@ -27,7 +27,7 @@ export const stakeOf = ({ profile }: NodeState): number => (profile.isValidator 
 const boundariesAt = (height: number): number => Math.floor((height + SHIFT) / EPOCH_BLOCKS)
 
 /** Of the newest block of the node. */
-export const epochOf = ({ own }: NodeState): number => Math.floor((own + SHIFT - DELAY_BLOCKS) / EPOCH_BLOCKS) + 1
+const epochOf = ({ own }: NodeState): number => Math.floor((own + SHIFT - DELAY_BLOCKS) / EPOCH_BLOCKS) + 1
 
 /** The chapters staking, schedule and slo. */
 export const recordStaking = (to: Recorder, moment: NodeState, now: number): void => {
