@@ -1,222 +1,231 @@
 import { Command, CommanderError } from 'commander'
 import { asError, ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { versionText } from '../core/package.ts'
+import type { CreateCommand } from '../terminal/define-command.ts'
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts'
 import { applyHelpFormat } from './help/help.ts'
-
-type CreateCommand = (io: Io, exit: (code: ExitCode) => void) => Command
 
 interface Row {
   readonly name: string
   /** As in its usage. */
   readonly args?: string
-  /** Heading of the help. */
-  readonly group: string
   readonly summary: string
   /** A command is loaded when it is used: loading all modules takes a second of CPU time. */
   readonly load: () => Promise<CreateCommand>
 }
 
+interface Group {
+  /** Heading of the help. */
+  readonly heading: string
+  readonly rows: readonly Row[]
+}
+
 /** Every command, the most urgent first. */
-const COMMANDS: readonly Row[] = [
+const GROUPS: readonly Group[] = [
   {
-    name: 'check',
-    group: 'Diagnose: current status and what to do',
-    summary: 'check the node and the host: state, causes, what to do',
-    load: async () => (await import('../commands/check/command.ts')).checkCommand,
+    heading: 'Diagnose: current status and what to do',
+    rows: [
+      {
+        name: 'check',
+        summary: 'check the node and the host: state, causes, what to do',
+        load: async () => (await import('../commands/check/command.ts')).checkCommand,
+      },
+      {
+        name: 'status',
+        args: '[section]',
+        summary: 'status of the node: from the running agent, or read from the node once',
+        load: async () => (await import('../commands/status/command.ts')).statusCommand,
+      },
+      {
+        name: 'monlog',
+        summary: 'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
+        load: async () => (await import('../commands/monlog/command.ts')).monlogCommand,
+      },
+      {
+        name: 'recover',
+        summary: 'show which documented recovery procedure the node needs now, and why',
+        load: async () => (await import('../commands/recover/command.ts')).recoverCommand,
+      },
+      {
+        name: 'restart-window',
+        summary: 'check whether the node can be restarted now: epoch, own rounds, sync, network',
+        load: async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
+      },
+      {
+        name: 'runbook',
+        args: '[alert]',
+        summary: 'print the runbook of an alert: meaning, diagnosis, what to do',
+        load: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
+      },
+    ],
   },
   {
-    name: 'status',
-    args: '[section]',
-    group: 'Diagnose: current status and what to do',
-    summary: 'status of the node: from the running agent, or read from the node once',
-    load: async () => (await import('../commands/status/command.ts')).statusCommand,
+    heading: 'Inspect: logs and history',
+    rows: [
+      {
+        name: 'ledger',
+        summary: 'print the ledger, one line per block, with skipped rounds marked',
+        load: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
+      },
+      {
+        name: 'logs',
+        args: '<service>',
+        summary: "print a service's log, with secrets redacted",
+        load: async () => (await import('../commands/logs/command.ts')).logsCommand,
+      },
+      {
+        name: 'events',
+        summary: 'print the timeline of state changes that the agent has recorded',
+        load: async () => (await import('../commands/events/command.ts')).eventsCommand,
+      },
+      {
+        name: 'replay',
+        summary: "show which alerts would have fired, from the node's journal or a recording",
+        load: async () => (await import('../commands/replay/command.ts')).replayCommand,
+      },
+      {
+        name: 'duties',
+        summary: 'print own rounds by epoch, missed rounds and what happened then, rewards',
+        load: async () => (await import('../commands/duties/command.ts')).dutiesCommand,
+      },
+      {
+        name: 'report',
+        summary: 'print availability, misses, restarts, incidents, disk, versions, rewards of a week',
+        load: async () => (await import('../commands/report/command.ts')).reportCommand,
+      },
+    ],
   },
   {
-    name: 'monlog',
-    group: 'Diagnose: current status and what to do',
-    summary: 'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
-    load: async () => (await import('../commands/monlog/command.ts')).monlogCommand,
+    heading: 'Query: contract events from a query service',
+    rows: [
+      {
+        name: 'balances',
+        summary: 'compute the holders of a token from its events',
+        load: async () => (await import('../../query/commands/balances/command.ts')).balancesCommand,
+      },
+      {
+        name: 'query',
+        summary: 'fetch event logs from a query service, one row per log',
+        load: async () => (await import('../../query/commands/query/command.ts')).queryCommand,
+      },
+      {
+        name: 'height',
+        summary: 'print the newest block of a query service',
+        load: async () => (await import('../../query/commands/height/command.ts')).heightCommand,
+      },
+      {
+        name: 'serve-query',
+        summary: "index the node's event logs and answer queries until stopped",
+        load: async () => {
+          const { serveQueryCommand } = await import('../../query/commands/serve-query/command.ts')
+          return serveQueryCommand(async () => import('../config/load.ts'))
+        },
+      },
+    ],
   },
   {
-    name: 'recover',
-    group: 'Diagnose: current status and what to do',
-    summary: 'show which documented recovery procedure the node needs now, and why',
-    load: async () => (await import('../commands/recover/command.ts')).recoverCommand,
+    heading: 'Operate: maintenance, support and keys',
+    rows: [
+      {
+        name: 'maintenance',
+        summary: 'set a maintenance window, in which alerts about the node do not page',
+        load: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
+      },
+      {
+        name: 'bundle',
+        summary: 'write an archive for support, with secrets redacted',
+        load: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
+      },
+      {
+        name: 'keys',
+        summary: "back up, check, restore and export the node's keys",
+        load: async () => (await import('../commands/keys/command.ts')).keysCommand,
+      },
+      {
+        name: 'keys-report',
+        summary: "print the status of the node's key files and their backups as JSON",
+        load: async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
+      },
+    ],
   },
   {
-    name: 'restart-window',
-    group: 'Diagnose: current status and what to do',
-    summary: 'check whether the node can be restarted now: epoch, own rounds, sync, network',
-    load: async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
+    heading: 'Run: the agent, alert rules and dashboards',
+    rows: [
+      {
+        name: 'run',
+        summary: 'monitor the node and serve /metrics until stopped',
+        load: async () => (await import('../commands/run/command.ts')).runCommand,
+      },
+      {
+        name: 'config',
+        summary: 'print the effective configuration and where each value comes from',
+        load: async () => (await import('../commands/config/command.ts')).configCommand,
+      },
+      {
+        name: 'rules',
+        summary: 'write the alert rules of this installation, for Prometheus or Kubernetes',
+        load: async () => (await import('../commands/rules/command.ts')).rulesCommand,
+      },
+      {
+        name: 'dashboards',
+        args: '[name]',
+        summary: 'write the Grafana dashboards with your links to runbooks, for files or Kubernetes',
+        load: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
+      },
+    ],
   },
   {
-    name: 'runbook',
-    args: '[alert]',
-    group: 'Diagnose: current status and what to do',
-    summary: 'print the runbook of an alert: meaning, diagnosis, what to do',
-    load: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
+    heading: 'Simulate: without a node',
+    rows: [
+      {
+        name: 'demo',
+        summary: 'start a simulated node and an agent that monitors it',
+        load: async () => (await import('../../simulator/commands/demo/command.ts')).demoCommand,
+      },
+      {
+        name: 'simulate',
+        summary: 'run a simulated node: RPC, tools, services and journal',
+        load: async () => (await import('../../simulator/commands/simulate/command.ts')).simulateCommand,
+      },
+      {
+        name: 'parse',
+        args: '<format> [file]',
+        summary: 'parse a file or standard input with a parser of the agent, and print JSON',
+        load: async () => (await import('../commands/parse/command.ts')).parseCommand,
+      },
+    ],
   },
   {
-    name: 'ledger',
-    group: 'Inspect: logs and history',
-    summary: 'print the ledger, one line per block, with skipped rounds marked',
-    load: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
-  },
-  {
-    name: 'logs',
-    args: '<service>',
-    group: 'Inspect: logs and history',
-    summary: "print a service's log, with secrets redacted",
-    load: async () => (await import('../commands/logs/command.ts')).logsCommand,
-  },
-  {
-    name: 'events',
-    group: 'Inspect: logs and history',
-    summary: 'print the timeline of state changes that the agent has recorded',
-    load: async () => (await import('../commands/events/command.ts')).eventsCommand,
-  },
-  {
-    name: 'replay',
-    group: 'Inspect: logs and history',
-    summary: "show which alerts would have fired, from the node's journal or a recording",
-    load: async () => (await import('../commands/replay/command.ts')).replayCommand,
-  },
-  {
-    name: 'duties',
-    group: 'Inspect: logs and history',
-    summary: 'print own rounds by epoch, missed rounds and what happened then, rewards',
-    load: async () => (await import('../commands/duties/command.ts')).dutiesCommand,
-  },
-  {
-    name: 'report',
-    group: 'Inspect: logs and history',
-    summary: 'print availability, misses, restarts, incidents, disk, versions, rewards of a week',
-    load: async () => (await import('../commands/report/command.ts')).reportCommand,
-  },
-  {
-    name: 'balances',
-    group: 'Query: contract events from a query service',
-    summary: 'compute the holders of a token from its events',
-    load: async () => (await import('../../query/commands/balances/command.ts')).balancesCommand,
-  },
-  {
-    name: 'query',
-    group: 'Query: contract events from a query service',
-    summary: 'fetch event logs from a query service, one row per log',
-    load: async () => (await import('../../query/commands/query/command.ts')).queryCommand,
-  },
-  {
-    name: 'height',
-    group: 'Query: contract events from a query service',
-    summary: 'print the newest block of a query service',
-    load: async () => (await import('../../query/commands/height/command.ts')).heightCommand,
-  },
-  {
-    name: 'serve-query',
-    group: 'Query: contract events from a query service',
-    summary: "index the node's event logs and answer queries until stopped",
-    load: async () => {
-      const { serveQueryCommand } = await import('../../query/commands/serve-query/command.ts')
-      return (io, exit) => serveQueryCommand(io, exit, async () => import('../config/load.ts'))
-    },
-  },
-  {
-    name: 'maintenance',
-    group: 'Operate: maintenance, support and keys',
-    summary: 'set a maintenance window, in which alerts about the node do not page',
-    load: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
-  },
-  {
-    name: 'bundle',
-    group: 'Operate: maintenance, support and keys',
-    summary: 'write an archive for support, with secrets redacted',
-    load: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
-  },
-  {
-    name: 'keys',
-    group: 'Operate: maintenance, support and keys',
-    summary: "back up, check, restore and export the node's keys",
-    load: async () => (await import('../commands/keys/command.ts')).keysCommand,
-  },
-  {
-    name: 'keys-report',
-    group: 'Operate: maintenance, support and keys',
-    summary: "print the status of the node's key files and their backups as JSON",
-    load: async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
-  },
-  {
-    name: 'run',
-    group: 'Run: the agent, alert rules and dashboards',
-    summary: 'monitor the node and serve /metrics until stopped',
-    load: async () => (await import('../commands/run/command.ts')).runCommand,
-  },
-  {
-    name: 'config',
-    group: 'Run: the agent, alert rules and dashboards',
-    summary: 'print the effective configuration and where each value comes from',
-    load: async () => (await import('../commands/config/command.ts')).configCommand,
-  },
-  {
-    name: 'rules',
-    group: 'Run: the agent, alert rules and dashboards',
-    summary: 'write the alert rules of this installation, for Prometheus or Kubernetes',
-    load: async () => (await import('../commands/rules/command.ts')).rulesCommand,
-  },
-  {
-    name: 'dashboards',
-    args: '[name]',
-    group: 'Run: the agent, alert rules and dashboards',
-    summary: 'write the Grafana dashboards with your links to runbooks, for files or Kubernetes',
-    load: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
-  },
-  {
-    name: 'demo',
-    group: 'Simulate: without a node',
-    summary: 'start a simulated node and an agent that monitors it',
-    load: async () => (await import('../../simulator/commands/demo/command.ts')).demoCommand,
-  },
-  {
-    name: 'simulate',
-    group: 'Simulate: without a node',
-    summary: 'run a simulated node: RPC, tools, services and journal',
-    load: async () => (await import('../../simulator/commands/simulate/command.ts')).simulateCommand,
-  },
-  {
-    name: 'parse',
-    args: '<format> [file]',
-    group: 'Simulate: without a node',
-    summary: 'parse a file or standard input with a parser of the agent, and print JSON',
-    load: async () => (await import('../commands/parse/command.ts')).parseCommand,
-  },
-  {
-    name: 'help',
-    args: '[command...]',
-    group: 'Help',
-    summary: 'show the usage of a command',
-    load: async () => (await import('./help/commands.ts')).helpCommand,
-  },
-  {
-    name: 'completion',
-    args: '<shell>',
-    group: 'Help',
-    summary: 'print a completion script for the shell',
-    load: async () => (await import('./help/commands.ts')).completionCommand,
-  },
-  {
-    name: 'man',
-    group: 'Help',
-    summary: 'print the manual page',
-    load: async () => (await import('./help/commands.ts')).manCommand,
+    heading: 'Help',
+    rows: [
+      {
+        name: 'help',
+        args: '[command...]',
+        summary: 'show the usage of a command',
+        load: async () => (await import('./help/commands.ts')).helpCommand,
+      },
+      {
+        name: 'completion',
+        args: '<shell>',
+        summary: 'print a completion script for the shell',
+        load: async () => (await import('./help/commands.ts')).completionCommand,
+      },
+      {
+        name: 'man',
+        summary: 'print the manual page',
+        load: async () => (await import('./help/commands.ts')).manCommand,
+      },
+    ],
   },
 ]
+
+const NAMES = GROUPS.flatMap(({ rows }) => rows.map(({ name }) => name))
 
 /** Commands that describe the whole program. */
 const DESCRIBE_ALL = new Set(['help', 'completion', 'man'])
 
 /** The commands to load for a command line. The others are listed in the help by name and summary. */
-const toLoad = ([first = '']: readonly string[]): readonly string[] =>
-  DESCRIBE_ALL.has(first) ? COMMANDS.map(({ name }) => name) : [first]
+const toLoad = ([first = '']: readonly string[]): readonly string[] => (DESCRIBE_ALL.has(first) ? NAMES : [first])
 
 /** Runs one command line; never throws. `argv` without the interpreter and the script. */
 export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode> => {
@@ -237,7 +246,7 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
 export const loadProgram = async (
   io: Io,
   exit: (code: ExitCode) => void,
-  names: readonly string[] = COMMANDS.map(({ name }) => name),
+  names: readonly string[] = NAMES,
 ): Promise<Command> => {
   const program = new Command('chain-agent')
     .description(
@@ -246,9 +255,11 @@ export const loadProgram = async (
     .version(versionText, '-V, --version', 'print version and commit')
     .helpCommand(false)
     .addHelpText('after', NOTES)
-  for (const row of COMMANDS) {
-    const command = names.includes(row.name) ? (await row.load())(io, exit) : listed(row)
-    program.addCommand(command.description(row.summary).helpGroup(`${row.group}:`))
+  for (const { heading, rows } of GROUPS) {
+    for (const row of rows) {
+      const command = names.includes(row.name) ? (await row.load())(row.name, io, exit) : listed(row)
+      program.addCommand(command.description(row.summary).helpGroup(`${heading}:`))
+    }
   }
   applyHelpFormat(program, io)
   return program

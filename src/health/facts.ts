@@ -1,13 +1,46 @@
-import { databaseUsedRatio, newestBlock, type StatesyncProgress } from '../domain/agreement.ts'
+import type { Readings } from '../collectors/index.ts'
+import {
+  databaseUsedRatio,
+  isStarting,
+  isSyncing,
+  newestBlock,
+  type StatesyncProgress,
+  USUAL_RATE,
+} from '../domain/agreement.ts'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
-import type { HealthInput } from './snapshot.ts'
+import type { CollectorState, HealthInput } from './snapshot.ts'
 import { figure, percent, shortDuration } from '../core/format.ts'
 
 /** Age of the newest block, in seconds. */
 export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): number | undefined => {
   const block = newestBlock(known)
   return block && Math.max(0, at / second - block.time)
+}
+
+/** Why there is no new block and none is expected; undefined if one is. */
+export const noBlockReason = (known: SampleIndex): string | undefined => {
+  if (isSyncing(known)) return 'statesync: no block until it is complete'
+  return isStarting(known) ? 'start: no block until consensus is live' : undefined
+}
+
+/** Blocks per second of the network; the usual rate until it is measured. */
+export const blockRate = (known: SampleIndex): number => {
+  const measured = known.value('chain_blocks_per_second')
+  return measured === undefined || measured === 0 ? USUAL_RATE : measured
+}
+
+/** A difference in blocks that is more than what passes between two requests. */
+export const BEHIND_BLOCKS = 15
+
+/** Why the rest of the blocksync window is unknown. */
+export const NO_WINDOW = 'requires own height and network height; none during statesync'
+
+/** The references that answer, as text; undefined if none are configured. */
+export const referencesText = (known: SampleIndex): string | undefined => {
+  const all = known.series('chain_reference_up')
+  const up = all.filter(({ value }) => value === 1)
+  return all.length === 0 ? undefined : `${up.length} of ${all.length} answer`
 }
 
 const RECENT_S = 10
@@ -28,13 +61,17 @@ export const isAdvancing = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): b
   )
 }
 
-/** Labels of services that should run and do not, including those that systemd does not know. */
-export const servicesDown = (known: SampleIndex): readonly string[] =>
+/** The services of the node; empty if systemd reported none. */
+export const servicesOf = (known: SampleIndex) =>
   known
     .series('chain_service_active')
-    .filter(({ value }) => value === 0)
-    .map(({ labels }) => labels['service'] ?? '')
-    .filter((service) => known.value('chain_service_expected', { service }) === 1)
+    .map(({ labels, value }) => ({ service: labels['service'] ?? '', isActive: value === 1 }))
+
+/** Labels of services that should run and do not, including those that systemd does not know. */
+export const servicesDown = (known: SampleIndex): readonly string[] =>
+  servicesOf(known)
+    .filter(({ service, isActive }) => !isActive && known.value('chain_service_expected', { service }) === 1)
+    .map(({ service }) => service)
 
 /** Whether one of these services is down. */
 export const isNodeDown = (known: SampleIndex, ...services: readonly string[]): boolean =>
@@ -49,6 +86,62 @@ export const freeChunks = (known: SampleIndex): number | undefined => {
     if (free && all > 0) return free.value / all
   }
   return undefined
+}
+
+/** The file systems that the node uses; what is undefined is unknown. */
+export const filesystemsOf = (known: SampleIndex) =>
+  known.series('chain_host_filesystem_size_bytes').map(({ labels, value: sizeBytes }) => {
+    const directory = labels['directory'] ?? ''
+    const availableBytes = known.value('chain_host_filesystem_available_bytes', { directory })
+    const freeRatio = availableBytes === undefined || sizeBytes === 0 ? undefined : availableBytes / sizeBytes
+    return { directory, sizeBytes, availableBytes, freeRatio }
+  })
+
+/** Free share of the fullest file system, 0 to 1. */
+export const lowestFreeRatio = (known: SampleIndex): number | undefined => {
+  const ratios = filesystemsOf(known).flatMap(({ freeRatio }) => freeRatio ?? [])
+  return ratios.length === 0 ? undefined : Math.min(...ratios)
+}
+
+/** The ports that should not be open to every address; undefined if they were not checked. */
+export const portsOf = (known: SampleIndex) => {
+  const ports = known
+    .series('chain_host_port_exposed')
+    .map(({ labels, value }) => ({ port: labels['port'] ?? '', value }))
+  if (ports.length === 0) return undefined
+  const exposed = ports.filter(({ value }) => value === 1)
+  return { checked: ports.map(({ port }) => port), exposed: exposed.map(({ port }) => port) }
+}
+
+/** The clock of the host; what is undefined is unknown. */
+export const clockOf = (known: SampleIndex) => {
+  const synchronized = known.value('chain_host_clock_synchronized')
+  return {
+    isSynchronized: synchronized === undefined ? undefined : synchronized === 1,
+    offsetSeconds: known.value('chain_host_clock_offset_seconds'),
+  }
+}
+
+/** The state of each secret file of the node. */
+export const keyFilesOf = (known: SampleIndex) =>
+  known
+    .series('chain_key_file_state')
+    .filter(({ value }) => value === 1)
+    .map(({ labels: { key = '', kind = '', state = '' } }) => ({ key, kind, state }))
+
+type ForkReadiness = NonNullable<NonNullable<Readings['version']>['forks']>[number]
+
+/** Whether the node is ready for a fork; null if a condition of the fork is unknown and none is false. */
+export const isReady = ({ checks }: Pick<ForkReadiness, 'checks'>): boolean | null => {
+  if (checks.some(({ ready }) => ready === false)) return false
+  return checks.every(({ ready }) => ready === true) ? true : null
+}
+
+/** How many of the enabled collectors have a fresh reading, as text, and the names of the others. */
+export const collectorsOf = (collectors: readonly CollectorState[]) => {
+  const enabled = collectors.filter((one) => one.enabled)
+  const failing = enabled.filter(({ up }) => up !== true).map(({ name }) => name)
+  return { text: `${enabled.length - failing.length} of ${enabled.length} collectors ok`, failing }
 }
 
 /** Why no proposal may reach a full node. */

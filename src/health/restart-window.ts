@@ -6,7 +6,7 @@ import type { SampleIndex } from '../core/metric.ts'
 import { blocksyncWindow, byDefault } from '../domain/node-distances.ts'
 import { NODE_FACTS } from '../domain/node-facts.ts'
 import { minute, second } from '../core/units.ts'
-import { blockAge, isAdvancing, isNodeDown } from './facts.ts'
+import { BEHIND_BLOCKS, blockAge, blockRate, isAdvancing, isNodeDown, referencesText, servicesOf } from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** What a restart window is evaluated from. */
@@ -62,7 +62,7 @@ const unknown = (summary: string): Outcome => ({ state: 'unknown', summary, isRe
 const listed = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: false })
 
 const services: Check = ({ known }) => {
-  if (known.series('chain_service_active').length === 0) return unknown('systemd reported no service')
+  if (servicesOf(known).length === 0) return unknown('systemd reported no service')
   const down = ['bft', 'execution'].filter((service) => isNodeDown(known, service))
   if (down.length > 0) return no(`${joinList(down)} ${down.length === 1 ? 'is' : 'are'} down`)
   return ['bft', 'execution'].every((service) => known.value('chain_service_active', { service }) === 1)
@@ -72,8 +72,6 @@ const services: Check = ({ known }) => {
 
 /** Seconds: a healthy node has a block every third of a second, and reports it within 5 s. */
 const FRESH_S = 10
-/** Blocks: more than what passes between two requests. */
-const BEHIND_BLOCKS = 15
 
 const sync: Check = (input) => {
   const { known } = input
@@ -88,12 +86,11 @@ const sync: Check = (input) => {
 }
 
 const references: Check = ({ known }) => {
-  const all = known.series('chain_reference_up')
+  const text = referencesText(known)
   // The age of the newest block also shows whether the node keeps up.
-  if (all.length === 0) return listed('none are configured')
-  const up = all.filter(({ value }) => value === 1).length
-  if (networkHead(known) === undefined) return unknown(`no majority agrees on a height; ${up} of ${all.length} answer`)
-  return ok(`${up} of ${all.length} answer, and a majority agrees`)
+  if (text === undefined) return listed('none are configured')
+  if (networkHead(known) === undefined) return unknown(`no majority agrees on a height; ${text}`)
+  return ok(`${text}, and a majority agrees`)
 }
 
 const network: Check = ({ known }) => {
@@ -158,8 +155,7 @@ export const epochEnd = ({
   const name = `epoch ${figure(newest.epoch)}`
   if (!position) return unknown(`block ${figure(newest.height)} does not fit ${name} of chain ${chainId}`)
   const measured = known.value('chain_blocks_per_second')
-  const rate = measured === undefined || measured === 0 ? USUAL_RATE : measured
-  const timeOf = (blocks: number): number => (blocks / rate) * second
+  const timeOf = (blocks: number): number => (blocks / blockRate(known)) * second
   // On a node that is stalled or behind: the network has gone on since its newest block.
   const age = blockAge({ known, at }) ?? 0
   const passed = age > FRESH_S ? age * second : 0

@@ -1,7 +1,17 @@
 import { figure, joinList, percent, shortDuration } from '../core/format.ts'
 import { second } from '../core/units.ts'
-import { databaseUsedRatio, isStarting, isSyncing, newestBlock } from '../domain/agreement.ts'
-import { servicesDown } from './facts.ts'
+import { databaseUsedRatio, newestBlock } from '../domain/agreement.ts'
+import {
+  clockOf,
+  collectorsOf,
+  isReady,
+  keyFilesOf,
+  noBlockReason,
+  portsOf,
+  referencesText,
+  servicesDown,
+  servicesOf,
+} from './facts.ts'
 import type { HealthInput } from './snapshot.ts'
 
 /** One fact about the node, in a line; null is unknown. */
@@ -23,29 +33,26 @@ const forks = ({ readings: { version }, at }: HealthInput): string | null => {
     .toSorted((a, b) => a.activationAt - b.activationAt)
     .map(({ name, activationAt, checks }) => {
       const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check ?? 'unknown')
-      const state = checks.some(({ ready }) => ready === false)
-        ? 'not ready'
-        : unknown.length > 0
-          ? `unknown whether ready: ${joinList(unknown)}`
-          : 'ready'
+      const ready = isReady({ checks })
+      const state = ready === null ? `unknown whether ready: ${joinList(unknown)}` : ready ? 'ready' : 'not ready'
       return `${name} in ${shortDuration(activationAt - at)}: ${state}`
     })
   return ahead.length > 0 ? ahead.join('; ') : 'none known for this network'
 }
 
 const services = ({ known }: HealthInput): string | null => {
-  const all = known.series('chain_service_active').map(({ labels }) => labels['service'] ?? '')
+  const all = servicesOf(known)
   if (all.length === 0) return null
   const down = servicesDown(known)
-  const running = all.filter((service) => known.value('chain_service_active', { service }) === 1)
+  const running = all.filter(({ isActive }) => isActive).map(({ service }) => service)
   const run = `${joinList(running) || 'none'} ${running.length === 1 ? 'runs' : 'run'}`
   return down.length === 0 ? run : `${joinList(down)} down; ${run}`
 }
 
 const chain = ({ known, at }: HealthInput): string | null => {
   const block = newestBlock(known)
-  if (isSyncing(known)) return 'statesync: no block until it is complete'
-  if (isStarting(known)) return 'start: no block until consensus is live'
+  const reason = noBlockReason(known)
+  if (reason !== undefined) return reason
   if (!block) return null
   const difference = known.value('chain_blocks_behind')
   return [
@@ -76,43 +83,31 @@ const storage = ({ known }: HealthInput): string | null => {
 }
 
 const clock = ({ known }: HealthInput): string | null => {
-  const offset = known.value('chain_host_clock_offset_seconds')
-  const isSynchronized = known.value('chain_host_clock_synchronized')
-  if (offset !== undefined) return `${(Math.abs(offset) * second).toFixed(1)} ms off`
-  return isSynchronized === undefined
-    ? null
-    : isSynchronized === 1
-      ? 'synchronised by a time service'
-      : 'not synchronised'
+  const { offsetSeconds, isSynchronized } = clockOf(known)
+  if (offsetSeconds !== undefined) return `${(Math.abs(offsetSeconds) * second).toFixed(1)} ms off`
+  if (isSynchronized === undefined) return null
+  return isSynchronized ? 'synchronised by a time service' : 'not synchronised'
 }
 
 const ports = ({ known }: HealthInput): string | null => {
-  const all = known.series('chain_host_port_exposed')
-  const open = all.filter(({ value }) => value === 1).map(({ labels }) => labels['port'] ?? '')
-  if (all.length === 0) return null
-  return open.length === 0
-    ? `${joinList(all.map(({ labels }) => labels['port'] ?? ''))} not open to every address`
-    : `${joinList(open)} open to every address`
+  const found = portsOf(known)
+  if (!found) return null
+  const { checked, exposed } = found
+  return exposed.length === 0
+    ? `${joinList(checked)} not open to every address`
+    : `${joinList(exposed)} open to every address`
 }
 
 const keys = ({ known }: HealthInput): string | null => {
-  const all = known.series('chain_key_file_state').filter(({ value }) => value === 1)
-  const intact = all.filter(({ labels }) => labels['state'] === 'ok')
+  const all = keyFilesOf(known)
+  const intact = all.filter(({ state }) => state === 'ok')
   return all.length === 0 ? null : `${intact.length} of ${all.length} files ok`
 }
 
-const references = ({ known }: HealthInput): string | null => {
-  const all = known.series('chain_reference_up')
-  if (all.length === 0) return 'none configured: the difference to the network is unknown'
-  const up = all.filter(({ value }) => value === 1)
-  return `${up.length} of ${all.length} answer`
-}
+const references = ({ known }: HealthInput): string =>
+  referencesText(known) ?? 'none configured: the difference to the network is unknown'
 
-const agent = ({ collectors }: HealthInput): string => {
-  const enabled = collectors.filter((one) => one.enabled)
-  const up = enabled.filter((one) => one.up === true)
-  return `${up.length} of ${enabled.length} collectors ok`
-}
+const agent = ({ collectors }: HealthInput): string => collectorsOf(collectors).text
 
 const FACTS: readonly (readonly [string, (input: HealthInput) => string | null])[] = [
   ['forks', forks],

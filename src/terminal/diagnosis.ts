@@ -1,4 +1,3 @@
-import { sanitize } from '../core/redaction/redact.ts'
 import { type Finding, type HealthFinding, type Severity, weightOf } from '../health/finding.ts'
 import type { Fact } from '../health/summary.ts'
 import { type Diagnosis, firstLine, recoveryLine } from '../health/diagnosis.ts'
@@ -21,14 +20,14 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
 
 /** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
 export const verdictLine = (verdict: Pick<Diagnosis, 'word' | 'sentence'>, style: Style): string => {
-  const line = style.plain(sanitize(firstLine(verdict)))
+  const line = style.safe(firstLine(verdict))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
 /** The state in its first line, the recovery in its second one if the node needs any. */
 export const headLines = (diagnosis: Diagnosis, style: Style): readonly string[] => {
   const { recovery } = diagnosis
-  const lines = recovery.path === 'none' ? [] : wrap(style.plain(sanitize(recoveryLine(recovery))), style)
+  const lines = recovery.path === 'none' ? [] : wrap(style.safe(recoveryLine(recovery)), style)
   return [verdictLine(diagnosis, style), ...lines.map((line) => style.paint('strong', line))]
 }
 
@@ -56,18 +55,18 @@ const linesOf = (
   style: Style,
 ): readonly string[] => {
   const tone = SEVERITIES[weightOf({ severity, consequences })]
-  const [first = '', ...rest] = wrap(style.plain(sanitize(`${capital(summary)}.`)), style, '  ')
+  const [first = '', ...rest] = wrap(style.safe(`${capital(summary)}.`), style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),
     ...rest,
     ...(timing === null ? [] : [`    ${timing}`]),
-    ...evidence.flatMap((fact) => wrap(style.plain(sanitize(fact)), style, '    ')),
+    ...evidence.flatMap((fact) => wrap(style.safe(fact), style, '    ')),
     ...advice.flatMap((step) => {
-      const [head = '', ...more] = wrap(style.plain(sanitize(step)), style, '      ')
+      const [head = '', ...more] = wrap(style.safe(step), style, '      ')
       return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
     }),
     ...consequences.flatMap((one) =>
-      wrap(style.plain(sanitize(`Follows from it, ${one.severity}: ${one.summary}.`)), style, '    '),
+      wrap(style.safe(`Follows from it, ${one.severity}: ${one.summary}.`), style, '    '),
     ),
     ...(name.startsWith('Chain') ? [style.paint('quiet', `    more: chain-agent runbook ${name}`)] : []),
   ]
@@ -76,7 +75,7 @@ const linesOf = (
 /** The facts, one per line; a missing value is `unknown`. */
 export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
-    facts.map(({ label, value }) => [label, style.plain(sanitize(value ?? 'unknown'))]),
+    facts.map(({ label, value }) => [label, style.safe(value ?? 'unknown')]),
     style,
   )
 

@@ -38,7 +38,7 @@ export const READER_GONE = 'the reader has gone'
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 130
 
-/** What the action of a command receives from its `command.ts`. */
+/** What the action of a command receives from `defineCommand`. `options` also has the arguments, by name. */
 export interface ActionContext<Options> {
   readonly io: Io
   readonly exit: (code: ExitCode) => void
@@ -49,6 +49,9 @@ export interface ActionContext<Options> {
 export interface CommandContext<Options> extends ActionContext<Options> {
   readonly command: Command
 }
+
+/** The search path for programs. */
+export const searchPath = ({ env }: Pick<Io, 'env'>): string => env['PATH'] ?? '/usr/bin:/bin'
 
 /** A usage error that is found after the options were parsed. Exit code 2. */
 export class UsageError extends Error {

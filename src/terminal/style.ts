@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import type { Tone } from '../domain/health.ts'
+import { sanitize } from '../core/redaction/redact.ts'
 import type { Io } from './io.ts'
 
 /** What the terminal can show. */
@@ -14,6 +15,8 @@ export interface Style {
   sign(tone: Tone): string
   /** The text in ASCII if the terminal shows nothing else. */
   plain(text: string): string
+  /** The same for a text that the agent did not write, such as a log line: without control characters. */
+  safe(text: string): string
 }
 
 const MIN_WIDTH = 40
@@ -42,20 +45,22 @@ const SIGNS = {
  */
 export const createStyle = (
   { stdout, env }: Pick<Io, 'stdout' | 'env'>,
-  options: { readonly color?: boolean } = {},
+  options: { readonly color?: boolean | undefined } = {},
 ): Style => {
   const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
   const isWanted = (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' && isTerminal
   const isForced = !['', '0', 'false', undefined].includes(env['FORCE_COLOR'])
   const hasColor = options.color !== false && (isForced || isWanted)
   const isUnicode = /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
+  const plain = (text: string): string => (isUnicode ? text : inAscii(text))
   return {
     width: widthOf(stdout, env, isTerminal),
     isUnicode,
     hasColor,
     paint: (tone, text) => (hasColor ? styleText([FORMATS[tone]].flat(), text, { validateStream: false }) : text),
     sign: (tone) => SIGNS[tone][isUnicode ? 0 : 1],
-    plain: (text) => (isUnicode ? text : inAscii(text)),
+    plain,
+    safe: (text) => plain(sanitize(text)),
   }
 }
 

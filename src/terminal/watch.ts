@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
 import type { Io } from './io.ts'
+import { linesText } from './output.ts'
 
 interface WatchOptions {
   /** Renders the page, or one line of it. */
@@ -45,7 +46,7 @@ export const watch = async (io: Io, { render, seconds }: WatchOptions): Promise<
     while (!signal.aborted) {
       const seen = await renderOnce(render)
       if (signal.aborted) return
-      stdout.write(isTerminal ? inPlace(seen.lines, sizeOf(stdout)) : `${seen.lines.join('\n')}\n`)
+      stdout.write(isTerminal ? inPlace(seen.lines, sizeOf(stdout)) : linesText(seen.lines))
       const every = seconds * second
       await clock.sleep(seen.isFromNode ? Math.max(every, NODE_INTERVAL_MS) : every, signal)
     }

@@ -37,6 +37,11 @@ describe('the program', () => {
     expect(program.commands[0]?.name).toBe('check')
   })
 
+  // The table has the arguments of commands that are not loaded.
+  it('lists the same when no command is loaded as when all are', async () => {
+    expect((await cli(['--help'])).out).toBe(HELPS.get('chain-agent'))
+  })
+
   it('has no command without a group', () => {
     const lost = complete.commands.filter((command) => command.helpGroup() === '')
     expect(lost.map((command) => command.name())).toEqual([])

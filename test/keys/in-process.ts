@@ -21,7 +21,7 @@ export const runKeys = async ({ config, env }: Bench, argv: readonly string[]) =
     signal: new AbortController().signal,
     overrides: {},
   }
-  const command = keysCommand(io, (given) => {
+  const command = keysCommand('keys', io, (given) => {
     code = given
   })
   for (const one of [command, ...command.commands]) {

@@ -1,15 +1,11 @@
-import { Command } from 'commander'
-import { type BalancesOptions, balancesOptions } from './options.ts'
-import type { ExitCode, Io } from '../../../src/terminal/io.ts'
+import { balancesOptions } from './options.ts'
+import { defineCommand } from '../../../src/terminal/define-command.ts'
 import { EXIT_CODES_NOTE } from '../query/service.ts'
 
 /** `chain-agent balances`: computes the holders of a token from its events. */
-export const balancesCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  balancesOptions(new Command('balances'))
-    .addHelpText(
-      'after',
-      `
-Balances are exact integers in the smallest unit of the token; --decimals adds
+export const balancesCommand = defineCommand({
+  options: balancesOptions,
+  help: `Balances are exact integers in the smallest unit of the token; --decimals adds
 amounts. The zero address and burned tokens are not listed. Partial, hybrid,
 ambiguous and non-conserving histories are marked in JSON and on standard error;
 they do not change the exit code. An incomplete result is written only as JSON
@@ -29,8 +25,5 @@ Examples:
   chain-agent balances --url https://query.example --standard erc20 --token 0x1111111111111111111111111111111111111111
   chain-agent balances --url https://query.example --standard erc721 --token 0x1111111111111111111111111111111111111111 --format csv -o holders.csv --resume
   chain-agent balances --url https://query.example --standard erc20 --token 0x1111111111111111111111111111111111111111 --decimals 18 --verify 20 --format json`,
-    )
-    .action(async (options: BalancesOptions, command: Command) => {
-      const { computeBalances } = await import('./action.ts')
-      await computeBalances({ io, exit, options, command })
-    })
+  load: async () => (await import('./action.ts')).computeBalances,
+})

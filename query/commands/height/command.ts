@@ -1,19 +1,11 @@
-import { Command } from 'commander'
-import { type ExitCode, type Io, unlessInterrupted } from '../../../src/terminal/io.ts'
+import { defineCommand } from '../../../src/terminal/define-command.ts'
+import { type ActionContext, unlessInterrupted } from '../../../src/terminal/io.ts'
 import { openService, type ServiceOptions, serviceOf, serviceOptions } from '../query/service.ts'
 
-interface HeightOptions extends ServiceOptions {
-  readonly json?: true
-}
-
 /** `chain-agent height`: prints the newest block of a query service. */
-export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  serviceOptions(new Command('height'))
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
-A request that fails is sent again, with waits of up to 5 s in between; each
+export const heightCommand = defineCommand({
+  options: (command) => serviceOptions(command).option('--json', 'print JSON'),
+  help: `A request that fails is sent again, with waits of up to 5 s in between; each
 wait is reported on standard error. A connection that is refused on this host
 fails at once.
 
@@ -24,23 +16,29 @@ height, 130 interrupted.
 Examples:
   chain-agent height --url https://query.example
   chain-agent height --url https://query.example --api-key-file /etc/chain-agent/query-key --json`,
-    )
-    .action(async (options: HeightOptions) => {
-      const [{ createRetryReporter }, { exitWithError }] = await Promise.all([
-        import('../query/progress.ts'),
-        import('../query/report.ts'),
-      ])
-      try {
-        const onRetry = createRetryReporter(io, options.url)
-        const client = await openService(serviceOf(options), { ...io, onRetry })
-        const interrupted = (): void => {
-          exit(130)
-        }
-        const height = await unlessInterrupted(io, interrupted, () => client.height(io.signal))
-        if (height === undefined) return
-        io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
-        exit(0)
-      } catch (error) {
-        await exitWithError(io, exit, { thrown: error })
-      }
-    })
+  load: () => printHeight,
+})
+
+const printHeight = async ({
+  io,
+  exit,
+  options,
+}: ActionContext<ServiceOptions & { readonly json?: true }>): Promise<void> => {
+  const [{ createRetryReporter }, { exitWithError }] = await Promise.all([
+    import('../query/progress.ts'),
+    import('../query/report.ts'),
+  ])
+  try {
+    const onRetry = createRetryReporter(io, options.url)
+    const client = await openService(serviceOf(options), { ...io, onRetry })
+    const interrupted = (): void => {
+      exit(130)
+    }
+    const height = await unlessInterrupted(io, interrupted, () => client.height(io.signal))
+    if (height === undefined) return
+    io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
+    exit(0)
+  } catch (error) {
+    await exitWithError(io, exit, { thrown: error })
+  }
+}

@@ -20,7 +20,7 @@ import { createRowRenderer, type RowFormat } from './rows.ts'
 import { openService, serviceOf, type ServiceOptions } from './service.ts'
 import type { Topics } from './topics.ts'
 
-export interface QueryOptions extends ServiceOptions {
+interface QueryOptions extends ServiceOptions {
   readonly address: readonly string[]
   readonly topic: Topics
   readonly fields?: readonly LogField[]

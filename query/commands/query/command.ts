@@ -1,45 +1,42 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { closestMatch } from '../../../src/core/suggest.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
-import type { ExitCode, Io } from '../../../src/terminal/io.ts'
+import { defineCommand } from '../../../src/terminal/define-command.ts'
 import { EXIT_CODES_NOTE, readAddress, readBlock, serviceOptions } from './service.ts'
 import { readTopic, type Topics } from './topics.ts'
-import type { QueryOptions } from './action.ts'
 
 const NONE: readonly string[] = []
 
 const NO_TOPICS: Topics = []
 
 /** `chain-agent query`: prints event logs, one row per log. */
-export const queryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  serviceOptions(new Command('query'))
-    .option(
-      '--address <address>',
-      'logs of this contract; repeatable; default: all contracts',
-      (text: string, before: readonly string[]) => [...before, readAddress(text)],
-      NONE,
-    )
-    .option(
-      '--topic <topics>',
-      '[POSITION:]VALUE[,VALUE]: a topic, an address or an event signature; repeatable',
-      readTopic,
-      NO_TOPICS,
-    )
-    .option('--fields <fields>', `fields of a row: ${LOG_FIELDS.join(', ')}`, readFields)
-    .option('--from-block <number>', 'first block; default 0', readBlock)
-    .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
-    .option(
-      '--query <file>',
-      'file with the body of POST /query, instead of the other options; its to_block is the last block',
-    )
-    .addOption(new Option('--format <format>', 'format of a row').choices(['ndjson', 'csv']).default('ndjson'))
-    .option('-o, --output <file>', 'output file; it is created when the run is complete')
-    .option('--resume', 'resume an earlier run with the same --output')
-    .option('-q, --quiet', 'do not print the progress')
-    .addHelpText(
-      'after',
-      `
-Rows are ordered by block and log index, each log once, and always have these
+export const queryCommand = defineCommand({
+  options: (command) =>
+    serviceOptions(command)
+      .option(
+        '--address <address>',
+        'logs of this contract; repeatable; default: all contracts',
+        (text: string, before: readonly string[]) => [...before, readAddress(text)],
+        NONE,
+      )
+      .option(
+        '--topic <topics>',
+        '[POSITION:]VALUE[,VALUE]: a topic, an address or an event signature; repeatable',
+        readTopic,
+        NO_TOPICS,
+      )
+      .option('--fields <fields>', `fields of a row: ${LOG_FIELDS.join(', ')}`, readFields)
+      .option('--from-block <number>', 'first block; default 0', readBlock)
+      .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
+      .option(
+        '--query <file>',
+        'file with the body of POST /query, instead of the other options; its to_block is the last block',
+      )
+      .addOption(new Option('--format <format>', 'format of a row').choices(['ndjson', 'csv']).default('ndjson'))
+      .option('-o, --output <file>', 'output file; it is created when the run is complete')
+      .option('--resume', 'resume an earlier run with the same --output')
+      .option('-q, --quiet', 'do not print the progress'),
+  help: `Rows are ordered by block and log index, each log once, and always have these
 two fields. Several --topic values for one position are alternatives; a log must
 match every position that is given. Until the run is complete, the output is in
 FILE.partial and the state for --resume in FILE.checkpoint; neither contains the
@@ -52,11 +49,8 @@ Examples:
   chain-agent query --url https://query.example --topic 'Transfer(address,address,uint256)' --from-block 1000
   chain-agent query --url https://query.example --topic 2:0x2222222222222222222222222222222222222222
   chain-agent query --url https://query.example --query body.json --format csv --output logs.csv --resume`,
-    )
-    .action(async (options: QueryOptions, command: Command) => {
-      const { queryLogs } = await import('./action.ts')
-      await queryLogs({ io, exit, options, command })
-    })
+  load: async () => (await import('./action.ts')).queryLogs,
+})
 
 const readFields = (text: string): readonly LogField[] =>
   text.split(',').map((word) => {

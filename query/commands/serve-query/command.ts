@@ -1,28 +1,23 @@
 import { resolve } from 'node:path'
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   type ConfigOptions,
   fileAndSettingOptions,
   flagsOf,
   webConfigOption,
 } from '../../../src/terminal/config-options.ts'
-import { type ExitCode, type Io, UsageError } from '../../../src/terminal/io.ts'
+import { defineCommand } from '../../../src/terminal/define-command.ts'
+import { type ActionContext, UsageError } from '../../../src/terminal/io.ts'
 import type { ConfigurationReader, Inputs } from '../../../src/config/load.ts'
 import { type BlockRange, readBlockRange } from './block-range.ts'
 import { readAddress } from '../query/service.ts'
 import { readTopic, type Topics } from '../query/topics.ts'
 
 /** `chain-agent serve-query`: a self-hosted query service. The program passes what reads the configuration of all parts. */
-export const serveQueryCommand = (
-  io: Io,
-  exit: (code: ExitCode) => void,
-  loadConfiguration: () => Promise<ConfigurationReader>,
-): Command =>
-  serveQueryOptions(new Command('serve-query'))
-    .addHelpText(
-      'after',
-      `
-Indexes final blocks only, each complete and linked to the previous one by hash.
+export const serveQueryCommand = (loadConfiguration: LoadConfiguration) =>
+  defineCommand({
+    options: (command) => serveQueryOptions(command),
+    help: `Indexes final blocks only, each complete and linked to the previous one by hash.
 GET /height returns the last block without a gap before it. The store must be
 limited: by contracts or topics, by blocks or bytes, or explicitly not at all
 (--unbounded). A store belongs to one chain and one set of contracts and topics;
@@ -58,31 +53,37 @@ Examples:
   chain-agent serve-query --store clickhouse://agent@localhost:8123/logs --store-password-file /etc/chain-agent/clickhouse --unbounded
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --reread 40000000-40000999
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
-    )
-    .action(async (options: ServeQueryFlags) => {
-      const [{ readConfig, changedKeys }, { createLog }, { serveQuery }] = await Promise.all([
-        loadConfiguration(),
-        import('../../../src/terminal/logger.ts'),
-        import('./serve-query.ts'),
-      ])
-      const inputs = { env: io.env, flags: serveQueryInputs(options), installed: io.installedConfig }
-      const read = () => readConfig(options.config, inputs).config
-      const config = read()
-      if (options.reread !== undefined) {
-        const { reread } = await import('./reread.ts')
-        await reread(io, exit, { config, range: options.reread, json: options.json === true })
-        return
-      }
-      if (options.json) throw new UsageError('--json is for --reread: the service prints no result')
-      await serveQuery({
-        config,
-        clock: io.clock,
-        log: createLog(config, io),
-        signal: io.signal,
-        ...(io.onHangup && { reloads: { on: io.onHangup, read, changedKeys } }),
-      })
-      exit(0)
+    load: () => createServe(loadConfiguration),
+  })
+
+type LoadConfiguration = () => Promise<ConfigurationReader>
+
+const createServe =
+  (loadConfiguration: LoadConfiguration) =>
+  async ({ io, exit, options }: ActionContext<ServeQueryFlags>): Promise<void> => {
+    const [{ readConfig, changedKeys }, { createLog }, { serveQuery }] = await Promise.all([
+      loadConfiguration(),
+      import('../../../src/terminal/logger.ts'),
+      import('./serve-query.ts'),
+    ])
+    const inputs = { env: io.env, flags: serveQueryInputs(options), installed: io.installedConfig }
+    const read = () => readConfig(options.config, inputs).config
+    const config = read()
+    if (options.reread !== undefined) {
+      const { reread } = await import('./reread.ts')
+      await reread(io, exit, { config, range: options.reread, json: options.json === true })
+      return
+    }
+    if (options.json) throw new UsageError('--json is for --reread: the service prints no result')
+    await serveQuery({
+      config,
+      clock: io.clock,
+      log: createLog(config, io),
+      signal: io.signal,
+      ...(io.onHangup && { reloads: { on: io.onHangup, read, changedKeys } }),
     })
+    exit(0)
+  }
 
 export interface ServeQueryFlags extends Omit<ConfigOptions, 'listen' | 'prefix'> {
   readonly listen?: string

@@ -13,7 +13,7 @@ import { demoFleet } from './fleet/demo-fleet.ts'
 import type { ExitCode, Io, ActionContext } from '../../../src/terminal/io.ts'
 import { attemptCommand, renderScenarios } from '../simulate/action.ts'
 
-export interface Options {
+interface Options {
   readonly scenario: string
   readonly fleet?: number
   readonly list?: true

@@ -1,47 +1,42 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
-import type { ExitCode, Io } from '../../../src/terminal/io.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import { defineCommand } from '../../../src/terminal/define-command.ts'
 import { readPort, readPrefix, readSpan } from '../simulate/command.ts'
-import type { Options } from './action.ts'
 
 /** `chain-agent demo`: runs a simulated node and an agent that monitors it, until Ctrl-C. */
-export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  new Command('demo')
-    .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
-    .addOption(
-      new Option('--fleet <nodes>', 'simulate this number of nodes, with different profiles, in one process')
-        .argParser(readFleet)
-        .conflicts(['scenario', 'at']),
-    )
-    .option('--at <duration>', 'start this far into the scenario: 90s, 5m', readSpan, 0)
-    .option('--list', 'list the scenarios, or the profiles of the fleet, and exit')
-    .addOption(
-      new Option(
-        '--shell',
-        'open a shell in which chain-agent uses the demo; the demo stops when the shell exits',
-      ).conflicts(['fleet', 'list']),
-    )
-    .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
-    .option(
-      '--port <port>',
-      'port of the agent, or of the list of the fleet; another free port if it is in use',
-      readPort,
-      9843,
-    )
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const { runDemo } = await import('./action.ts')
-      await runDemo({ io, exit, options })
-    })
-
-const EXAMPLES = `
-Examples:
+export const demoCommand = defineCommand({
+  options: (command) =>
+    command
+      .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
+      .addOption(
+        new Option('--fleet <nodes>', 'simulate this number of nodes, with different profiles, in one process')
+          .argParser(readFleet)
+          .conflicts(['scenario', 'at']),
+      )
+      .option('--at <duration>', 'start this far into the scenario: 90s, 5m', readSpan, 0)
+      .option('--list', 'list the scenarios, or the profiles of the fleet, and exit')
+      .addOption(
+        new Option(
+          '--shell',
+          'open a shell in which chain-agent uses the demo; the demo stops when the shell exits',
+        ).conflicts(['fleet', 'list']),
+      )
+      .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
+      .option(
+        '--port <port>',
+        'port of the agent, or of the list of the fleet; another free port if it is in use',
+        readPort,
+        9843,
+      ),
+  help: `Examples:
   chain-agent demo
   chain-agent demo --list
   chain-agent demo --scenario service-crash
   chain-agent demo --scenario stalled --at 2m
   chain-agent demo --shell
   chain-agent demo --fleet 100
-  chain-agent demo --fleet 100 --list`
+  chain-agent demo --fleet 100 --list`,
+  load: async () => (await import('./action.ts')).runDemo,
+})
 
 const LARGEST_FLEET = 1000
 

@@ -7,7 +7,7 @@ import { listScenarios, loadScenario } from '../../scenario/scenario.ts'
 import { createSimulator, type Simulator } from '../../simulator.ts'
 import type { ExitCode, Io, ActionContext } from '../../../src/terminal/io.ts'
 
-export interface Options {
+interface Options {
   readonly scenario: string
   readonly list?: true
   readonly json?: true

@@ -1,35 +1,30 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { minute, parseDuration } from '../../../src/core/units.ts'
-import type { ExitCode, Io } from '../../../src/terminal/io.ts'
-import type { Options } from './action.ts'
+import { defineCommand } from '../../../src/terminal/define-command.ts'
 
 /** `chain-agent simulate`: runs a complete simulated node until it is interrupted. */
-export const simulateCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  new Command('simulate')
-    .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
-    .option('--at <duration>', 'start this far into the scenario: 90s, 5m', readSpan, 0)
-    .option('--list', 'list the scenarios and exit')
-    .option('--json', 'print its URLs and paths as one line of JSON')
-    .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
-    .option('--rpc-port <port>', "port of the node's RPC; 0 takes a free one", readPort, 0)
-    .option('--reference-port <port>', 'port of the reference; 0 takes a free one', readPort, 0)
-    .option('--native-port <port>', "port of consensus' own metrics; 0 takes a free one", readPort, 0)
-    .option('--otel-port <port>', 'port of the OpenTelemetry collector; 0 takes a free one', readPort, 0)
-    .option(
-      '--directory <dir>',
-      'directory for bin/ and the files of the node (default: a temporary one, removed on exit)',
-    )
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const { runSimulator } = await import('./action.ts')
-      await runSimulator({ io, exit, options })
-    })
-
-const EXAMPLES = `
-Examples:
+export const simulateCommand = defineCommand({
+  options: (command) =>
+    command
+      .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
+      .option('--at <duration>', 'start this far into the scenario: 90s, 5m', readSpan, 0)
+      .option('--list', 'list the scenarios and exit')
+      .option('--json', 'print its URLs and paths as one line of JSON')
+      .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
+      .option('--rpc-port <port>', "port of the node's RPC; 0 takes a free one", readPort, 0)
+      .option('--reference-port <port>', 'port of the reference; 0 takes a free one', readPort, 0)
+      .option('--native-port <port>', "port of consensus' own metrics; 0 takes a free one", readPort, 0)
+      .option('--otel-port <port>', 'port of the OpenTelemetry collector; 0 takes a free one', readPort, 0)
+      .option(
+        '--directory <dir>',
+        'directory for bin/ and the files of the node (default: a temporary one, removed on exit)',
+      ),
+  help: `Examples:
   chain-agent simulate --list
   chain-agent simulate --scenario stalled --rpc-port 8080
-  chain-agent simulate --scenario ./my-own.scenario --directory /tmp/node`
+  chain-agent simulate --scenario ./my-own.scenario --directory /tmp/node`,
+  load: async () => (await import('./action.ts')).runSimulator,
+})
 
 export const readSpan = (text: string): number => {
   const span = parseDuration(text)

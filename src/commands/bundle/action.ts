@@ -9,12 +9,12 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { renderContents, renderWritten, verdictText } from './render.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import type { Io, ActionContext } from '../../terminal/io.ts'
+import { type Io, type ActionContext, searchPath } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { readFromNode, readSnapshot } from '../shared/read-snapshot.ts'
 
-export interface Options extends ConfigOptions {
+interface Options extends ConfigOptions {
   readonly output?: string
   readonly since?: number
   readonly logs: boolean
@@ -24,7 +24,7 @@ export interface Options extends ConfigOptions {
 export const bundle = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
   const { config, settings } = configOf(io, options)
   const { clock, signal, overrides } = io
-  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath(io)
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
   if (!options.list) await checkBundleFile(fileAt(clock.now()))

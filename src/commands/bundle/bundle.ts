@@ -6,7 +6,6 @@ import { release, version as kernelVersion } from 'node:os'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { eventAsJson } from '../../domain/event.ts'
-import { toJson } from '../../core/json.ts'
 import { asError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
@@ -15,6 +14,7 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { readEvents } from '../events/events.ts'
 import { findUnits } from '../shared/log-units.ts'
 import type { SourceOverrides } from '../../terminal/io.ts'
+import { jsonText } from '../../terminal/output.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { redactEntry } from '../logs/logs.ts'
 import { UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
@@ -86,14 +86,13 @@ const manifest = (at: number, members: readonly Member[], leftOut: readonly obje
     sha256: sha256(text),
     redacted,
   }))
-  const value = {
+  return jsonText({
     version: 1,
     createdAt: new Date(at).toISOString(),
     agent: version,
     files,
     leftOut,
-  }
-  return `${JSON.stringify(value, undefined, 2)}\n`
+  })
 }
 
 interface Options extends SourceOverrides {
@@ -156,7 +155,7 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     await attempt('events.json', async () => {
       const { events, oldestAt, origin, total } = await readEvents(options)
       const since = oldestAt === null ? null : new Date(oldestAt).toISOString()
-      return indented({
+      return jsonText({
         origin,
         total,
         oldestAt: since,
@@ -196,22 +195,18 @@ const statusOf = (
   { at, origin, prefix, collectors, ...agent }: NodeSnapshot,
   readings: Readonly<Record<string, unknown>>,
 ): string =>
-  indented(
-    toJson({
-      at: new Date(at).toISOString(),
-      origin,
-      agent: agent.version,
-      prefix,
-      collectors: Object.fromEntries(
-        collectors.map(({ name, help, enabled, up, lastSuccessAt, error }) => [
-          name,
-          { help, enabled, up, lastSuccessAt, error: error?.message, reading: readings[name] },
-        ]),
-      ),
-    }),
-  )
-
-const indented = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
+  jsonText({
+    at: new Date(at).toISOString(),
+    origin,
+    agent: agent.version,
+    prefix,
+    collectors: Object.fromEntries(
+      collectors.map(({ name, help, enabled, up, lastSuccessAt, error }) => [
+        name,
+        { help, enabled, up, lastSuccessAt, error: error?.message, reading: readings[name] },
+      ]),
+    ),
+  })
 
 const ownVersions = (): readonly string[] => [
   `chain-agent ${version} (revision ${revision.slice(0, 12)})`,

@@ -1,6 +1,8 @@
 import { type RedactionKind } from '../../core/redaction/redact-log.ts'
 import { type Members } from './bundle.ts'
 import { figure, size, joinList } from '../../core/format.ts'
+import { sanitize } from '../../core/redaction/redact.ts'
+import { linesText } from '../../terminal/output.ts'
 import { pairs, wrap, type Style } from '../../terminal/style.ts'
 import { type Finding } from '../../health/finding.ts'
 import { type NodeSnapshot } from '../../health/snapshot.ts'
@@ -16,7 +18,7 @@ interface Written {
 
 /** The written file, missing members, and what to do before it is sent. */
 export const renderWritten = ({ file, bytes, members }: Written, style: Style): string =>
-  lines([
+  linesText([
     style.paint('strong', `Wrote ${file}`),
     ...wrap(
       `${size(bytes)}, ${figure(members.all().length)} files, readable only by you (mode 0600). Nothing was sent.`,
@@ -29,7 +31,7 @@ export const renderWritten = ({ file, bytes, members }: Written, style: Style): 
 
 /** The same for --list, which writes nothing. */
 export const renderContents = (members: Members, style: Style): string =>
-  lines([
+  linesText([
     style.paint('strong', 'Contents:'),
     ...pairs(
       members.all().map(({ name, text }) => [name, size(Buffer.byteLength(text))]),
@@ -75,8 +77,6 @@ const leftOut = (members: Members, style: Style): readonly string[] => {
   ]
 }
 
-const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join('')
-
 /** For a file: no colour, lines of 100 columns. */
 const PAGE: Style = {
   width: 100,
@@ -85,8 +85,9 @@ const PAGE: Style = {
   paint: (_, text) => text,
   sign: (tone) => (tone === 'bad' ? 'x' : '-'),
   plain: (text) => text,
+  safe: sanitize,
 }
 
 /** The output of `check` as a text. */
 export const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string =>
-  lines(checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE))
+  linesText(checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE))

@@ -1,6 +1,5 @@
 import { describeSource } from '../../config/render.ts'
 import type { Config } from '../../config/schema.ts'
-import { toJson } from '../../core/json.ts'
 import { resolveFolders } from '../../domain/key-paths.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { preflight } from './preflight.ts'
@@ -8,15 +7,15 @@ import { type Fact, summarize } from '../../health/summary.ts'
 import { type Diagnosis, diagnose } from '../../health/diagnosis.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { unlessInterrupted, type ActionContext } from '../../terminal/io.ts'
-import { createStyle } from '../../terminal/style.ts'
+import { unlessInterrupted, type ActionContext, searchPath } from '../../terminal/io.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { checkLines } from '../../terminal/diagnosis.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
-export type CheckOptions = ConfigOptions & { readonly json?: true }
+type CheckOptions = ConfigOptions & OutputOptions
 
 export const check = async ({ io, exit, options }: ActionContext<CheckOptions>): Promise<void> => {
-  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath(io)
   const { clock, signal, overrides } = io
   const gatheredData = await unlessInterrupted(io, exit, async () => {
     const { snapshot, config, source } = await readSnapshot(io, options)
@@ -36,7 +35,7 @@ export const check = async ({ io, exit, options }: ActionContext<CheckOptions>):
     { label: 'configuration', value: describeSource(source) },
   ]
   const checked = { diagnosis, exitCode, setUp, facts } as const
-  io.stdout.write(options.json ? renderJson(checked) : `${checkLines(checked, createStyle(io)).join('\n')}\n`)
+  printResult({ io, options }, { document: () => asJson(checked), lines: (style) => checkLines(checked, style) })
   exit(exitCode)
 }
 
@@ -58,15 +57,14 @@ interface Checked {
   readonly facts: readonly Fact[]
 }
 
-const renderJson = ({ diagnosis: { word, sentence, recovery, causes }, exitCode, setUp, facts }: Checked) => {
+const asJson = ({ diagnosis: { word, sentence, recovery, causes }, exitCode, setUp, facts }: Checked) => {
   const known = Object.fromEntries(facts.map(({ label, value }) => [label, value]))
   const { path, summary, left } = recovery
-  const value = {
+  return {
     verdict: { word, sentence, exitCode },
     recovery: { path, summary, left },
     findings: causes,
     setUp,
     facts: known,
   }
-  return `${JSON.stringify(toJson(value), undefined, 2)}\n`
 }

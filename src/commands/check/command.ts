@@ -1,16 +1,10 @@
-import { Command } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
-import type { CheckOptions } from './action.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 
 /** `chain-agent check`: the diagnosis of the node, the set-up of the host, and what to do. */
-export const checkCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('check'))
-    .option('--json', 'as JSON: state, recovery, findings, set-up and facts')
-    .addHelpText(
-      'after',
-      `
-Prints the state of the node, the recovery that it needs, and the causes with
+export const checkCommand = defineCommand({
+  options: (command) => configOptions(command).option('--json', 'as JSON: state, recovery, findings, set-up and facts'),
+  help: `Prints the state of the node, the recovery that it needs, and the causes with
 what to do, as the running agent reports them. Then it checks the set-up of the
 host. Without an agent it runs every collector once, which takes some seconds: a
 single reading does not show how long a condition has lasted. It changes
@@ -25,8 +19,5 @@ Examples:
   chain-agent check
   sudo -u chain-agent chain-agent check
   chain-agent check --json | jq '.findings[] | {severity, summary}'`,
-    )
-    .action(async (options: CheckOptions) => {
-      const { check } = await import('./action.ts')
-      await check({ io, exit, options })
-    })
+  load: async () => (await import('./action.ts')).check,
+})

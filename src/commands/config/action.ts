@@ -3,12 +3,12 @@ import { renderExampleConfig, describeSource, renderSettings, settingsAsJson } f
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, UsageError } from '../../terminal/io.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { renderIpRules } from './ip-rules.ts'
 
 const LOOPBACK = /^(?:localhost|127\..*|::1)$/
 
-export interface Options extends ConfigOptions {
-  readonly json?: true
+interface Options extends ConfigOptions, OutputOptions {
   readonly example?: true
   readonly ipRules?: true
   readonly client?: readonly string[]
@@ -20,10 +20,13 @@ export const printConfig = async ({ io, exit, options }: ActionContext<Options>)
   else if (options.ipRules) io.stdout.write(`${await ipRulesOf(io, options)}\n`)
   else {
     const { settings, source } = configOf(io, options)
-    const text = options.json
-      ? JSON.stringify({ file: source?.path ?? null, settings: settingsAsJson(settings) }, undefined, 2)
-      : `# configuration file: ${describeSource(source)}\n${renderSettings(settings)}`
-    io.stdout.write(`${text}\n`)
+    printResult(
+      { io, options },
+      {
+        document: () => ({ file: source?.path ?? null, settings: settingsAsJson(settings) }),
+        lines: () => [`# configuration file: ${describeSource(source)}`, renderSettings(settings)],
+      },
+    )
   }
   exit(0)
 }

@@ -1,19 +1,18 @@
-import { Command } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
-import type { Options } from './action.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 
 /** `chain-agent config`: the effective configuration and its origin. */
-export const configCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('config'))
-    .option('--json', 'as JSON: the file in use, and key → value and origin')
-    .option('--example', 'print an example file with every key instead')
-    .option('--ip-rules', "print a drop-in that limits the agent's unit to the addresses of the configuration instead")
-    .option('--client <addresses...>', 'addresses or networks that may connect to the agent, for --ip-rules')
-    .addHelpText(
-      'after',
-      `
-The configuration file is the one of --config, else of CHAIN_AGENT_CONFIG, else
+export const configCommand = defineCommand({
+  options: (command) =>
+    configOptions(command)
+      .option('--json', 'as JSON: the file in use, and key → value and origin')
+      .option('--example', 'print an example file with every key instead')
+      .option(
+        '--ip-rules',
+        "print a drop-in that limits the agent's unit to the addresses of the configuration instead",
+      )
+      .option('--client <addresses...>', 'addresses or networks that may connect to the agent, for --ip-rules'),
+  help: `The configuration file is the one of --config, else of CHAIN_AGENT_CONFIG, else
 /etc/chain-agent/config.yaml if it exists. --config /dev/null uses none.
 Environment variables override the file, flags override both. URLs are shortened
 to their host: the rest may contain a key.
@@ -27,8 +26,5 @@ Examples:
   chain-agent config --config new.yaml     # validate a file before it is installed
   chain-agent config --example > config.yaml
   chain-agent config --ip-rules --client 10.0.0.5 > ip.conf`,
-    )
-    .action(async (options: Options) => {
-      const { printConfig } = await import('./action.ts')
-      await printConfig({ io, exit, options })
-    })
+  load: async () => (await import('./action.ts')).printConfig,
+})

@@ -8,7 +8,7 @@ import { closestMatch } from '../../core/suggest.ts'
 import { RENDER_DEFAULTS, runbookLink } from '../../health/rules/render.ts'
 import { writeFiles } from '../shared/write-files.ts'
 
-export interface DashboardsOptions {
+interface DashboardsOptions {
   readonly name?: string
   readonly output?: string
   readonly format: 'json' | 'configmap'

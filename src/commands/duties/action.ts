@@ -1,22 +1,20 @@
-import { createReadStream } from 'node:fs'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { configOf } from '../../terminal/config.ts'
-import { type ActionContext, type Io, unlessInterrupted } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, searchPath } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { createStyle, pairs, type Style, wrap } from '../../terminal/style.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import { pairs, type Style, wrap } from '../../terminal/style.ts'
 import { readNames } from '../../config/key-names.ts'
 import { count, duration, figure, tokens, utc } from '../../core/format.ts'
 import { toApiJson } from '../../core/json.ts'
-import { sanitize } from '../../core/redaction/redact.ts'
 import { day } from '../../core/units.ts'
+import { recordingOf } from '../ledger/ledger.ts'
 import { type Duties, readDuties } from './duties.ts'
 
-export interface DutiesCommandOptions extends ConfigOptions {
+interface DutiesCommandOptions extends ConfigOptions, OutputOptions {
   readonly since?: number
   readonly file?: string
   readonly names?: true
-  readonly json?: true
-  readonly color: boolean
 }
 
 export const showDuties = async ({ io, exit, options }: ActionContext<DutiesCommandOptions>): Promise<void> => {
@@ -27,7 +25,7 @@ export const showDuties = async ({ io, exit, options }: ActionContext<DutiesComm
     readDuties({
       config,
       clock: io.clock,
-      path: io.env['PATH'] ?? '/usr/bin:/bin',
+      path: searchPath(io),
       signal: io.signal,
       since: options.since ?? io.clock.now() - day,
       ...recordingOf(io, options.file),
@@ -38,20 +36,11 @@ export const showDuties = async ({ io, exit, options }: ActionContext<DutiesComm
     }),
   ).finally(progress.end)
   if (!duties) return
-  if (options.json) io.stdout.write(`${JSON.stringify(dutiesAsJson(duties), undefined, 2)}\n`)
-  else {
-    const style = createStyle(io, { color: options.color })
-    io.stdout.write(`${dutiesPage(duties, names, style).join('\n')}\n`)
-  }
+  printResult(
+    { io, options },
+    { document: () => dutiesAsJson(duties), lines: (style) => dutiesPage(duties, names, style) },
+  )
   exit(duties.covered === null ? 1 : 0)
-}
-
-const recordingOf = (io: Io, file: string | undefined) => {
-  if (file === undefined) return {}
-  // Opened when it is read: an error of a stream without listeners would end the process.
-  const recording = () =>
-    file === '-' ? { name: 'standard input', bytes: io.stdin } : { name: file, bytes: createReadStream(file) }
-  return { recording }
 }
 
 /** Times are RFC 3339, amounts decimal strings of wei, unknown is null. */
@@ -65,31 +54,30 @@ const dutiesAsJson = ({ from, to, rewards, scheduleProblem, eventsProblem, ...du
   })
 
 const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: Style): readonly string[] => {
-  const plain = (text: string): string => style.plain(sanitize(text))
   const { epochs, missed, gaps } = duties
   const isBad = missed.length > 0 || gaps.length > 0
   return [
-    ...wrap(plain(headline(duties)), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
-    ...wrap(plain(coverage(duties)), style),
+    ...wrap(style.safe(headline(duties)), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
+    ...wrap(style.safe(coverage(duties)), style),
     '',
     ...pairs(
-      epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, plain(epochText(epoch, duties))]),
+      epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, style.safe(epochText(epoch, duties))]),
       style,
     ),
     ...(missed.length > 0 ? ['', 'Missed rounds:'] : []),
     ...pairs(
-      missed.map((round) => [utc(round.at), plain(missedText(round, names))]),
+      missed.map((round) => [utc(round.at), style.safe(missedText(round, names))]),
       style,
     ),
     ...(duties.omitted === 0 ? [] : [`${count(duties.omitted, 'earlier missed round')} not listed.`]),
     ...(gaps.length > 0 ? ['', 'Gaps of the stream:'] : []),
     ...pairs(
-      gaps.slice(-MAX_GAPS).map((gap) => [utc(gap.fromAt), plain(gapText(gap))]),
+      gaps.slice(-MAX_GAPS).map((gap) => [utc(gap.fromAt), style.safe(gapText(gap))]),
       style,
     ),
     ...(gaps.length > MAX_GAPS ? [`${count(gaps.length - MAX_GAPS, 'earlier gap')} not listed.`] : []),
     '',
-    ...notes(duties).flatMap((note) => wrap(plain(note), style).map((line) => style.paint('quiet', line))),
+    ...notes(duties).flatMap((note) => wrap(style.safe(note), style).map((line) => style.paint('quiet', line))),
   ]
 }
 

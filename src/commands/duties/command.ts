@@ -1,21 +1,17 @@
-import { Command } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
-import type { DutiesCommandOptions } from './action.ts'
 
 /** `chain-agent duties`: own rounds by epoch, missed rounds, rewards. */
-export const dutiesCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('duties'))
-    .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(io.clock))
-    .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
-    .option('--names', 'names instead of keys, from names.file in the configuration')
-    .option('--json', 'as JSON')
-    .option('--no-color', 'without colours')
-    .addHelpText(
-      'after',
-      `
-By epoch: own rounds, those with a block, missed ones, and rewards. For each
+export const dutiesCommand = defineCommand({
+  options: (command, { clock }) =>
+    configOptions(command)
+      .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(clock))
+      .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
+      .option('--names', 'names instead of keys, from names.file in the configuration')
+      .option('--json', 'as JSON')
+      .option('--no-color', 'without colours'),
+  help: `By epoch: own rounds, those with a block, missed ones, and rewards. For each
 missed round: time, epoch, round, the leader of the round before, and what the
 agent recorded within a minute before and five minutes after it.
 
@@ -37,8 +33,5 @@ Examples:
   chain-agent duties --since 7d
   chain-agent duties --since 6h --names
   chain-agent duties --json | jq '.missed[] | [.at, .round, .how] | @tsv'`,
-    )
-    .action(async (options: DutiesCommandOptions) => {
-      const { showDuties } = await import('./action.ts')
-      await showDuties({ io, exit, options })
-    })
+  load: async () => (await import('./action.ts')).showDuties,
+})

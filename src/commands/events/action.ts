@@ -7,17 +7,16 @@ import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { eventLines, headline } from './render.ts'
 import { type Io, unlessInterrupted, type ActionContext } from '../../terminal/io.ts'
+import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle } from '../../terminal/style.ts'
 
-export interface Options extends ConfigOptions {
+interface Options extends ConfigOptions, OutputOptions {
   readonly since?: number
   readonly lines: number
   readonly follow?: true
   readonly collector?: string
   readonly severity: Severity
   readonly all?: true
-  readonly json?: true
-  readonly color: boolean
 }
 
 export const printEvents = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
@@ -29,13 +28,13 @@ export const printEvents = async ({ io, exit, options }: ActionContext<Options>)
   const wanted = matching(page.events, options)
   const shown = wanted.slice(-options.lines)
   const hidden = matching(page.events, { ...options, all: true }).length - wanted.length
-  const style = createStyle(io, { color: options.color })
+  const style = createStyle(io, options)
   const print = (lines: readonly string[]): void => {
-    if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`)
+    io.stdout.write(linesText(lines))
   }
   const render = (events: readonly Event[]): readonly string[] =>
     options.json ? events.map((event) => JSON.stringify(eventAsJson(event))) : eventLines(events, style)
-  if (options.json && !options.follow) print([asJson(page, shown)])
+  if (options.json && !options.follow) io.stdout.write(jsonText(asJson(page, shown)))
   else {
     if (!options.json) print(headline({ ...page, ...options, wanted, shown, hidden }, config.state.directory, style))
     print(render(shown))
@@ -108,14 +107,9 @@ const follow = async (
   }
 }
 
-const asJson = ({ origin, total, oldestAt }: Events, events: readonly Event[]): string =>
-  JSON.stringify(
-    {
-      origin,
-      total,
-      oldestAt: oldestAt === null ? null : new Date(oldestAt).toISOString(),
-      events: events.map(eventAsJson),
-    },
-    undefined,
-    2,
-  )
+const asJson = ({ origin, total, oldestAt }: Events, events: readonly Event[]) => ({
+  origin,
+  total,
+  oldestAt: oldestAt === null ? null : new Date(oldestAt).toISOString(),
+  events: events.map(eventAsJson),
+})

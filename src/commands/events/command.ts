@@ -1,27 +1,26 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { SEVERITIES } from '../../domain/event.ts'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
-import type { Options } from './action.ts'
 
 /** `chain-agent events`: the timeline of state changes. */
-export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('events'))
-    .option('-S, --since <moment>', 'start: 1d, 2026-03-01', readTime(io.clock))
-    .option('-n, --lines <count>', 'the newest N changes', readCount, 100)
-    .option('-f, --follow', 'print new changes until Ctrl-C')
-    .option('--collector <name>', 'only changes of this collector, of `alerts`, or of the `agent` itself')
-    .addOption(
-      new Option('--severity <severity>', 'only changes of at least this severity').choices(SEVERITIES).default('info'),
-    )
-    .option('--all', 'also the first reading of each subject')
-    .option('--json', 'as JSON; one line per change with -f')
-    .option('--no-color', 'without colours')
-    .addHelpText(
-      'after',
-      `
-Oldest first. Read from the running agent, or from its file in state.directory
+export const eventsCommand = defineCommand({
+  options: (command, { clock }) =>
+    configOptions(command)
+      .option('-S, --since <moment>', 'start: 1d, 2026-03-01', readTime(clock))
+      .option('-n, --lines <count>', 'the newest N changes', readCount, 100)
+      .option('-f, --follow', 'print new changes until Ctrl-C')
+      .option('--collector <name>', 'only changes of this collector, of `alerts`, or of the `agent` itself')
+      .addOption(
+        new Option('--severity <severity>', 'only changes of at least this severity')
+          .choices(SEVERITIES)
+          .default('info'),
+      )
+      .option('--all', 'also the first reading of each subject')
+      .option('--json', 'as JSON; one line per change with -f')
+      .option('--no-color', 'without colours'),
+  help: `Oldest first. Read from the running agent, or from its file in state.directory
 if no agent is running. The agent keeps the newest 10,000 changes (events.keep);
 a restart of the agent adds no duplicates.
 
@@ -35,11 +34,8 @@ Examples:
   chain-agent events --since 1d --collector alerts
   chain-agent events -f
   chain-agent events --json | jq -r '.events[] | select(.subject == "bft") | .at + " " + .to'`,
-    )
-    .action(async (options: Options) => {
-      const { printEvents } = await import('./action.ts')
-      await printEvents({ io, exit, options })
-    })
+  load: async () => (await import('./action.ts')).printEvents,
+})
 
 const readCount = (text: string): number => {
   const count = Number(text)

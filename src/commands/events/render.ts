@@ -1,4 +1,3 @@
-import { sanitize } from '../../core/redaction/redact.ts'
 import type { Event } from '../../domain/event.ts'
 import type { Events } from './events.ts'
 import { wrap, type Style } from '../../terminal/style.ts'
@@ -40,7 +39,7 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
     const head = `${utc(at)} ${mark} ${collector.padEnd(11)}  `
     const isNarrow = style.width !== undefined && style.width - head.length < 30
     const room = isNarrow ? '    ' : ' '.repeat(head.length)
-    const lines = wrap(style.plain(sanitize(text).replaceAll(/\s*\n\s*/g, ' ')), style, room)
+    const lines = wrap(style.safe(text).replaceAll(/\s*\n\s*/g, ' '), style, room)
     const painted = lines.map((line) => (tone ? style.paint(tone, line.trimStart()) : line.trimStart()))
     const indent = (line: string): string => `${room}${line}`
     if (isNarrow) return [style.paint('quiet', head.trimEnd()), ...painted.map(indent)]

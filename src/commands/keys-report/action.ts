@@ -6,11 +6,11 @@ import { type Clock } from '../../core/clock.ts'
 import { createExec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { type ActionContext } from '../../terminal/io.ts'
+import { type ActionContext, searchPath } from '../../terminal/io.ts'
 
 export const reportKeys = async ({ io, exit, options }: ActionContext<ConfigOptions>): Promise<void> => {
   const { config } = configOf(io, options)
-  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath(io)
   io.stdout.write(await readKeysReport({ config, clock: io.clock, path, signal: io.signal }))
   exit(0)
 }

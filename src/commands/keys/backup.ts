@@ -4,10 +4,10 @@ import { backUp, type BackupResult } from '../../keys/backup.ts'
 import type { KeySession } from './session.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import type { Io, ActionContext } from '../../terminal/io.ts'
-import { createStyle, type Style } from '../../terminal/style.ts'
-import { asJson, type KeyFailure, LEGACY, page, runKeyCommand, warnOfExposure, writeError } from './key-command.ts'
+import type { Style } from '../../terminal/style.ts'
+import { type KeyFailure, LEGACY, page, printResults, runKeyCommand, warnOfExposure } from './key-command.ts'
 
-export interface BackupOptions extends ConfigOptions {
+interface BackupOptions extends ConfigOptions {
   readonly type?: readonly BackupResult['key'][]
   readonly json?: true
 }
@@ -17,10 +17,7 @@ export const backup = async ({ io, exit, options }: ActionContext<BackupOptions>
     warnOfExposure(io, session, 'the keystore password')
     const { done, failed } = await backUpAll(session, options.type ?? KEY_TYPES, io)
     progress.end()
-    const style = createStyle(io)
-    if (options.json) io.stdout.write(asJson({ done, failed }))
-    else io.stdout.write(done.map((one) => render(one, style)).join(''))
-    if (!options.json) for (const { error } of failed) writeError(io, error)
+    printResults(io, options, { done, failed, render })
     if (!options.json && done.length > 0) io.stdout.write(CLOSING)
     exit(failed.length === 0 ? 0 : 1)
   })
@@ -44,7 +41,7 @@ const backUpAll = async ({ context }: KeySession, keys: readonly BackupResult['k
   return { done, failed }
 }
 
-const render = (one: BackupResult, style: Style): string =>
+const render = (one: BackupResult, style: Style): readonly string[] =>
   page(`${style.paint('good', style.sign('good'))} ${one.key}: ${one.file}`, style, [
     ...(one.publicKey === null ? [] : [['public key', one.publicKey] as const]),
     ...(one.isLegacy ? [['legacy', LEGACY] as const] : []),

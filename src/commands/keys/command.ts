@@ -1,25 +1,11 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { InvalidArgumentError, Option } from 'commander'
 import { KEY_TYPES } from '../../domain/key-paths.ts'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { BackupOptions } from './backup.ts'
-import type { VerifyOptions } from './verify.ts'
-import type { ExportOptions } from './export.ts'
-import type { OffNodeOptions } from './off-node.ts'
-import type { RestoreOptions } from './restore.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 
 /** `chain-agent keys`: protects the node's identity against loss and theft. */
-export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  new Command('keys')
-    .addCommand(backupCommand(io, exit))
-    .addCommand(verifyCommand(io, exit))
-    .addCommand(exportCommand(io, exit))
-    .addCommand(offNodeCommand(io, exit))
-    .addCommand(restoreCommand(io, exit))
-    .addHelpText(
-      'after',
-      `
-A backup contains the private key: everyone who has it can take over the node.
+export const keysCommand = defineCommand({
+  help: `A backup contains the private key: everyone who has it can take over the node.
 Without a backup a validator cannot be moved to another host, and all
 delegations must be moved by hand. docs/how-to/keys.md describes what to store
 where.
@@ -40,17 +26,22 @@ Examples:
   sudo chain-agent keys verify
   sudo chain-agent keys export --recipient age1YOUR-RECIPIENT
   sudo chain-agent keys restore --dry-run`,
-    )
+  subcommands: () => ({
+    backup: backupCommand,
+    verify: verifyCommand,
+    export: exportCommand,
+    'off-node': offNodeCommand,
+    restore: restoreCommand,
+  }),
+})
 
-const backupCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('backup'))
-    .description('write backups of the keys; earlier backups are kept as .bak')
-    .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      `
-The keystore tool of the node recovers each key from its keystore into a new
+const backupCommand = defineCommand({
+  summary: 'write backups of the keys; earlier backups are kept as .bak',
+  options: (command) =>
+    configOptions(command)
+      .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
+      .option('--json', 'as JSON'),
+  help: `The keystore tool of the node recovers each key from its keystore into a new
 file that only its owner can read. When the file is complete and synced to disk,
 the earlier backup is kept with its time in UTC, as in
 secp-backup.20260301121000.bak, and the new one replaces it. If the command is
@@ -65,22 +56,17 @@ Examples:
   sudo chain-agent keys backup
   sudo chain-agent keys backup --type password
   sudo chain-agent keys backup --set node.backupDirectory=/root/chain-backup`,
-    )
-    .action(async (options: BackupOptions) => {
-      const { backup } = await import('./backup.ts')
-      await backup({ io, exit, options })
-    })
+  load: async () => (await import('./backup.ts')).backup,
+})
 
-const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('verify'))
-    .description('check that the backups are intact, readable only by their owner, and of the keys of the node')
-    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .option('--files-only', 'run no tool: do not open the keystores, do not read the status report')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      `
-The keystore tool of the node opens the keystore, and its secret is compared
+const verifyCommand = defineCommand({
+  summary: 'check that the backups are intact, readable only by their owner, and of the keys of the node',
+  options: (command) =>
+    configOptions(command)
+      .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
+      .option('--files-only', 'run no tool: do not open the keystores, do not read the status report')
+      .option('--json', 'as JSON'),
+  help: `The keystore tool of the node opens the keystore, and its secret is compared
 with the one in the backup; neither is printed. The public key is compared with
 node.publicKey in the configuration and with the status report of the node, so
 that the keystore and backup of another node fail. A source that is not set, not
@@ -98,36 +84,31 @@ off-node.
 Examples:
   sudo chain-agent keys verify
   sudo chain-agent keys verify --files-only --json`,
-    )
-    .action(async (options: VerifyOptions) => {
-      const { verifyBackups } = await import('./verify.ts')
-      await verifyBackups({ io, exit, options })
-    })
+  load: async () => (await import('./verify.ts')).verifyBackups,
+})
 
 const NONE: readonly string[] = []
 
-const exportCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('export'))
-    .description('encrypt copies of the backups with age, for storage off this host')
-    .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
-    .option(
-      '-r, --recipient <age1...>',
-      'the recipient; repeatable, and each of them can decrypt the file',
-      (value: string, before: readonly string[]) => [...before, value],
-      NONE,
-    )
-    .option('-R, --recipients-file <file>', 'file with one recipient per line: age1...; # starts a comment')
-    .option(
-      '-o, --output-directory <directory>',
-      'the directory for secp-backup.age, bls-backup.age, keystore-password-backup.age',
-      '.',
-    )
-    .option('-a, --armor', 'write text (ASCII armor), for vaults that store text')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      `
-The file contains the backup unchanged. age decrypts it without this program:
+const exportCommand = defineCommand({
+  summary: 'encrypt copies of the backups with age, for storage off this host',
+  options: (command) =>
+    configOptions(command)
+      .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
+      .option(
+        '-r, --recipient <age1...>',
+        'the recipient; repeatable, and each of them can decrypt the file',
+        (value: string, before: readonly string[]) => [...before, value],
+        NONE,
+      )
+      .option('-R, --recipients-file <file>', 'file with one recipient per line: age1...; # starts a comment')
+      .option(
+        '-o, --output-directory <directory>',
+        'the directory for secp-backup.age, bls-backup.age, keystore-password-backup.age',
+        '.',
+      )
+      .option('-a, --armor', 'write text (ASCII armor), for vaults that store text')
+      .option('--json', 'as JSON'),
+  help: `The file contains the backup unchanged. age decrypts it without this program:
 age -d -i KEYFILE secp-backup.age. Create the key pair on the host of the vault,
 not on this host: age-keygen -o KEYFILE prints the recipient; replace
 age1YOUR-RECIPIENT with it. Without KEYFILE the file cannot be decrypted.
@@ -144,31 +125,23 @@ Examples:
   sudo chain-agent keys export --recipient age1YOUR-RECIPIENT
   sudo chain-agent keys export --recipients-file team.txt --output-directory /mnt/stick
   chain-agent keys restore --from secp-backup.age --identity KEYFILE --type secp --dry-run`,
-    )
-    .action(async (options: ExportOptions) => {
-      const { exportBackups } = await import('./export.ts')
-      await exportBackups({ io, exit, options })
-    })
+  load: async () => (await import('./export.ts')).exportBackups,
+})
 
-const offNodeCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('off-node'))
-    .description('record that a copy of the backups exists off this host, and where')
-    .argument('<where>', 'free text; no secrets', readWhere)
-    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .addHelpText(
-      'after',
-      `
-keys verify reports the copy as long as the node has this key. Nothing checks
+const offNodeCommand = defineCommand({
+  summary: 'record that a copy of the backups exists off this host, and where',
+  options: (command) =>
+    configOptions(command)
+      .argument('<where>', 'free text; no secrets', readWhere)
+      .addOption(typeOption(KEY_TYPES, 'which: secp, bls')),
+  help: `keys verify reports the copy as long as the node has this key. Nothing checks
 that the copy exists. The note is stored next to the backups, in off-node.json.
 
 Examples:
   sudo chain-agent keys off-node 'safe in the office, 2 sticks'
   sudo chain-agent keys off-node 'vault of the team' --type bls`,
-    )
-    .action(async (where: string, options: OffNodeOptions) => {
-      const { recordOffNode } = await import('./off-node.ts')
-      await recordOffNode({ io, exit, options }, where)
-    })
+  load: async () => (await import('./off-node.ts')).recordOffNode,
+})
 
 const MAX_LENGTH = 200
 
@@ -178,25 +151,19 @@ const readWhere = (text: string): string => {
   throw new InvalidArgumentError(`expected a place of 1 to ${MAX_LENGTH} characters`)
 }
 
-const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('restore'))
-    .description('restore the keystores from their backups; earlier keystores are kept as .bak')
-    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .option('--from <path>', 'directory with the backups, or one file; plain or encrypted with age')
-    .option('--identity <file>', 'decrypts an encrypted backup: the file that age-keygen wrote')
-    .option('-y, --yes', 'replace keystores without confirmation')
-    .option('--dry-run', 'print what would be done, and change nothing')
-    .option('--while-running', 'restore even if the consensus service is running')
-    .option('--replace-identity', 'restore even if the status report of the node has another public key')
-    .option('--json', 'as JSON')
-    .addHelpText('after', RESTORE_NOTES)
-    .action(async (options: RestoreOptions) => {
-      const { restore } = await import('./restore.ts')
-      await restore({ io, exit, options })
-    })
-
-const RESTORE_NOTES = `
-The keystore tool of the node makes the new keystores outside the node's
+const restoreCommand = defineCommand({
+  summary: 'restore the keystores from their backups; earlier keystores are kept as .bak',
+  options: (command) =>
+    configOptions(command)
+      .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
+      .option('--from <path>', 'directory with the backups, or one file; plain or encrypted with age')
+      .option('--identity <file>', 'decrypts an encrypted backup: the file that age-keygen wrote')
+      .option('-y, --yes', 'replace keystores without confirmation')
+      .option('--dry-run', 'print what would be done, and change nothing')
+      .option('--while-running', 'restore even if the consensus service is running')
+      .option('--replace-identity', 'restore even if the status report of the node has another public key')
+      .option('--json', 'as JSON'),
+  help: `The keystore tool of the node makes the new keystores outside the node's
 directories, and must recover the same key from each. Then each old keystore is
 kept with its time in UTC, as in id-secp.20260301121000.bak, and the new one
 replaces it, with the same owner and readable only by its owner.
@@ -224,7 +191,9 @@ Examples:
   sudo chain-agent keys restore
   sudo chain-agent keys restore --replace-identity
   sudo chain-agent keys restore --type secp --from /mnt/stick/secp-backup
-  sudo chain-agent keys restore --from /mnt/stick --identity /mnt/stick/identity.txt`
+  sudo chain-agent keys restore --from /mnt/stick --identity /mnt/stick/identity.txt`,
+  load: async () => (await import('./restore.ts')).restore,
+})
 
 /** `--type`, one or more times; by default both keys. */
 const typeOption = (choices: readonly string[], description: string): Option =>

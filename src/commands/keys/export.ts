@@ -1,21 +1,20 @@
 import { resolve } from 'node:path'
-import { toJson } from '../../core/json.ts'
 import { KEY_TYPES } from '../../domain/key-paths.ts'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 import { exportKeys, type ExportResult } from '../../keys/export.ts'
 import type { KeySession } from './session.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { UsageError, type ActionContext } from '../../terminal/io.ts'
-import { createStyle, type Style } from '../../terminal/style.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import type { Style } from '../../terminal/style.ts'
 import { LEGACY, page, runKeyCommand } from './key-command.ts'
 
-export interface ExportOptions extends ConfigOptions {
+interface ExportOptions extends ConfigOptions, OutputOptions {
   readonly type?: readonly ExportResult['key'][]
   readonly recipient: readonly string[]
   readonly recipientsFile?: string
   readonly outputDirectory: string
   readonly armor?: true
-  readonly json?: true
 }
 
 export const exportBackups = async ({ io, exit, options }: ActionContext<ExportOptions>): Promise<void> => {
@@ -28,20 +27,18 @@ export const exportBackups = async ({ io, exit, options }: ActionContext<ExportO
     const request = { keys, encrypt, known, folder, isArmored }
     const done = await exportKeys(session.context, request)
     progress.end()
-    const style = createStyle(io)
-    io.stdout.write(
-      options.json
-        ? `${JSON.stringify(toJson(done), undefined, 2)}\n`
-        : `${done.map((one) => render(one, style)).join('')}${CLOSING}`,
+    printResult(
+      { io, options },
+      { document: () => done, lines: (style) => [...done.flatMap((one) => render(one, style)), CLOSING] },
     )
     exit(0)
   })
 }
 
 const CLOSING =
-  "Move them off this host, decrypt one there (age -d -i KEYFILE), and record it: chain-agent keys off-node 'where'\n"
+  "Move them off this host, decrypt one there (age -d -i KEYFILE), and record it: chain-agent keys off-node 'where'"
 
-const render = ({ key, file, publicKey, isLegacy }: ExportResult, style: Style): string =>
+const render = ({ key, file, publicKey, isLegacy }: ExportResult, style: Style): readonly string[] =>
   page(`${style.paint('good', style.sign('good'))} ${key}: ${file}`, style, [
     ...(publicKey === null ? [] : [['public key', publicKey] as const]),
     ...(isLegacy ? [['legacy', LEGACY] as const] : []),

@@ -1,10 +1,10 @@
+import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 import { pairs, createStyle, type Style } from '../../terminal/style.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { toJson } from '../../core/json.ts'
 import { type KeySession, withKeySession } from './session.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { type ExitCode, type Io, searchPath } from '../../terminal/io.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
 
 interface KeyCommand {
@@ -20,7 +20,7 @@ export const runKeyCommand = async (
 ): Promise<void> => {
   const { config } = configOf(io, options)
   const { clock, signal, overrides } = io
-  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath(io)
   const progress = createProgress(io)
   const reportProgress = (step: string): void => {
     progress.show(step)
@@ -64,24 +64,32 @@ export interface KeyFailure {
   readonly error: Error
 }
 
-/** Prints one failure out of several. Throws errors other than SourceError and ParseError: they are bugs. */
-export const writeError = (io: Io, error: Error): void => {
-  assertExpected(error)
-  io.stderr.write(`${error.message}\n`)
-}
-
-export const asJson = ({
-  done,
-  failed,
-}: {
-  readonly done: readonly unknown[]
+interface KeyResults<Result> {
+  readonly done: readonly Result[]
   readonly failed: readonly KeyFailure[]
-}): string => {
-  for (const { error } of failed) assertExpected(error)
-  const failures = failed.map(({ key, error }) => ({ key, error: error.message }))
-  return `${JSON.stringify(toJson({ done, failed: failures }), undefined, 2)}\n`
+  readonly render: (one: Result, style: Style) => readonly string[]
 }
 
+/** Prints the results, and the failures: in the JSON, or on stderr. Throws errors that are bugs. */
+export const printResults = <Result>(
+  io: Io,
+  options: OutputOptions,
+  { done, failed, render }: KeyResults<Result>,
+): void => {
+  if (options.json) {
+    for (const { error } of failed) assertExpected(error)
+    io.stdout.write(jsonText({ done, failed: failed.map(({ key, error }) => ({ key, error: error.message })) }))
+    return
+  }
+  const style = createStyle(io)
+  io.stdout.write(linesText(done.flatMap((one) => render(one, style))))
+  for (const { error } of failed) {
+    assertExpected(error)
+    io.stderr.write(`${error.message}\n`)
+  }
+}
+
+/** A SourceError or a ParseError; another error is a bug and is thrown. */
 const assertExpected = (error: Error): void => {
   if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
 }
@@ -95,4 +103,4 @@ export const page = (
   headline: string,
   style: Style,
   rows: readonly (readonly [label: string, value: string])[],
-): string => [headline, ...pairs(rows, style, '    ')].map((line) => `${style.plain(line)}\n`).join('')
+): readonly string[] => [headline, ...pairs(rows, style, '    ')].map((line) => style.plain(line))

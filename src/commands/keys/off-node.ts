@@ -5,14 +5,13 @@ import { type ConfigOptions } from '../../terminal/config-options.ts'
 import { runKeyCommand } from './key-command.ts'
 import { type ActionContext } from '../../terminal/io.ts'
 
-export interface OffNodeOptions extends ConfigOptions {
+interface OffNodeOptions extends ConfigOptions {
+  readonly where: string
   readonly type?: readonly KeyType[]
 }
 
-export const recordOffNode = async (
-  { io, exit, options }: ActionContext<OffNodeOptions>,
-  where: string,
-): Promise<void> => {
+export const recordOffNode = async ({ io, exit, options }: ActionContext<OffNodeOptions>): Promise<void> => {
+  const { where } = options
   await runKeyCommand({ io, exit, options }, async ({ context }) => {
     const at = new Date(context.now()).toISOString()
     const copies = []

@@ -7,10 +7,10 @@ import {
   type KnownKeys,
   readNodePassword,
 } from '../../keys/key-context.ts'
+import { jsonText, linesText } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
-import { asJson, type KeyFailure, page, runKeyCommand, warnOfExposure, writeError } from './key-command.ts'
+import { type KeyFailure, page, printResults, runKeyCommand, warnOfExposure } from './key-command.ts'
 import { asError, SourceError } from '../../core/errors.ts'
-import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import {
   planRestore,
@@ -27,7 +27,7 @@ import { type ExitCode, type Io, UsageError, type ActionContext } from '../../te
 import { type Progress } from '../../terminal/progress.ts'
 import { createInterface } from 'node:readline/promises'
 
-export interface RestoreOptions extends ConfigOptions {
+interface RestoreOptions extends ConfigOptions {
   readonly type?: readonly KeyType[]
   readonly from?: string
   readonly identity?: string
@@ -81,8 +81,8 @@ const restoreAll = async (
   progress.end()
   const side = options.json ? io.stderr : io.stdout
   const style = createStyle({ ...io, stdout: side })
-  if (options.dryRun && options.json) io.stdout.write(jsonOf(compared.map(planAsJson)))
-  else side.write(compared.map((one) => renderPlan(one, style)).join(''))
+  if (options.dryRun && options.json) io.stdout.write(jsonText(compared.map(planAsJson)))
+  else side.write(linesText(compared.flatMap((one) => renderPlan(one, style))))
   for (const plan of plans) assertIdentity(plan, publicKeyOf(plan), { known, options })
   if (options.dryRun) {
     if (!options.json) io.stdout.write('Nothing was changed.\n')
@@ -101,9 +101,7 @@ const restoreAll = async (
   await assertStopped(session, options)
   const { done, failed } = await replaceAll(session, prepared)
   progress.end()
-  if (options.json) io.stdout.write(asJson({ done, failed }))
-  else io.stdout.write(done.map((one) => renderRestored(one, style)).join(''))
-  if (!options.json) for (const { error } of failed) writeError(io, error)
+  printResults(io, options, { done, failed, render: renderRestored })
   return failed.length === 0 ? 0 : 1
 }
 
@@ -119,8 +117,6 @@ const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKe
   }
   return { done, failed }
 }
-
-const jsonOf = (value: unknown): string => `${JSON.stringify(toJson(value), undefined, 2)}\n`
 
 interface IdentityCheck {
   readonly known: KnownKeys
@@ -196,7 +192,7 @@ interface Compared {
 }
 
 /** What a restore would do with one key; shown before the operator confirms it. */
-const renderPlan = ({ plan, identity }: Compared, style: Style): string => {
+const renderPlan = ({ plan, identity }: Compared, style: Style): readonly string[] => {
   const { type, source, keystore } = plan
   return page(`${type}: ${keystore}`, style, [
     ['from', `${source.file}${source.isEncrypted ? ' (decrypted)' : ''}`],
@@ -221,7 +217,7 @@ const nowOf = ({ before, held, whyUnknown }: RestorePlan): string => {
 }
 
 /** The result for one key. */
-const renderRestored = (one: RestoreResult, style: Style): string =>
+const renderRestored = (one: RestoreResult, style: Style): readonly string[] =>
   page(`${style.paint('good', style.sign('good'))} ${one.type}: ${one.keystore}, verified`, style, [
     ['public key', one.publicKey ?? 'the tool did not print it'],
     ...(one.kept === null ? [] : [['previous', one.kept] as const]),

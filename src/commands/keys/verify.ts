@@ -1,17 +1,16 @@
 import { compareKeys, type Comparison, describeMismatch } from '../../keys/key-context.ts'
 import { verify, type VerifyResult } from '../../keys/verify.ts'
 import type { Tone } from '../../domain/health.ts'
-import { wrap, createStyle, type Style } from '../../terminal/style.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import { wrap, type Style } from '../../terminal/style.ts'
 import { LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'
-import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import type { ActionContext } from '../../terminal/io.ts'
 
-export interface VerifyOptions extends ConfigOptions {
+interface VerifyOptions extends ConfigOptions, OutputOptions {
   readonly type?: readonly KeyType[]
   readonly filesOnly?: true
-  readonly json?: true
 }
 
 export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyOptions>): Promise<void> => {
@@ -26,11 +25,12 @@ export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyO
     }
     progress.end()
     const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
-    const style = createStyle(io)
-    io.stdout.write(
-      options.json
-        ? `${JSON.stringify(toJson(judged), undefined, 2)}\n`
-        : found.map((one) => renderVerified(one, { style, mayRecover })).join(''),
+    printResult(
+      { io, options },
+      {
+        document: () => judged,
+        lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })),
+      },
     )
     exit(judged.every((one) => one.isWell) ? 0 : 1)
   })
@@ -56,7 +56,7 @@ interface RenderOptions {
 type Line = readonly [tone: Tone, text: string]
 
 /** The status of one backup, then the checks behind it. */
-const renderVerified = (one: VerifiedBackup, { style, mayRecover }: RenderOptions): string => {
+const renderVerified = (one: VerifiedBackup, { style, mayRecover }: RenderOptions): readonly string[] => {
   const tone = isReliable(one, mayRecover) ? 'good' : 'bad'
   const good = one.isAway ? 'the backup is off this host' : 'the backup is ok'
   const head = `${one.key}: ${tone === 'good' ? good : 'the backup is NOT ok'}`
@@ -79,12 +79,13 @@ const renderVerified = (one: VerifiedBackup, { style, mayRecover }: RenderOption
         ] as const,
     ),
   ]
-  const page = lines.map(([sign, text]) => {
-    const [first = '', ...rest] = wrap(style.plain(text), style, '    ')
-    const mark = `  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`
-    return [mark, ...rest].map((line) => `${line}\n`).join('')
-  })
-  return `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}\n${page.join('')}`
+  return [
+    `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}`,
+    ...lines.flatMap(([sign, text]) => {
+      const [first = '', ...rest] = wrap(style.plain(text), style, '    ')
+      return [`  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`, ...rest]
+    }),
+  ]
 }
 
 const integrityLine = ({ problem, backup, isAway }: VerifyResult): Line => {

@@ -1,17 +1,24 @@
 import { figure } from '../../core/format.ts'
-import { createReadStream } from 'node:fs'
 import { readNames } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
 import { oneLine } from '../../health/sections/fact.ts'
-import { type LedgerBatch, type LedgerRow, readLedger } from './ledger.ts'
+import { type LedgerBatch, type LedgerRow, readLedger, recordingOf } from './ledger.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../terminal/io.ts'
+import {
+  type Io,
+  isInterrupted,
+  reportInterrupted,
+  writeAll,
+  type CommandContext,
+  searchPath,
+} from '../../terminal/io.ts'
 import type { Tone } from '../../domain/health.ts'
+import type { OutputOptions } from '../../terminal/output.ts'
 import { wrap, createStyle, type Style } from '../../terminal/style.ts'
 import { createProgress } from '../../terminal/progress.ts'
 
-export interface Options extends ConfigOptions {
+interface Options extends ConfigOptions, OutputOptions {
   readonly follow?: true
   readonly lines?: number
   readonly since?: number
@@ -19,8 +26,6 @@ export interface Options extends ConfigOptions {
   readonly file?: string
   readonly names?: true
   readonly finalized?: true
-  readonly json?: true
-  readonly color: boolean
 }
 
 const NEWEST = 20
@@ -34,7 +39,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
   }
   const { config } = configOf(io, options)
   const { clock, signal } = io
-  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath(io)
   const hasRange = since !== undefined || until !== undefined || file !== undefined
   const progress = createProgress(io)
   try {
@@ -76,18 +81,10 @@ const NOTHING =
 const namesOf = ({ names }: Options, file: string | null): ReadonlyMap<string, string> =>
   names && file !== null ? readNames(file) : new Map<string, string>()
 
-const recordingOf = (io: Io, file: string | undefined) => {
-  if (file === undefined) return {}
-  // Opened when it is read: an error of a stream without listeners would end the process.
-  const recording = () =>
-    file === '-' ? { name: 'standard input', bytes: io.stdin } : { name: file, bytes: createReadStream(file) }
-  return { recording }
-}
-
 /** Prints rows as text lines, as one JSON document, or as one document per line. */
 const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>) => {
   const { json = false, follow = false, finalized = false } = options
-  const style = createStyle(io, { color: options.color })
+  const style = createStyle(io, options)
   const lines = createLedgerLines({ style, names, showsFinalized: finalized })
   let last: LedgerBatch | undefined
   let shown = 0

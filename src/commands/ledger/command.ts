@@ -1,26 +1,21 @@
-import { Command } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readCount, readTime } from '../../terminal/option-values.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
-import type { Options } from './action.ts'
 
 /** `chain-agent ledger`: one line per block, with the rounds that produced no block. */
-export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
-  const moment = readTime(io.clock)
-  return configOptions(new Command('ledger'))
-    .option('-f, --follow', 'print new blocks until Ctrl-C')
-    .option('-n, --lines <number>', 'the last N blocks; default 20, without a time and a file', readCount('blocks'))
-    .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', moment)
-    .option('-U, --until <time>', 'end', moment)
-    .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
-    .option('--names', 'names instead of keys, from names.file in the configuration')
-    .option('--finalized', 'also print finalized blocks; by default they are only counted')
-    .option('--json', 'as JSON; one line per event with --follow')
-    .option('--no-color', 'without colour')
-    .addHelpText(
-      'after',
-      `
-Reads the ledger stream of the service ledger-tail, which is optional: start it
+export const ledgerCommand = defineCommand({
+  options: (command, { clock }) =>
+    configOptions(command)
+      .option('-f, --follow', 'print new blocks until Ctrl-C')
+      .option('-n, --lines <number>', 'the last N blocks; default 20, without a time and a file', readCount('blocks'))
+      .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', readTime(clock))
+      .option('-U, --until <time>', 'end', readTime(clock))
+      .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
+      .option('--names', 'names instead of keys, from names.file in the configuration')
+      .option('--finalized', 'also print finalized blocks; by default they are only counted')
+      .option('--json', 'as JSON; one line per event with --follow')
+      .option('--no-color', 'without colour'),
+  help: `Reads the ledger stream of the service ledger-tail, which is optional: start it
 to use this command. Each line has the time at which the block was seen (UTC),
 its round and number, transactions, its proposer, and the delay after its own
 timestamp. Own blocks, timeouts and skipped rounds are marked. Exit code 1 if
@@ -30,9 +25,5 @@ Examples:
   chain-agent ledger -f
   chain-agent ledger --since 10m --names
   journalctl -u chain-ledger-tail -o json | chain-agent ledger --file -`,
-    )
-    .action(async (options: Options, command: Command) => {
-      const { printLedger } = await import('./action.ts')
-      await printLedger({ io, exit, options, command })
-    })
-}
+  load: async () => (await import('./action.ts')).printLedger,
+})

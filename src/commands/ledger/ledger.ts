@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { createRecentSet } from '../../collectors/shared/recent-set.ts'
 import {
   type FinalizedBlock,
@@ -15,7 +16,7 @@ import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import { findOwnKey } from '../shared/own-key.ts'
 import { type Batch, readJournal } from '../shared/journal-reader.ts'
-import type { SourceOverrides } from '../../terminal/io.ts'
+import type { Io, SourceOverrides } from '../../terminal/io.ts'
 
 interface Ownership {
   /** Null if the key of the node is unknown. */
@@ -261,4 +262,13 @@ const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
     return blocks > most
   })
   return events.slice(first + 1)
+}
+
+/** The recording of --file. */
+export const recordingOf = ({ stdin }: Pick<Io, 'stdin'>, file: string | undefined) => {
+  if (file === undefined) return {}
+  // Opened when it is read: an error of a stream without listeners would end the process.
+  const recording = () =>
+    file === '-' ? { name: 'standard input', bytes: stdin } : { name: file, bytes: createReadStream(file) }
+  return { recording }
 }

@@ -1,14 +1,22 @@
 import { openLogs, type ShownLine } from './logs.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../terminal/io.ts'
+import {
+  type Io,
+  isInterrupted,
+  reportInterrupted,
+  writeAll,
+  type CommandContext,
+  searchPath,
+} from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Tone } from '../../domain/health.ts'
 import { createStyle, type Style, wrap } from '../../terminal/style.ts'
 import { sanitize } from '../../core/redaction/redact.ts'
 import { type ClockStep, describeStep } from '../../sources/journal-order.ts'
 
-export interface Options extends ConfigOptions {
+interface Options extends ConfigOptions {
+  readonly service: string
   readonly follow?: true
   readonly since?: number
   readonly until?: number
@@ -19,16 +27,13 @@ export interface Options extends ConfigOptions {
 
 const NEWEST = 50
 
-export const printLogs = async (
-  { io, exit, options, command }: CommandContext<Options>,
-  word: string,
-): Promise<void> => {
-  const { follow = false, since, until, grep, output } = options
+export const printLogs = async ({ io, exit, options, command }: CommandContext<Options>): Promise<void> => {
+  const { service: word, follow = false, since, until, grep, output } = options
   if (follow && until !== undefined) {
     command.error('error: --follow and --until exclude each other', { exitCode: 2 })
   }
   const { config } = configOf(io, options)
-  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath(io)
   const { clock, signal } = io
   const logs = openLogs({ config, clock, path, signal, ...io.overrides })
   const progress = createProgress(io)

@@ -1,30 +1,26 @@
-import { Argument, Command, Option } from 'commander'
+import { Argument, Option } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readCount, readTime } from '../../terminal/option-values.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
-import type { Options } from './action.ts'
 
 /** `chain-agent logs SERVICE`: the log of a service, with secrets redacted. */
-export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
-  const moment = readTime(io.clock)
-  return configOptions(new Command('logs'))
-    .addArgument(
-      new Argument('<service>', 'bft, execution, rpc, ledger-tail, otelcol, cruft or agent, or the name of the unit'),
-    )
-    .option('-f, --follow', 'print new lines until Ctrl-C')
-    .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', moment)
-    .option('-U, --until <time>', 'end', moment)
-    .option('-n, --lines <number>', 'the last N lines; default 50, without a time', readCount('lines'))
-    .option('-g, --grep <pattern>', 'lines that match; case-sensitive if the pattern has a capital letter')
-    .addOption(
-      new Option('-o, --output <form>', 'short: for reading; raw: unchanged lines; json')
-        .choices(['short', 'raw', 'json'])
-        .default('short'),
-    )
-    .addHelpText(
-      'after',
-      `
-Redacts passwords, tokens, keys, values after such names, and long hexadecimal
+export const logsCommand = defineCommand({
+  options: (command, { clock }) =>
+    configOptions(command)
+      .addArgument(
+        new Argument('<service>', 'bft, execution, rpc, ledger-tail, otelcol, cruft or agent, or the name of the unit'),
+      )
+      .option('-f, --follow', 'print new lines until Ctrl-C')
+      .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', readTime(clock))
+      .option('-U, --until <time>', 'end', readTime(clock))
+      .option('-n, --lines <number>', 'the last N lines; default 50, without a time', readCount('lines'))
+      .option('-g, --grep <pattern>', 'lines that match; case-sensitive if the pattern has a capital letter')
+      .addOption(
+        new Option('-o, --output <form>', 'short: for reading; raw: unchanged lines; json')
+          .choices(['short', 'raw', 'json'])
+          .default('short'),
+      ),
+  help: `Redacts passwords, tokens, keys, values after such names, and long hexadecimal
 strings. Public keys, abbreviated ids, and hashes after a name that identifies
 them are kept. Times are UTC. Lines are in the order in which they were
 written; if the clock of the host was set, a note has the step.
@@ -33,9 +29,5 @@ Examples:
   chain-agent logs bft -f
   chain-agent logs execution --since 10m --grep 'LOG_(WARNING|ERROR)'
   chain-agent logs rpc -o json -n 1000 | jq 'select(.level == "ERROR")'`,
-    )
-    .action(async (word: string, options: Options, command: Command) => {
-      const { printLogs } = await import('./action.ts')
-      await printLogs({ io, exit, options, command }, word)
-    })
-}
+  load: async () => (await import('./action.ts')).printLogs,
+})

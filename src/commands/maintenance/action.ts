@@ -14,23 +14,22 @@ import { staleAfter } from '../../core/collector.ts'
 import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
 import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
 
-export interface StartOptions extends ConfigOptions {
+interface StartOptions extends ConfigOptions {
+  /** In milliseconds. */
+  readonly duration: number
   readonly reason: (typeof MAINTENANCE_REASONS)[number]
   readonly note?: string
 }
 
-export type ShowOptions = ConfigOptions & { readonly json?: true }
+type ShowOptions = ConfigOptions & { readonly json?: true }
 
-export const startMaintenance = async (
-  { io, exit, options }: ActionContext<StartOptions>,
-  span: number,
-): Promise<void> => {
+export const startMaintenance = async ({ io, exit, options }: ActionContext<StartOptions>): Promise<void> => {
   const { config } = configOf(io, options)
   const announcements = openAnnouncements(config)
   // A file that cannot be parsed is replaced, as the agent's log advises.
   const before = await announcements.read().catch(() => undefined)
   const startedAt = io.clock.now()
-  const { reason, note = null } = options
+  const { duration: span, reason, note = null } = options
   const maintenance = { reason, note, startedAt, until: startedAt + span }
   await announcements.write(maintenance)
   if (before && isActive(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)

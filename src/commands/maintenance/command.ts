@@ -1,22 +1,12 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
 import { minute, parseDuration } from '../../core/units.ts'
-import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
-import type { StartOptions, ShowOptions } from './action.ts'
-
-type Exit = (code: ExitCode) => void
+import { configOptions } from '../../terminal/config-options.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 
 /** `chain-agent maintenance`: suppresses alerts about the node while its operator works on it. */
-export const maintenanceCommand = (io: Io, exit: Exit): Command =>
-  new Command('maintenance')
-    .addCommand(startCommand(io, exit))
-    .addCommand(endCommand(io, exit))
-    .addCommand(showCommand(io, exit))
-    .addHelpText(
-      'after',
-      `
-The running agent reads the window within seconds and exports
+export const maintenanceCommand = defineCommand({
+  help: `The running agent reads the window within seconds and exports
 chain_agent_maintenance{reason}, which the alert rules use. \`start\` and \`end\`
 wait until the agent reports the change; if it does not, they exit with status 1
 and the reason. The window ends by itself and survives a restart of the agent.
@@ -26,35 +16,30 @@ Examples:
   sudo chain-agent maintenance start 30m --reason upgrade
   chain-agent maintenance show
   sudo chain-agent maintenance end`,
-    )
+  subcommands: () => ({ start: startCommand, end: endCommand, show: showCommand }),
+})
 
-const startCommand = (io: Io, exit: Exit): Command =>
-  configOptions(new Command('start'))
-    .description('start a window now; it ends by itself')
-    .argument('<duration>', 'maximum length: 30m, 2h', readDuration)
-    .addOption(new Option('--reason <reason>', 'why').choices(MAINTENANCE_REASONS).default('other'))
-    .option('--note <text>', 'free text; shown by `show` and in the API, in no metric')
-    .action(async (span: number, options: StartOptions) => {
-      const { startMaintenance } = await import('./action.ts')
-      await startMaintenance({ io, exit, options }, span)
-    })
+const startCommand = defineCommand({
+  summary: 'start a window now; it ends by itself',
+  options: (command) =>
+    configOptions(command)
+      .argument('<duration>', 'maximum length: 30m, 2h', readDuration)
+      .addOption(new Option('--reason <reason>', 'why').choices(MAINTENANCE_REASONS).default('other'))
+      .option('--note <text>', 'free text; shown by `show` and in the API, in no metric'),
+  load: async () => (await import('./action.ts')).startMaintenance,
+})
 
-const endCommand = (io: Io, exit: Exit): Command =>
-  configOptions(new Command('end'))
-    .description('end the window now')
-    .action(async (options: ConfigOptions) => {
-      const { endMaintenance } = await import('./action.ts')
-      await endMaintenance({ io, exit, options })
-    })
+const endCommand = defineCommand({
+  summary: 'end the window now',
+  options: configOptions,
+  load: async () => (await import('./action.ts')).endMaintenance,
+})
 
-const showCommand = (io: Io, exit: Exit): Command =>
-  configOptions(new Command('show'))
-    .description('print the current window; exit status 1 when there is none')
-    .option('--json', 'as JSON')
-    .action(async (options: ShowOptions) => {
-      const { showMaintenance } = await import('./action.ts')
-      await showMaintenance({ io, exit, options })
-    })
+const showCommand = defineCommand({
+  summary: 'print the current window; exit status 1 when there is none',
+  options: (command) => configOptions(command).option('--json', 'as JSON'),
+  load: async () => (await import('./action.ts')).showMaintenance,
+})
 
 const MAX_DURATION_MS = 7 * 24 * 60 * minute
 

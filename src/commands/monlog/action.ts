@@ -7,21 +7,20 @@ import type { MonlogReport } from './report.ts'
 import { LONGEST_MS, type RangeStart } from './time-range.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import type { Io, CommandContext } from '../../terminal/io.ts'
+import { type Io, type CommandContext, searchPath } from '../../terminal/io.ts'
 import { renderReport, type RenderOptions, shortLine } from './page.ts'
 import { createNameOf, shownLine } from './rows.ts'
 import { createProgress } from '../../terminal/progress.ts'
+import { linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { watch } from '../../terminal/watch.ts'
 
-export interface MonlogOptions extends ConfigOptions {
+interface MonlogOptions extends ConfigOptions, OutputOptions {
   readonly raw?: true
   readonly names?: true
-  readonly color: boolean
   readonly since?: RangeStart
   readonly until?: number
   readonly file?: string
-  readonly json?: true
   /** The interval in seconds. */
   readonly watch?: number
 }
@@ -31,7 +30,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
   const { file: namesFile } = config.names
   const names = options.names && namesFile !== null ? readNames(namesFile) : undefined
   const page = {
-    style: createStyle(io, { color: options.color }),
+    style: createStyle(io, options),
     nameOf: createNameOf(names ?? new Map()),
     isNamesFileMissing: options.names === true && names === undefined,
     ownKey: config.node.publicKey,
@@ -44,7 +43,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
       config,
       ...times,
       clock: io.clock,
-      path: io.env['PATH'] ?? '/usr/bin:/bin',
+      path: searchPath(io),
       signal: io.signal,
       recording: options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
       onLines: (lines) => progress.show(`Reading the log: ${figure(lines)} lines`),
@@ -68,7 +67,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
     exit(2)
     return
   }
-  io.stdout.write(`${linesOf(report).join('\n')}\n`)
+  io.stdout.write(linesText(linesOf(report)))
   exit(report.verdict.exitCode)
 }
 

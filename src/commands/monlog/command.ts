@@ -1,41 +1,39 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
+import type { Clock } from '../../core/clock.ts'
 import { parseDuration } from '../../core/units.ts'
 import type { RangeStart } from './time-range.ts'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
 import { readWatchSeconds } from '../../terminal/watch.ts'
-import type { MonlogOptions } from './action.ts'
 
 /** `chain-agent monlog`: analyses the last 60 seconds of the consensus log. */
-export const monlogCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('monlog'))
-    .option('-r, --raw', 'also print the newest 10 log lines in full, with secrets redacted')
-    .option('-n, --names', 'print names instead of keys, from the file set by names.file')
-    .option('--no-color', 'without colour')
-    .addOption(
-      new Option('--since <time>', 'start: a duration such as 10m or a UTC time, at most 1 h before the end')
-        .argParser(readSince(io))
-        .default(undefined, '60s'),
-    )
-    .addOption(
-      new Option('--until <time>', 'end, for a reproducible report')
-        .argParser(readTime(io.clock))
-        .default(undefined, 'now'),
-    )
-    .option('--file <file|->', 'read a file instead of the journal, or - for standard input')
-    .option('--json', 'as JSON; with --watch one document per line')
-    .addOption(
-      // Reading a minute of a log at DEBUG takes seconds of CPU time.
-      new Option('--watch [seconds]', 'refresh every N seconds (default 10)')
-        .argParser(readWatchSeconds)
-        .preset('10')
-        .conflicts(['until', 'file']),
-    )
-    .addHelpText(
-      'after',
-      `
-Each minute is analysed separately, and --since is rounded up to whole minutes.
+export const monlogCommand = defineCommand({
+  options: (command, { clock }) =>
+    configOptions(command)
+      .option('-r, --raw', 'also print the newest 10 log lines in full, with secrets redacted')
+      .option('-n, --names', 'print names instead of keys, from the file set by names.file')
+      .option('--no-color', 'without colour')
+      .addOption(
+        new Option('--since <time>', 'start: a duration such as 10m or a UTC time, at most 1 h before the end')
+          .argParser(readSince(clock))
+          .default(undefined, '60s'),
+      )
+      .addOption(
+        new Option('--until <time>', 'end, for a reproducible report')
+          .argParser(readTime(clock))
+          .default(undefined, 'now'),
+      )
+      .option('--file <file|->', 'read a file instead of the journal, or - for standard input')
+      .option('--json', 'as JSON; with --watch one document per line')
+      .addOption(
+        // Reading a minute of a log at DEBUG takes seconds of CPU time.
+        new Option('--watch [seconds]', 'refresh every N seconds (default 10)')
+          .argParser(readWatchSeconds)
+          .preset('10')
+          .conflicts(['until', 'file']),
+      ),
+  help: `Each minute is analysed separately, and --since is rounded up to whole minutes.
 The health verdict is that of the newest minute; earlier findings are listed
 with their time. Without names.file, -n shows keys. --file reads output of
 \`journalctl -u UNIT --all -o json\`, or the lines as the service wrote them; the
@@ -53,15 +51,12 @@ Examples:
   chain-agent monlog --since 15m
   chain-agent monlog --since '2026-05-02 08:00' --until '2026-05-02 08:10'
   zcat node.log.gz | chain-agent monlog --file -`,
-    )
-    .action(async (options: MonlogOptions, command: Command) => {
-      const { printAnalysis } = await import('./action.ts')
-      await printAnalysis({ io, exit, options, command })
-    })
+  load: async () => (await import('./action.ts')).printAnalysis,
+})
 
 /** A duration counts back from the end of the range. */
 const readSince =
-  ({ clock }: Io) =>
+  (clock: Clock) =>
   (text: string): RangeStart => {
     const ago = parseDuration(text.replace(/^-/, ''))
     return ago === undefined ? { at: readTime(clock)(text) } : { ago }

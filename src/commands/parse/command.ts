@@ -1,16 +1,22 @@
-import { Argument, Command } from 'commander'
-import { formats } from '../../parsers/formats.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { Argument } from 'commander'
+import { defineCommand } from '../../terminal/define-command.ts'
+import type { ActionContext, Io } from '../../terminal/io.ts'
+import { jsonText } from '../../terminal/output.ts'
+import { describeFileError, ParseError, SourceError } from '../../core/errors.ts'
+import { size as sizeOf } from '../../core/format.ts'
+import { toJson } from '../../core/json.ts'
+import { type Format, formats } from '../../parsers/formats.ts'
+import { withoutPrintedPrefix } from '../../parsers/journal.ts'
 
 /** `chain-agent parse`: prints the parsed content of a file. */
-export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  new Command('parse')
-    .addArgument(new Argument('<format>', 'the format').choices(formats.map(({ name }) => name)))
-    .argument('[file]', 'the file, or - for standard input, which is the default')
-    .addHelpText(
-      'after',
-      `
-Formats:
+export const parseCommand = defineCommand({
+  options: (command) =>
+    command
+      .addArgument(new Argument('<format>', 'the format').choices(formats.map(({ name }) => name)))
+      .argument('[file]', 'the file, or - for standard input, which is the default'),
+  help: `Formats:
 ${formats.map(({ name, help, shape }) => `  ${name.padEnd(13)} ${help}${shape === 'lines' ? ' (one result per line)' : ''}`).join('\n')}
 
 64-bit numbers are decimal strings, unknown is null. Exit code 0 if something
@@ -20,8 +26,83 @@ with their number.
 Examples:
   chain-agent parse ledger-tail ledger.jsonl
   systemctl show sshd | chain-agent parse systemctl`,
-    )
-    .action(async (name: string, file: string | undefined) => {
-      const { parseInput } = await import('./action.ts')
-      await parseInput({ io, exit, options: {} }, name, file)
-    })
+  load: () => parseInput,
+})
+
+const parseInput = async ({
+  io,
+  exit,
+  options,
+}: ActionContext<{ readonly format: string; readonly file?: string }>): Promise<void> => {
+  const { format: name, file } = options
+  const format = formats.find((candidate) => candidate.name === name)
+  if (!format) return
+  const isStdin = file === undefined || file === '-'
+  const text = await (isStdin ? readAll(io.stdin, 'standard input') : readAll(createReadStream(file), file))
+  const parse = await format.load()
+  const parsed = format.shape === 'lines' ? parseLines(io, { ...format, parse }, text) : parseWhole(io, parse, text)
+  exit(parsed ? 0 : 1)
+}
+
+type Parse = Awaited<ReturnType<Format['load']>>
+
+const parseWhole = (io: Io, parse: Parse, text: string): boolean => {
+  try {
+    io.stdout.write(jsonText(parse(text)))
+    return true
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+    io.stderr.write(`${error.message}\n`)
+    return false
+  }
+}
+
+const parseLines = (io: Io, format: Format & { readonly parse: Parse }, text: string): boolean => {
+  let parsed = 0
+  let lines = 0
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    lines += 1
+    try {
+      const value = format.parse(withoutPrintedPrefix(line))
+      if (value === null) io.stderr.write(`line ${at + 1}: not in this format, skipped\n`)
+      else {
+        io.stdout.write(`${JSON.stringify(toJson(value))}\n`)
+        parsed += 1
+      }
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
+      io.stderr.write(`line ${at + 1}: ${error.message}\n`)
+    }
+  }
+  if (parsed === 0) {
+    const count = lines === 1 ? '1 line was read, and it is not' : `${lines} lines were read, and none is`
+    io.stderr.write(`${count} in the format ${format.name}.\n`)
+  }
+  return parsed > 0
+}
+
+/** For files that an operator inspects; the agent itself reads with lower limits. */
+const MAX_BYTES = 256 * 1024 * 1024
+
+const readAll = async (input: Readable, name: string): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    const stream: AsyncIterable<Uint8Array> = input
+    for await (const bytes of stream) {
+      size += bytes.length
+      if (size > MAX_BYTES) {
+        throw new SourceError({
+          doing: `read ${name}`,
+          happened: `it is larger than ${sizeOf(MAX_BYTES)}`,
+        })
+      }
+      chunks.push(bytes)
+    }
+  } catch (error) {
+    if (error instanceof SourceError) throw error
+    throw new SourceError({ doing: `read ${name}`, ...describeFileError(error) }, { cause: error })
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,5 +1,3 @@
-import { toJson } from '../../core/json.ts'
-import { sanitize } from '../../core/redaction/redact.ts'
 import { shortDuration } from '../../core/format.ts'
 import { RESTART_MS, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
 import { diagnose, isPlannable, recoveryLine } from '../../health/diagnosis.ts'
@@ -8,39 +6,40 @@ import { verdictLine } from '../../terminal/diagnosis.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { unlessInterrupted, type ActionContext } from '../../terminal/io.ts'
 import type { Tone } from '../../domain/health.ts'
-import { wrap, createStyle, type Style } from '../../terminal/style.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import { wrap, type Style } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
-export type RecoverOptions = ConfigOptions & { readonly json?: true; readonly color: boolean }
-
-export const recover = async ({ io, exit, options }: ActionContext<RecoverOptions>): Promise<void> => {
+export const recover = async ({ io, exit, options }: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
   const { snapshot } = data
   const diagnosis = diagnose(snapshot)
   const { recovery, word, sentence } = diagnosis
   const restart = isPlannable(diagnosis) ? restartWindow({ ...snapshot, span: RESTART_MS }) : null
-  if (options.json) {
-    const { at, origin } = snapshot
-    const document = {
-      at: new Date(at).toISOString(),
-      origin,
-      verdict: { word, sentence },
-      ...recovery,
-      restart: restart === null ? null : { isSafe: restart.isSafe, summary: restart.summary },
-    }
-    io.stdout.write(`${JSON.stringify(toJson(document), undefined, 2)}\n`)
-  } else {
-    const style = createStyle(io, { color: options.color })
-    const lines = [verdictLine(diagnosis, style), ...renderAdvice(recovery, style), ...restartLine(restart, style)]
-    io.stdout.write(`${lines.join('\n')}\n`)
-  }
+  printResult(
+    { io, options },
+    {
+      document: () => ({
+        at: new Date(snapshot.at).toISOString(),
+        origin: snapshot.origin,
+        verdict: { word, sentence },
+        ...recovery,
+        restart: restart === null ? null : { isSafe: restart.isSafe, summary: restart.summary },
+      }),
+      lines: (style) => [
+        verdictLine(diagnosis, style),
+        ...renderAdvice(recovery, style),
+        ...restartLine(restart, style),
+      ],
+    },
+  )
   exit(recovery.exitCode)
 }
 
 const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
   const { path, why, steps, notNow, sources, runbook } = advice
-  const [first = '', ...rest] = wrap(plain(recoveryLine(advice), style), style)
+  const [first = '', ...rest] = wrap(style.safe(recoveryLine(advice)), style)
   return [
     style.paint(TONES[path] ?? 'bad', first),
     ...rest,
@@ -56,7 +55,7 @@ const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] =
 const restartLine = (restart: RestartWindow | null, style: Style): readonly string[] =>
   restart === null
     ? []
-    : ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${plain(restart.summary, style)}.`, style)]
+    : ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${style.safe(restart.summary)}.`, style)]
 
 const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {
   none: 'good',
@@ -71,7 +70,7 @@ const section = (title: string, texts: readonly string[], style: Style): readonl
         '',
         style.paint('strong', title),
         ...texts.flatMap((text, index) =>
-          item(title === 'What to do' ? `${index + 1}.` : '-', plain(text, style), style),
+          item(title === 'What to do' ? `${index + 1}.` : '-', style.safe(text), style),
         ),
       ]
 
@@ -86,6 +85,3 @@ const item = (mark: string, text: string, style: Style): readonly string[] => {
     ...(command === undefined ? [] : [`${indent}  ${style.paint('strong', command)}`]),
   ]
 }
-
-/** The texts may include log lines: control characters must not reach the terminal. */
-const plain = (text: string, style: Style): string => style.plain(sanitize(text))

@@ -4,18 +4,16 @@ import { type ReplayReport, replay } from './replay.ts'
 import { incidentsOf } from './incidents.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { reportInterrupted, type CommandContext } from '../../terminal/io.ts'
+import { reportInterrupted, type CommandContext, searchPath } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { createStyle } from '../../terminal/style.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { replayAsJson, replayPage } from './page.ts'
 
-export interface ReplayCommandOptions extends ConfigOptions {
+interface ReplayCommandOptions extends ConfigOptions, OutputOptions {
   readonly since?: number
   readonly until?: number
   readonly file?: string
   readonly services?: string
-  readonly json?: true
-  readonly color: boolean
 }
 
 export const replayJournal = async ({
@@ -38,7 +36,7 @@ export const replayJournal = async ({
     report = await replay({
       config,
       clock: io.clock,
-      path: io.env['PATH'] ?? '/usr/bin:/bin',
+      path: searchPath(io),
       signal: io.signal,
       ...(file !== undefined && { file: file === '-' ? io.stdin : file }),
       ...(since !== undefined && { since }),
@@ -60,10 +58,7 @@ export const replayJournal = async ({
   if (!report.isWhole && report.entries === 0) return
   const incidents = incidentsOf(report.firings)
   const summary = { ...report, incidents, tookMs: io.clock.elapsed() - startedAt }
-  const lines = options.json
-    ? [JSON.stringify(replayAsJson(summary), undefined, 2)]
-    : replayPage(summary, createStyle(io, { color: options.color }))
-  io.stdout.write(`${lines.join('\n')}\n`)
+  printResult({ io, options }, { document: () => replayAsJson(summary), lines: (style) => replayPage(summary, style) })
   exit(incidents.length === 0 && report.isWhole ? 0 : 1)
 }
 

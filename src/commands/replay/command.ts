@@ -1,24 +1,21 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
-import type { ReplayCommandOptions } from './action.ts'
 
 /** `chain-agent replay`: which alerts would have fired, and when. */
-export const replayCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('replay'))
-    .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(io.clock))
-    .option('-U, --until <moment>', 'end (default: now)', readTime(io.clock))
-    .addOption(
-      new Option('--file <file>', 'read a recording instead of the journal of this host; - for standard input'),
-    )
-    .option('--services <names>', 'only these services: bft,execution,ledger-tail,rpc')
-    .option('--json', 'as JSON')
-    .option('--no-color', 'without colours')
-    .addHelpText(
-      'after',
-      `
-Runs the collectors of the agent on past journal entries. Every 15 seconds of
+export const replayCommand = defineCommand({
+  options: (command, { clock }) =>
+    configOptions(command)
+      .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(clock))
+      .option('-U, --until <moment>', 'end (default: now)', readTime(clock))
+      .addOption(
+        new Option('--file <file>', 'read a recording instead of the journal of this host; - for standard input'),
+      )
+      .option('--services <names>', 'only these services: bft,execution,ledger-tail,rpc')
+      .option('--json', 'as JSON')
+      .option('--no-color', 'without colours'),
+  help: `Runs the collectors of the agent on past journal entries. Every 15 seconds of
 that time it evaluates the alert rules of the agent that need only the journal.
 Entries are evaluated in the order in which they were written; a step of the
 host's clock is a line of its own.
@@ -35,8 +32,5 @@ Examples:
   chain-agent replay --since "2026-03-01 02:00" --until "2026-03-01 04:00" --services bft,ledger-tail
   chain-agent replay --file night.jsonl --json | jq '.incidents[0]'
   ssh node journalctl --all -o json --since -1h | chain-agent replay --file -`,
-    )
-    .action(async (options: ReplayCommandOptions, command: Command) => {
-      const { replayJournal } = await import('./action.ts')
-      await replayJournal({ io, exit, options, command })
-    })
+  load: async () => (await import('./action.ts')).replayJournal,
+})

@@ -1,5 +1,4 @@
 import { duration, figure, utc } from '../../core/format.ts'
-import { sanitize } from '../../core/redaction/redact.ts'
 import { clockTime } from './engine.ts'
 import type { ReplayReport } from './replay.ts'
 import type { RuleSeverity } from '../../health/rules/rule.ts'
@@ -62,7 +61,7 @@ const rowOf = (firing: Firing, { isFirst, to, width, clockOffsets }: RowContext,
   const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
   const head = `${utc(clockTime(beganAt, clockOffsets))}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
-  const message = style.plain(sanitize(summary))
+  const message = style.safe(summary)
   if (style.width === undefined) return [`${sign} ${head}  ${message}`]
   const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
   return [sign + first.slice(1), ...more, ...wrap(message, style, '    ')]

@@ -1,21 +1,19 @@
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { configOf } from '../../terminal/config.ts'
-import { type ActionContext, unlessInterrupted } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, searchPath } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { createStyle, pairs, type Style, wrap } from '../../terminal/style.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import { pairs, type Style, wrap } from '../../terminal/style.ts'
 import { count, duration, figure, joinList, utc, share } from '../../core/format.ts'
 import { toApiJson } from '../../core/json.ts'
-import { sanitize } from '../../core/redaction/redact.ts'
 import { day, second } from '../../core/units.ts'
 import { coverage, outcome, rewardText, totalsOf } from '../duties/action.ts'
 import type { Known } from '../duties/duties.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { type Availability, readReport, type Report, type Restarts } from './report.ts'
 
-export interface ReportCommandOptions extends ConfigOptions {
+interface ReportCommandOptions extends ConfigOptions, OutputOptions {
   readonly since?: number
-  readonly json?: true
-  readonly color: boolean
 }
 
 export const showReport = async ({ io, exit, options }: ActionContext<ReportCommandOptions>): Promise<void> => {
@@ -27,7 +25,7 @@ export const showReport = async ({ io, exit, options }: ActionContext<ReportComm
       {
         config,
         clock: io.clock,
-        path: io.env['PATH'] ?? '/usr/bin:/bin',
+        path: searchPath(io),
         signal: io.signal,
         since: options.since ?? io.clock.now() - 7 * day,
         onProgress: (blocks) => {
@@ -39,8 +37,10 @@ export const showReport = async ({ io, exit, options }: ActionContext<ReportComm
     )
   }).finally(progress.end)
   if (!report) return
-  if (options.json) io.stdout.write(`${JSON.stringify(toApiJson(reportAsJson(report)), undefined, 2)}\n`)
-  else io.stdout.write(`${reportPage(report, createStyle(io, { color: options.color })).join('\n')}\n`)
+  printResult(
+    { io, options },
+    { document: () => toApiJson(reportAsJson(report)), lines: (style) => reportPage(report, style) },
+  )
   exit(0)
 }
 
@@ -85,7 +85,6 @@ const budgetOf = (to: number, { fromAt, objective, known, fresh }: Availability)
 
 const reportPage = (report: Report, style: Style): readonly string[] => {
   const { from, to, availability, duties, restarts, incidents, disk, versions, rewards } = report
-  const plain = (text: string): string => style.plain(sanitize(text))
   const rows: readonly (readonly [string, string])[] = [
     ['availability', known(availability, (value) => availabilityText(to, value))],
     ['own rounds', known(duties, (value) => `${outcome(totalsOf(value)) ?? NO_ROUNDS}. ${coverage(value)}`)],
@@ -110,7 +109,7 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
     ),
     '',
     ...pairs(
-      rows.map(([label, text]) => [label, plain(text)]),
+      rows.map(([label, text]) => [label, style.safe(text)]),
       style,
     ),
     ...(incidents.value?.incidents.length ? ['', 'Incidents:'] : []),
@@ -118,7 +117,7 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
       (incidents.value?.incidents ?? []).map(({ severity, beganAt, endedAt, firings }) => {
         const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
         const names = new Set(firings.map(({ alert, subject }) => `${alert ?? ''} ${subject}`.trim()))
-        return [utc(beganAt), plain(`${severity}, ${lasted}: ${[...names].join(', ')}`)]
+        return [utc(beganAt), style.safe(`${severity}, ${lasted}: ${[...names].join(', ')}`)]
       }),
       style,
     ),

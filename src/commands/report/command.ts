@@ -1,19 +1,15 @@
-import { Command } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
-import type { ReportCommandOptions } from './action.ts'
 
 /** `chain-agent report`: availability, missed rounds, restarts, incidents, disk, versions, rewards. */
-export const reportCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('report'))
-    .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 7d)', readTime(io.clock))
-    .option('--json', 'as JSON')
-    .option('--no-color', 'without colours')
-    .addHelpText(
-      'after',
-      `
-Sources:
+export const reportCommand = defineCommand({
+  options: (command, { clock }) =>
+    configOptions(command)
+      .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 7d)', readTime(clock))
+      .option('--json', 'as JSON')
+      .option('--no-color', 'without colours'),
+  help: `Sources:
   availability  time with a block of at most 30 s, saved by the agent by the
                 hour, for 31 days; an estimate of the delegation programme's
                 uptime, which may be measured in another way
@@ -35,8 +31,5 @@ Examples:
   chain-agent report
   chain-agent report --since 30d
   chain-agent report --json | jq .availability.uptimeRatio`,
-    )
-    .action(async (options: ReportCommandOptions) => {
-      const { showReport } = await import('./action.ts')
-      await showReport({ io, exit, options })
-    })
+  load: async () => (await import('./action.ts')).showReport,
+})

@@ -6,6 +6,7 @@ import { databaseUsedRatio } from '../../domain/agreement.ts'
 import { SourceError } from '../../core/errors.ts'
 import { type Event, isAtLeast } from '../../domain/event.ts'
 import { day, hour, second } from '../../core/units.ts'
+import { lowestFreeRatio } from '../../health/facts.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
@@ -185,18 +186,12 @@ const firingOf = ({ at, to, severity }: Event, subject: string, before: Firing |
 
 export const diskOf = ({ known }: Pick<NodeSnapshot, 'known'>) => {
   const untilCompaction = known.value('chain_storage_compaction_eta_seconds')
-  const free = known.series('chain_host_filesystem_available_bytes').flatMap(({ labels, value }) => {
-    const size = known
-      .series('chain_host_filesystem_size_bytes')
-      .find((one) => Object.entries(labels).every(([name, text]) => one.labels[name] === text))?.value
-    return size === undefined || size === 0 ? [] : [value / size]
-  })
   return {
     databaseUsedRatio: databaseUsedRatio(known) ?? null,
     /** Until the database is compacted, at its growth of the last two days. */
     databaseDaysLeft: untilCompaction === undefined ? null : (untilCompaction * second) / day,
     /** Of the fullest file system. */
-    filesystemFreeRatio: free.length === 0 ? null : Math.min(...free),
+    filesystemFreeRatio: lowestFreeRatio(known) ?? null,
   }
 }
 

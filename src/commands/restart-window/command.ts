@@ -1,19 +1,16 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { hour, parseDuration, second } from '../../core/units.ts'
-import type { RestartWindowOptions } from './action.ts'
 
 /** `chain-agent restart-window`: whether consensus and execution can be restarted together now. */
-export const restartWindowCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('restart-window'))
-    .option('--for <duration>', 'time between stop and start: 30s, 3m (default: 2m)', readSpan)
-    .option('--json', 'as JSON')
-    .option('--no-color', 'without colours')
-    .addHelpText(
-      'after',
-      `
-A restart is safe when consensus and execution run, the node keeps up, a
+export const restartWindowCommand = defineCommand({
+  options: (command) =>
+    configOptions(command)
+      .option('--for <duration>', 'time between stop and start: 30s, 3m (default: 2m)', readSpan)
+      .option('--json', 'as JSON')
+      .option('--no-color', 'without colours'),
+  help: `A restart is safe when consensus and execution run, the node keeps up, a
 majority of the references agrees on the height, few rounds time out, no finding
 shows that a start may fail, the epoch does not end, the node leads no round,
 and the node can catch up afterwards: the blocks of the time away and of twice
@@ -38,11 +35,8 @@ Examples:
   chain-agent restart-window
   chain-agent restart-window --for 30s && sudo systemctl restart ...
   chain-agent restart-window --json | jq '.checks[] | select(.state != "ok")'`,
-    )
-    .action(async (options: RestartWindowOptions) => {
-      const { showRestartWindow } = await import('./action.ts')
-      await showRestartWindow({ io, exit, options })
-    })
+  load: async () => (await import('./action.ts')).showRestartWindow,
+})
 
 const readSpan = (text: string): number => {
   const span = parseDuration(text)

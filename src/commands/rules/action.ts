@@ -8,7 +8,7 @@ import type { Tuning } from '../../health/rules/tuning.ts'
 import { alertProblem, readLimits, type WrittenLimits } from '../../health/rules/read-limits.ts'
 import { writeFiles } from '../shared/write-files.ts'
 
-export interface RulesOptions {
+interface RulesOptions {
   readonly config?: string
   readonly output?: string
   readonly format: 'prometheus' | 'prometheusrule'

@@ -1,41 +1,38 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { fileOption } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readPageUrl } from '../../terminal/option-values.ts'
-import type { RulesOptions } from './action.ts'
 
 /** `chain-agent rules`: the alert rules with the links, limits and switches of an installation. */
-export const rulesCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  fileOption(new Command('rules'))
-    .option(
-      '-o, --output <directory>',
-      'write one file per subject into this directory; default: one document on stdout',
-    )
-    .addOption(
-      new Option('--format <format>', 'rule files, or custom resources of the Prometheus Operator')
-        .choices(['prometheus', 'prometheusrule'])
-        .default('prometheus'),
-    )
-    .option('--runbooks <url>', 'where you publish docs/runbooks; {alert} stands for the name', readPageUrl)
-    .option('--dashboards <url>', 'the address of Grafana', readPageUrl)
-    .option('--job <name>', 'the scrape job of the agents (default: chain-agent)', readJob)
-    .option(
-      '--set <rule.setting=value>',
-      'a limit: RULE.limit, .warning, .critical or .for; repeatable',
-      addSetting,
-      NONE,
-    )
-    .option('--disable <alert>', 'leave out an alert; repeatable', addWord, NONE)
-    .option(
-      '--labels <names>',
-      'labels of your targets that every rule keeps, separated by commas (default: cluster)',
-      readLabels,
-    )
-    .option('--resource-label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE)
-    .addHelpText(
-      'after',
-      `
-The rules are those of alerts/*.rules.yaml. The keys health.limits,
+export const rulesCommand = defineCommand({
+  options: (command) =>
+    fileOption(command)
+      .option(
+        '-o, --output <directory>',
+        'write one file per subject into this directory; default: one document on stdout',
+      )
+      .addOption(
+        new Option('--format <format>', 'rule files, or custom resources of the Prometheus Operator')
+          .choices(['prometheus', 'prometheusrule'])
+          .default('prometheus'),
+      )
+      .option('--runbooks <url>', 'where you publish docs/runbooks; {alert} stands for the name', readPageUrl)
+      .option('--dashboards <url>', 'the address of Grafana', readPageUrl)
+      .option('--job <name>', 'the scrape job of the agents (default: chain-agent)', readJob)
+      .option(
+        '--set <rule.setting=value>',
+        'a limit: RULE.limit, .warning, .critical or .for; repeatable',
+        addSetting,
+        NONE,
+      )
+      .option('--disable <alert>', 'leave out an alert; repeatable', addWord, NONE)
+      .option(
+        '--labels <names>',
+        'labels of your targets that every rule keeps, separated by commas (default: cluster)',
+        readLabels,
+      )
+      .option('--resource-label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE),
+  help: `The rules are those of alerts/*.rules.yaml. The keys health.limits,
 health.disable and health.objective of the configuration change them, and
 --set and --disable override the configuration. The running agent evaluates the
 same rules: set limits in its configuration, so that its health agrees with
@@ -53,11 +50,8 @@ Examples:
   chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
   chain-agent rules --set ChainExecutionSlow.limit=400ms --set ChainBehind.for=1m --disable ChainSmtActive
   chain-agent rules --format prometheusrule --resource-label release=prometheus | kubectl apply --server-side -f -`,
-    )
-    .action(async (options: RulesOptions) => {
-      const { writeRules } = await import('./action.ts')
-      await writeRules({ io, exit, options })
-    })
+  load: async () => (await import('./action.ts')).writeRules,
+})
 
 const NONE: readonly string[] = []
 

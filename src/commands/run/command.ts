@@ -1,15 +1,12 @@
 import { waitForAbort } from '../../core/clock.ts'
-import { Command } from 'commander'
 import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
+import { type ActionContext, searchPath } from '../../terminal/io.ts'
 
 /** `chain-agent run`: monitor the node until stopped. */
-export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('run'))
-    .addHelpText(
-      'after',
-      `
-SIGHUP (systemctl reload) reloads the configuration: file, environment and
+export const runCommand = defineCommand({
+  options: configOptions,
+  help: `SIGHUP (systemctl reload) reloads the configuration: file, environment and
 options. If it is invalid, the agent logs the error and keeps the previous one.
 Only collectors whose settings changed are restarted, and no log line is lost.
 The log names the keys that need a restart: listen, web, state.directory,
@@ -23,34 +20,36 @@ Examples:
   chain-agent run
   chain-agent run --config /etc/chain-agent/config.yaml
   chain-agent run --listen 127.0.0.1:9900 --set ledger.enabled=false`,
+  load: () => run,
+})
+
+const run = async ({ io, exit, options }: ActionContext<ConfigOptions>): Promise<void> => {
+  const [{ startAgent }, { configOf }, { createLog }, { notifySystemd }] = await Promise.all([
+    import('../../agent/agent.ts'),
+    import('../../terminal/config.ts'),
+    import('../../terminal/logger.ts'),
+    import('./systemd-notify.ts'),
+  ])
+  const read = () => configOf(io, options).config
+  const config = read()
+  const log = createLog(config, io)
+  const path = searchPath(io)
+  const starting = startAgent({ config, clock: io.clock, log, path })
+  io.onHangup?.(() => {
+    // A failure of the start is reported below.
+    void starting.then(
+      (agent) => agent.reload(read),
+      () => undefined,
     )
-    .action(async (options: ConfigOptions) => {
-      const [{ startAgent }, { configOf }, { createLog }, { notifySystemd }] = await Promise.all([
-        import('../../agent/agent.ts'),
-        import('../../terminal/config.ts'),
-        import('../../terminal/logger.ts'),
-        import('./systemd-notify.ts'),
-      ])
-      const read = () => configOf(io, options).config
-      const config = read()
-      const log = createLog(config, io)
-      const path = io.env['PATH'] ?? '/usr/bin:/bin'
-      const starting = startAgent({ config, clock: io.clock, log, path })
-      io.onHangup?.(() => {
-        // A failure of the start is reported below.
-        void starting.then(
-          (agent) => agent.reload(read),
-          () => undefined,
-        )
-      })
-      const agent = await starting
-      const { host, port } = agent.address
-      log.info(`Serving ${agent.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
-      const complain = (message: string): void => {
-        log.error(message)
-      }
-      await Promise.all([notifySystemd({ ...io, path, complain }), waitForAbort(io.signal)])
-      log.info('Stopping')
-      await agent.stop()
-      exit(0)
-    })
+  })
+  const agent = await starting
+  const { host, port } = agent.address
+  log.info(`Serving ${agent.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
+  const complain = (message: string): void => {
+    log.error(message)
+  }
+  await Promise.all([notifySystemd({ ...io, path, complain }), waitForAbort(io.signal)])
+  log.info('Stopping')
+  await agent.stop()
+  exit(0)
+}

@@ -1,5 +1,5 @@
 import { loadFor } from '../../terminal/config.ts'
-import type { ActionContext, Io } from '../../terminal/io.ts'
+import { type ActionContext, type Io, searchPath } from '../../terminal/io.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { withDeadline } from '../../core/clock.ts'
 import { ConfigError, SourceError } from '../../core/errors.ts'
@@ -9,15 +9,14 @@ import { createExec } from '../../sources/exec.ts'
 import { createPrefix, type Prefix } from '../../sources/prefix.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'
 
-export interface RunbookOptions {
+interface RunbookOptions {
+  readonly alert?: string
   readonly config?: string
   readonly prefix?: string
 }
 
-export const printRunbook = async (
-  name: string | undefined,
-  { io, exit, options }: ActionContext<RunbookOptions>,
-): Promise<void> => {
+export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookOptions>): Promise<void> => {
+  const { alert: name } = options
   const runbooks = createRunbooks()
   const names = await runbooks.list()
   if (name === undefined) {
@@ -51,7 +50,7 @@ const configuredPrefix = (io: Io, { config: file, prefix }: RunbookOptions): str
 const TIMEOUT = 2 * second
 
 const findPrefix = async ({ clock, env, signal, overrides }: Io, configured: string): Promise<Prefix> => {
-  const path = env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath({ env })
   const readPrefix = createPrefix({ exec: overrides?.exec ?? createExec({ clock, path }), path, configured })
   try {
     return await withDeadline({ clock, signal }, TIMEOUT, (context) => readPrefix(context.signal))

@@ -3,7 +3,7 @@ import { createRuntime, type Offered } from '../../agent/runtime.ts'
 import { collectorStates, readingsOf, settingsOf } from '../../agent/snapshot.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import type { Io } from '../../terminal/io.ts'
+import { type Io, searchPath } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { ConfigSource } from '../../config/load.ts'
@@ -76,7 +76,7 @@ const collectSnapshot = async (
   config: Config,
   onWaiting: WaitOptions['onWaiting'],
 ): Promise<NodeSnapshot> => {
-  const path = env['PATH'] ?? '/usr/bin:/bin'
+  const path = searchPath({ env })
   const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = overrides ?? {}
   const ending = new AbortController()
   setMaxListeners(100, ending.signal)

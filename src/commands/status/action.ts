@@ -3,6 +3,7 @@ import { firstLine } from '../../health/diagnosis.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type Io, unlessInterrupted, type CommandContext } from '../../terminal/io.ts'
+import { linesText } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { chain } from '../../health/sections/chain.ts'
@@ -13,17 +14,15 @@ import { oneLine } from '../../health/sections/fact.ts'
 import { utc } from '../../core/format.ts'
 import { watch, type WatchedPage } from '../../terminal/watch.ts'
 
-export interface StatusOptions extends ConfigOptions {
+interface StatusOptions extends ConfigOptions {
+  readonly section?: string
   readonly json?: true
   /** The interval in seconds. */
   readonly watch?: number
 }
 
-export const showStatus = async (
-  { io, exit, options, command }: CommandContext<StatusOptions>,
-  asked: string | undefined,
-): Promise<void> => {
-  const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
+export const showStatus = async ({ io, exit, options, command }: CommandContext<StatusOptions>): Promise<void> => {
+  const sections = options.section === undefined ? [] : sectionsOf(options.section, { io, options, command })
   const render = async (): Promise<WatchedPage> => {
     const { snapshot, config, source } = await readSnapshot(io, options)
     const page = {
@@ -41,7 +40,7 @@ export const showStatus = async (
   }
   const seen = await unlessInterrupted(io, exit, render)
   if (!seen) return
-  io.stdout.write(`${seen.lines.join('\n')}\n`)
+  io.stdout.write(linesText(seen.lines))
   exit(0)
 }
 

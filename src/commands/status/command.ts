@@ -1,25 +1,18 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
-import type { ExitCode, Io } from '../../terminal/io.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { readWatchSeconds } from '../../terminal/watch.ts'
-import type { StatusOptions } from './action.ts'
 
 /** `chain-agent status`: the current status of the node. */
-export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
-  configOptions(new Command('status'))
-    .argument('[section]', 'a section, a service such as bft, or all; default: an overview')
-    .option('--json', 'as JSON; all sections, unless a section is given')
-    .addOption(
-      new Option('--watch [seconds]', 'refresh every N seconds (default 2)').argParser(readWatchSeconds).preset('2'),
-    )
-    .addHelpText('after', helpText)
-    .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
-      const { showStatus } = await import('./action.ts')
-      await showStatus({ io, exit, options, command }, asked)
-    })
-
-const helpText = `
-Sections:
+export const statusCommand = defineCommand({
+  options: (command) =>
+    configOptions(command)
+      .argument('[section]', 'a section, a service such as bft, or all; default: an overview')
+      .option('--json', 'as JSON; all sections, unless a section is given')
+      .addOption(
+        new Option('--watch [seconds]', 'refresh every N seconds (default 2)').argParser(readWatchSeconds).preset('2'),
+      ),
+  help: `Sections:
   header       host name, date, uptime of consensus, version
   config       network, chain, public keys, own address and its record
   services     the node's units, and its clean-up timer
@@ -56,4 +49,6 @@ Examples:
   chain-agent status storage
   chain-agent status bft
   chain-agent status consensus --watch
-  chain-agent status --json | jq .sections.consensus.blockDifference`
+  chain-agent status --json | jq .sections.consensus.blockDifference`,
+  load: async () => (await import('./action.ts')).showStatus,
+})

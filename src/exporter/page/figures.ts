@@ -1,9 +1,16 @@
-import { databaseUsedRatio, isStarting, isSyncing, newestBlock, USUAL_RATE } from '../../domain/agreement.ts'
+import { databaseUsedRatio, isSyncing, newestBlock } from '../../domain/agreement.ts'
 import { count, duration, figure, share } from '../../core/format.ts'
 import type { Tone } from '../../domain/health.ts'
-import type { SampleIndex } from '../../core/metric.ts'
 import { hour, second } from '../../core/units.ts'
-import { blockAge, servicesDown } from '../../health/facts.ts'
+import {
+  blockAge,
+  blockRate,
+  lowestFreeRatio,
+  NO_WINDOW,
+  noBlockReason,
+  servicesDown,
+  servicesOf,
+} from '../../health/facts.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import { whyUnknown, type View } from '../../health/sections/section.ts'
 import type { Figure } from './elements.ts'
@@ -32,14 +39,7 @@ interface Definition {
   readonly hasHistory: boolean
 }
 
-const syncing = ({ known }: Measured): string | undefined =>
-  isSyncing(known)
-    ? 'statesync: no block until it is complete'
-    : isStarting(known)
-      ? 'start: no block until consensus is live'
-      : undefined
-
-const rateOf = (known: SampleIndex): number => known.value('chain_blocks_per_second') ?? USUAL_RATE
+const noBlock = ({ known }: Measured): string | undefined => noBlockReason(known)
 const seconds = (value: number): string => duration(value * second)
 
 const DEFINITIONS: readonly Definition[] = [
@@ -49,7 +49,7 @@ const DEFINITIONS: readonly Definition[] = [
     measure: ({ known }) => newestBlock(known)?.height,
     text: figure,
     from: ['rpc', 'ledger'],
-    absent: syncing,
+    absent: noBlock,
     hasHistory: false,
   },
   {
@@ -58,10 +58,10 @@ const DEFINITIONS: readonly Definition[] = [
     measure: ({ known }) => known.value('chain_blocks_behind'),
     text: (value) => (value < 0 ? `${count(-value, 'block')} ahead` : count(value, 'block')),
     alert: ['ChainBehind', 'above'],
-    compared: (value, { known }) => value / rateOf(known),
+    compared: (value, { known }) => value / blockRate(known),
     limitText: (limit) => `${limit} s of blocks`,
     from: ['reference', 'rpc', 'status'],
-    absent: syncing,
+    absent: noBlock,
     hasHistory: true,
   },
   {
@@ -72,7 +72,7 @@ const DEFINITIONS: readonly Definition[] = [
     alert: ['ChainBlockStalled', 'above'],
     limitText: seconds,
     from: ['rpc', 'ledger'],
-    absent: syncing,
+    absent: noBlock,
     hasHistory: true,
   },
   {
@@ -95,14 +95,13 @@ const DEFINITIONS: readonly Definition[] = [
     alert: ['ChainBlocksyncWindow', 'below'],
     limitText: (limit) => count(limit, 'block'),
     from: ['reference', 'derived'],
-    absent: () => 'requires own height and network height; none during statesync',
+    absent: () => NO_WINDOW,
     hasHistory: true,
   },
   {
     name: 'services',
     label: 'Services down',
-    measure: ({ known }) =>
-      known.series('chain_service_active').length === 0 ? undefined : servicesDown(known).length,
+    measure: ({ known }) => (servicesOf(known).length === 0 ? undefined : servicesDown(known).length),
     text: (value, { known }) => (value === 0 ? 'none' : `${value}: ${servicesDown(known).join(', ')}`),
     from: ['services'],
     hasHistory: true,
@@ -120,15 +119,7 @@ const DEFINITIONS: readonly Definition[] = [
   {
     name: 'disk',
     label: 'Fullest file system, free',
-    measure: ({ known }) => {
-      const ratios = known.series('chain_host_filesystem_available_bytes').flatMap(({ labels, value }) => {
-        const size = known
-          .series('chain_host_filesystem_size_bytes')
-          .find((one) => Object.entries(labels).every(([name, text]) => one.labels[name] === text))
-        return size === undefined || size.value === 0 ? [] : [value / size.value]
-      })
-      return ratios.length === 0 ? undefined : Math.min(...ratios)
-    },
+    measure: ({ known }) => lowestFreeRatio(known),
     text: share,
     alert: ['ChainDiskFull', 'below'],
     limitText: share,

@@ -1,9 +1,9 @@
 import { joinList, shortDuration } from '../../core/format.ts'
+import { keyFilesOf } from '../facts.ts'
 import { cite } from '../../domain/node-documentation.ts'
 import { migration, migrationCautions } from './database.ts'
 import {
   areKeyFilesElsewhere,
-  keyFiles,
   NEVER_ALONE,
   type RecoveryRule,
   restartAll,
@@ -15,7 +15,7 @@ import { second } from '../../core/units.ts'
 
 /** A keystore is missing or invalid: every start would fail. */
 export const lostKeys: RecoveryRule = (situation) => {
-  const files = keyFiles(situation)
+  const files = keyFilesOf(situation.known)
   const lost = files.filter(({ kind, state }) => kind === 'keystore' && (state === 'missing' || state === 'invalid'))
   // If all files are missing, the configured directory is probably wrong.
   if (lost.length === 0 || areKeyFilesElsewhere(situation)) return undefined

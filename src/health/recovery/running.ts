@@ -1,12 +1,11 @@
 import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
-import { isolationOf, progressText } from '../facts.ts'
+import { BEHIND_BLOCKS, isolationOf, progressText } from '../facts.ts'
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { shortDuration } from '../../core/format.ts'
 import { cite } from '../../domain/node-documentation.ts'
 import { hardReset, hardResetCautions, storageTool } from './database.ts'
 import {
-  BEHIND_BLOCKS,
   NEVER_ALONE,
   NO_REBOOT,
   type RecoveryPlan,

@@ -1,6 +1,16 @@
 import { minute, second } from '../../core/units.ts'
 import { isSyncing, networkHead, USUAL_RATE } from '../../domain/agreement.ts'
-import { blockAge, databaseEvidence, isAdvancing, isNodeDown, servicesDown } from '../facts.ts'
+import {
+  BEHIND_BLOCKS,
+  blockAge,
+  blockRate,
+  databaseEvidence,
+  isAdvancing,
+  isNodeDown,
+  keyFilesOf,
+  servicesDown,
+  servicesOf,
+} from '../facts.ts'
 import { excerpt } from '../../core/errors.ts'
 import { blocksyncWindow, byDefault, statesyncThreshold } from '../../domain/node-distances.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
@@ -38,8 +48,7 @@ const gapOf = (evidence: HealthInput): Gap | undefined => {
   }
   const age = blockAge(evidence)
   if (age === undefined) return undefined
-  const rate = known.value('chain_blocks_per_second') ?? USUAL_RATE
-  return { blocks: Math.floor(age * rate), by: 'age', isAtLeast: false, age }
+  return { blocks: Math.floor(age * blockRate(known)), by: 'age', isAtLeast: false, age }
 }
 
 interface OwnBlock {
@@ -161,7 +170,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     bft,
     execution,
     rpc,
-    hasServices: known.series('chain_service_active').length > 0,
+    hasServices: servicesOf(known).length > 0,
     isMonitored: input.origin === 'agent',
     trouble: new Map([...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(nameAndText)),
     isLogKnown: trouble !== undefined,
@@ -198,16 +207,9 @@ const endedAfterStartOf = (bft: ServiceState, execution: ServiceState): boolean 
   return apart > ONE_START_MS && (execution.exitedAt ?? 0) > bft.startedAt
 }
 
-/** The state of each secret file of the node. */
-export const keyFiles = ({ known }: Pick<Situation, 'known'>) =>
-  known
-    .series('chain_key_file_state')
-    .filter(({ value }) => value === 1)
-    .map(({ labels: { key = '', kind = '', state = '' } }) => ({ key, kind, state }))
-
 /** Whether all key files and backups are missing where they were expected: the node uses another directory, or other keys. */
-export const areKeyFilesElsewhere = (situation: Pick<Situation, 'known'>): boolean => {
-  const files = keyFiles(situation)
+export const areKeyFilesElsewhere = ({ known }: Pick<Situation, 'known'>): boolean => {
+  const files = keyFilesOf(known)
   return files.length > 1 && files.every(({ state }) => state === 'missing')
 }
 
@@ -334,11 +336,7 @@ const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
   return [`${limit}: ${figure(left)} are left, ${duration(millisecondsOf(left, known))} ${basis}.`]
 }
 
-const millisecondsOf = (blocks: number, known: SampleIndex): number =>
-  (blocks / (known.value('chain_blocks_per_second') ?? USUAL_RATE)) * second
-
-/** A difference in blocks that is more than what passes between two requests. */
-export const BEHIND_BLOCKS = 15
+const millisecondsOf = (blocks: number, known: SampleIndex): number => (blocks / blockRate(known)) * second
 
 /** Until the blocksync window closes, while the node falls behind and can still catch up. */
 export const timeLeft = ({ gap, window, known, isSyncing: syncs, isAdvancing: advances }: Situation): string | null => {

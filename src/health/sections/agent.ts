@@ -1,8 +1,6 @@
 import { fact, iso, relativeTime, timeFact } from './fact.ts'
 import { type Section, summary, type View, whyUnknown } from './section.ts'
-import { maintenanceWindow } from '../facts.ts'
-
-const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled }) => enabled)
+import { collectorsOf, maintenanceWindow } from '../facts.ts'
 
 /** The agent, or what this command has read in its place. */
 export const agent: Section = {
@@ -43,9 +41,7 @@ export const agent: Section = {
     },
   ],
   summary: (view) => {
-    const enabled = enabledIn(view)
-    const failing = enabled.filter(({ up }) => up !== true).map(({ name }) => name)
-    const works = `${enabled.length - failing.length} of ${enabled.length} collectors ok`
+    const { text: works, failing } = collectorsOf(view.snapshot.collectors)
     const text = failing.length === 0 ? works : `${works}; failing: ${failing.join(', ')}`
     return summary(
       view.snapshot.origin === 'agent' ? text : `not running; read from the node, ${text}`,

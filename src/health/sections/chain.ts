@@ -2,7 +2,8 @@ import { duration, figure, count } from '../../core/format.ts'
 import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { isStarting, isSyncing, USUAL_RATE } from '../../domain/agreement.ts'
+import { isStarting, isSyncing } from '../../domain/agreement.ts'
+import { blockRate, NO_WINDOW } from '../facts.ts'
 import { limitOf } from '../rules/index.ts'
 import type { Tone } from '../../domain/health.ts'
 
@@ -99,7 +100,7 @@ const inWords = (difference: number): string =>
 const toneIn =
   ({ known }: View) =>
   (difference: number): Tone | undefined => {
-    const seconds = difference / (known.value('chain_blocks_per_second') ?? USUAL_RATE)
+    const seconds = difference / blockRate(known)
     if (seconds > limitOf('ChainBehind', 'critical')) return 'bad'
     return seconds > limitOf('ChainBehind', 'warning') ? 'notice' : undefined
   }
@@ -161,7 +162,7 @@ export const chain: Section = {
         fact(['blocksyncWindow', 'remainingBlocks'], known.value('chain_blocksync_window_remaining_blocks'), {
           label: 'blocksync window left',
           text: (blocks) => count(blocks, 'block'),
-          unknownReason: 'requires own height and network height; none during statesync',
+          unknownReason: NO_WINDOW,
         }),
         fact(['blocksyncWindow', 'remainingSeconds'], known.value('chain_blocksync_window_remaining_seconds'), {
           label: 'window left, time',

@@ -1,5 +1,6 @@
 import { figure, size, count, share } from '../../core/format.ts'
 import type { KERNELS } from '../../collectors/host/definition.ts'
+import { clockOf, filesystemsOf, portsOf } from '../facts.ts'
 import { limitOf } from '../rules/index.ts'
 import { type Fact, fact, iso, timeFact, timeWithAge } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
@@ -36,20 +37,19 @@ export const host: Section = {
   summary: (view) => {
     const { known } = view
     const free = known.value('chain_host_memory_available_ratio')
-    const isKept = known.value('chain_host_clock_synchronized')
-    const offset = known.value('chain_host_clock_offset_seconds')
-    const exposed = exposedPorts(view)
+    const { isSynchronized, offsetSeconds } = clockOf(known)
+    const exposed = portsOf(known)?.exposed ?? []
     const isBlocked = known.series('chain_host_kernel_blocked').some(({ value }) => value === 1)
-    const isOff = isKept === 0 || Math.abs(offset ?? 0) > limitOf('ChainClockDrift', 'warning')
+    const isOff = isSynchronized === false || Math.abs(offsetSeconds ?? 0) > limitOf('ChainClockDrift', 'warning')
     return summary(
       joined([
         isBlocked ? 'known bad kernel' : null,
-        exposed === null || exposed.length === 0 ? null : `ports exposed: ${exposed.join(', ')}`,
+        exposed.length === 0 ? null : `ports exposed: ${exposed.join(', ')}`,
         free === undefined ? null : `memory ${share(free)} free`,
-        isKept === undefined ? null : `clock ${isKept === 1 ? 'synchronized' : 'NOT synchronized'}`,
-        offset === undefined ? null : `off by ${milliseconds(offset)}`,
+        isSynchronized === undefined ? null : `clock ${isSynchronized ? 'synchronized' : 'NOT synchronized'}`,
+        offsetSeconds === undefined ? null : `off by ${milliseconds(offsetSeconds)}`,
       ]),
-      isBlocked || isOff || (exposed !== null && exposed.length > 0) ? 'bad' : undefined,
+      isBlocked || isOff || exposed.length > 0 ? 'bad' : undefined,
     )
   },
 }
@@ -120,16 +120,15 @@ const memoryFacts = (view: View): readonly Fact[] => {
 }
 
 const clockFacts = (view: View): readonly Fact[] => {
-  const { known } = view
   const why = reasonFor(view, 'clock')
-  const isKept = known.value('chain_host_clock_synchronized')
+  const { isSynchronized, offsetSeconds } = clockOf(view.known)
   return [
-    fact('clockSynchronized', isKept === undefined ? null : isKept === 1, {
+    fact('clockSynchronized', isSynchronized, {
       label: 'clock synchronized',
       unknownReason: why,
       tone: (kept) => (kept ? undefined : 'bad'),
     }),
-    fact('clockOffsetSeconds', known.value('chain_host_clock_offset_seconds'), {
+    fact('clockOffsetSeconds', offsetSeconds, {
       label: 'clock ahead by',
       unknownReason: why,
       text: milliseconds,
@@ -138,15 +137,8 @@ const clockFacts = (view: View): readonly Fact[] => {
   ]
 }
 
-/** Null if the ports were not checked. */
-const exposedPorts = ({ known }: View): readonly string[] | null => {
-  const ports = known.series('chain_host_port_exposed')
-  if (ports.length === 0) return null
-  return ports.filter(({ value }) => value === 1).map(({ labels }) => labels['port'] ?? '')
-}
-
 const portFact = (view: View): Fact =>
-  fact('exposedPorts', exposedPorts(view), {
+  fact('exposedPorts', portsOf(view.known)?.exposed, {
     unknownReason: reasonFor(view, 'ports'),
     text: (ports) => ports.join(', ') || 'none',
     tone: (ports) => (ports.length > 0 ? 'bad' : undefined),
@@ -159,11 +151,8 @@ const unreadAspects = (view: View): readonly Fact[] =>
     .map(([aspect, { state }]) => fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }))
 
 const spaceFacts = ({ known, at }: View): readonly Fact[] => [
-  ...known.series('chain_host_filesystem_size_bytes').map(({ labels, value: sizeBytes }) => {
-    const directory = labels['directory'] ?? ''
-    const free = known.value('chain_host_filesystem_available_bytes', { directory })
+  ...filesystemsOf(known).map(({ directory, sizeBytes, availableBytes: free, freeRatio: left }) => {
     const used = known.value('chain_host_directory_bytes', { directory })
-    const left = free === undefined || sizeBytes === 0 ? undefined : free / sizeBytes
     return fact(
       ['directories', directory],
       { sizeBytes, availableBytes: free ?? null, directoryBytes: used ?? null },

@@ -2,6 +2,7 @@ import { joined, type Section, summary, type View } from './section.ts'
 import { duration, figure, count, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { fact, type Fact, iso, relativeTime } from './fact.ts'
+import { isReady } from '../facts.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
 
@@ -105,10 +106,6 @@ export const peers: Section = {
 }
 
 type Readiness = NonNullable<NonNullable<Readings['version']>['forks']>[number]
-
-/** Null where it cannot be reading of something that the fork asks for. */
-const isReady = ({ checks }: Readiness): boolean | null =>
-  checks.some(({ ready }) => ready === false) ? false : checks.every(({ ready }) => ready === true) ? true : null
 
 const inWords = ({ checks, promotionDue }: Readiness): string => {
   const named = (is: boolean | null): string =>
