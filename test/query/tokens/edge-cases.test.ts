@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-const FOLDERS = ['../query/', '../tokens/', '../cli/'].map((folder) => new URL(folder, import.meta.url))
+const FOLDERS = ['../', './', '../../cli/'].map((folder) => new URL(folder, import.meta.url))
 
 const numbers = FOLDERS.flatMap((folder) =>
   readdirSync(folder)
