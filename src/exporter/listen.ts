@@ -2,12 +2,7 @@ import { chmod, rm } from 'node:fs/promises'
 import type { ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { describeFileError, SourceError } from '../core/errors.ts'
-import { SECURITY_HEADERS, type WebServer } from './web.ts'
-
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
+import { type Address, SECURITY_HEADERS, type WebServer } from './web.ts'
 
 export interface ListeningServer {
   /** The bound address, with the assigned port if port 0 was requested. */

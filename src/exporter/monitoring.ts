@@ -5,9 +5,9 @@ import express, { type RequestHandler } from 'express'
 import { asError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { type Handler, limitConnections } from './connections.ts'
-import { MAX_HEADER_BYTES, type Address, listenOn, type ListeningServer } from './listen.ts'
+import { MAX_HEADER_BYTES, listenOn, type ListeningServer } from './listen.ts'
 import { addPage } from './page/document.ts'
-import type { Reject, Web, WebServer } from './web.ts'
+import type { Address, Reject, Web, WebServer } from './web.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
 export interface MonitoringView {

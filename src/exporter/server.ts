@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
 import { type Handler, oneAtATime } from './connections.ts'
-import { type Address, listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
+import { listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { createRoutes, limited, type MonitoringView, OPTIONS, rejectAsText, type Routes } from './monitoring.ts'
 import { addPages, type PagesView } from './page/routes.ts'
-import type { Web } from './web.ts'
+import type { Address, Web } from './web.ts'
 
 /** What the agent's server exports. */
 export interface AgentView extends MonitoringView, PagesView {

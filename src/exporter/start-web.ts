@@ -2,8 +2,7 @@ import { createWebConfigFile, NO_WEB_CONFIG, type WebConfigFile } from '../confi
 import type { Clock } from '../core/clock.ts'
 import type { Reloader } from '../core/reload.ts'
 import { second } from '../core/units.ts'
-import type { Address } from './listen.ts'
-import { createWeb, type Web } from './web.ts'
+import { type Address, createWeb, type Web } from './web.ts'
 
 interface StartWebOptions {
   readonly config: {

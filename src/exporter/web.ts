@@ -15,7 +15,11 @@ import { createMemoizeLast } from '../core/reload.ts'
 import { second } from '../core/units.ts'
 import { createBasicAuth } from './basic-auth.ts'
 import { type Handler, oneAtATime } from './connections.ts'
-import type { Address } from './listen.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
 
 /** A request that is answered before it reaches the handler. */
 export interface Rejection {

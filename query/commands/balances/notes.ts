@@ -1,6 +1,17 @@
 import { excerpt } from '../../../src/core/errors.ts'
 import { UNGUARDED } from '../query/report.ts'
-import type { BalancesReport } from './output.ts'
+import type { RebuiltBalances, TokenContract } from './rebuild.ts'
+import type { Verification } from './verify.ts'
+
+export interface BalancesReport {
+  readonly token: TokenContract
+  readonly rebuilt: RebuiltBalances
+  readonly verified: Verification | null
+  /** Why no balance was compared with the contract, if there is a reason; null if one was. */
+  readonly unverified: string | null
+  readonly decimals: number | null
+  readonly checksum: boolean
+}
 
 /** Limitations of the balances, one sentence each. */
 export const notesOf = ({ token, rebuilt, verified, unverified }: BalancesReport): readonly string[] => {

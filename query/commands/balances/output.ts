@@ -4,20 +4,9 @@ import type { OutOfRange } from '../../tokens/types.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
 import { openOutput, partialPathOf } from '../query/output.ts'
 import { csvLine } from '../query/rows.ts'
-import { notesOf } from './notes.ts'
+import { type BalancesReport, notesOf } from './notes.ts'
 import type { BalancesOptions } from './options.ts'
-import type { RebuiltBalances, TokenContract } from './rebuild.ts'
 import type { Verification } from './verify.ts'
-
-export interface BalancesReport {
-  readonly token: TokenContract
-  readonly rebuilt: RebuiltBalances
-  readonly verified: Verification | null
-  /** Why no balance was compared with the contract, if there is a reason; null if one was. */
-  readonly unverified: string | null
-  readonly decimals: number | null
-  readonly checksum: boolean
-}
 
 interface Line {
   readonly address: string

@@ -1,6 +1,5 @@
-import type { Element } from './functions.ts'
+import type { Element, Evaluation, Expression } from './functions.ts'
 import { keyOf, type Labels } from './series.ts'
-import type { Evaluation, Expression } from './evaluate.ts'
 
 interface Matching {
   /** `on (labels)`; otherwise all labels but these. */

@@ -2,22 +2,16 @@ import type { SyntaxNode } from '@lezer/common'
 import { parser } from '@prometheus-io/lezer-promql'
 import { second } from '../../core/units.ts'
 import { compileBinary } from './binary.ts'
-import { AGGREGATIONS, type Element, RANGE_FUNCTIONS, type RangeSamples, SCALAR_FUNCTIONS } from './functions.ts'
-import { type Labels, type Matcher, type Point, type SeriesSource } from './series.ts'
-
-export interface Evaluation {
-  readonly source: SeriesSource
-  /** Milliseconds since the epoch, on a clock that only increases. */
-  readonly at: number
-  /** What the clock of the host shows in addition to `at`, after it was set. */
-  readonly clockOffset?: number
-}
-
-export type Expression =
-  | { readonly type: 'scalar'; readonly evaluate: (context: Evaluation) => number }
-  | { readonly type: 'vector'; readonly evaluate: (context: Evaluation) => readonly Element[] }
-  | { readonly type: 'range'; readonly evaluate: (context: Evaluation) => readonly RangeSamples[] }
-  | { readonly type: 'text'; readonly text: string }
+import {
+  AGGREGATIONS,
+  type Element,
+  type Evaluation,
+  type Expression,
+  RANGE_FUNCTIONS,
+  type RangeSamples,
+  SCALAR_FUNCTIONS,
+} from './functions.ts'
+import type { Labels, Matcher, Point, SeriesSource } from './series.ts'
 
 /** An expression outside the part of PromQL that the rules use, or no PromQL. */
 class PromqlError extends Error {

@@ -1,4 +1,4 @@
-import type { Labels, Point } from './series.ts'
+import type { Labels, Point, SeriesSource } from './series.ts'
 
 export interface Element {
   readonly labels: Labels
@@ -12,6 +12,20 @@ export interface RangeSamples {
   readonly from: number
   readonly to: number
 }
+
+export interface Evaluation {
+  readonly source: SeriesSource
+  /** Milliseconds since the epoch, on a clock that only increases. */
+  readonly at: number
+  /** What the clock of the host shows in addition to `at`, after it was set. */
+  readonly clockOffset?: number
+}
+
+export type Expression =
+  | { readonly type: 'scalar'; readonly evaluate: (context: Evaluation) => number }
+  | { readonly type: 'vector'; readonly evaluate: (context: Evaluation) => readonly Element[] }
+  | { readonly type: 'range'; readonly evaluate: (context: Evaluation) => readonly RangeSamples[] }
+  | { readonly type: 'text'; readonly text: string }
 
 /**
  * The value that a function computes from the samples of one series; undefined if there are too few. The definitions

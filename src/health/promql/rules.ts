@@ -1,6 +1,6 @@
 import { asError } from '../../core/errors.ts'
-import { type CompiledPromql, compilePromql, type Evaluation } from './evaluate.ts'
-import type { Element } from './functions.ts'
+import { type CompiledPromql, compilePromql } from './evaluate.ts'
+import type { Element, Evaluation } from './functions.ts'
 import { type AddOptions, createSampleHistory, keyOf, type Labels, type StoredSample } from './series.ts'
 
 export interface RecordingRule {
