@@ -160,7 +160,8 @@ describe('runbooks', () => {
   })
 
   test.each(names)('%s links to a source where it is costly', (name) => {
-    expect(uncited(blocksOf(read(name)))).toBe('')
+    const steps = uncited(blocksOf(read(name)))
+    expect(steps, 'a step that costs data or time links to docs/reference/node-documentation.md#SOURCE').toBe('')
   })
 
   test('an alert with a costly advice has a runbook that links to a source', () => {
@@ -168,6 +169,7 @@ describe('runbooks', () => {
       'alert' in row && (row.advice ?? []).some(isCostly) ? [row.alert] : [],
     )
     expect(rows).toContain('ChainForkNotReady')
-    expect(rows.filter((name) => !isCited(read(name)))).toEqual([])
+    const without = rows.filter((name) => !isCited(read(name)))
+    expect(without, 'docs/runbooks/ALERT.md must link to docs/reference/node-documentation.md#SOURCE').toEqual([])
   })
 })
