@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createLeaderSchedule, type LeaderSchedule, type SetMember } from '../src/domain/leader-schedule.ts'
 import { keyPairOf, type KeyType, type Sealed } from './keystore/keystore-file.ts'
+import { larger } from '../src/core/units.ts'
 
 /** Pseudorandom numbers in [0, 1), the same for the same seed (mulberry32). */
 const createRandom = (seed: number): (() => number) => {
@@ -55,8 +56,6 @@ const createValidators = (seed: number, count: number): readonly Validator[] =>
       stake: index === count - 1 ? larger(STAKE, ALL_STAKE - BigInt(index) * STAKE) : STAKE,
     }
   })
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** Deriving a key takes milliseconds: done on first use, once per process. */
 const publicKeyOf = (sealed: Sealed): string => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 import type { Entry, Journal } from './entry.ts'
+import { parseTimeSpan } from '../../src/core/units.ts'
 
 /** The text of version 252. */
 const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.
@@ -165,8 +166,6 @@ const createGrep = ({ grep, caseSensitive }: GrepOptions): Filter | string => {
   }
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** Selects entries from `--since` on: `-2m`, `2m ago`, `@1700000000` or a date in UTC; returns an error message otherwise. */
 const createSince = (since: string | undefined, nowMs: number): Filter | string =>
   bounded(since, nowMs, ({ realtimeUs }, us) => realtimeUs >= us)
@@ -187,9 +186,9 @@ const bounded = (
 }
 
 const timeOf = (text: string, nowMs: number): number => {
-  const [, ahead, behind, unit = ''] = /^(?:-(\d+)|(\d+))([smhd])[a-z]*(?: ago)?$/.exec(text) ?? []
-  const count = ahead ?? (text.endsWith('ago') ? behind : undefined)
-  if (count !== undefined) return nowMs - Number(count) * (UNIT_MS[unit] ?? Number.NaN)
+  const [, minus, ago] = /^(?:-(\S+)|(\S+) ago)$/.exec(text) ?? []
+  const span = minus ?? ago
+  if (span !== undefined) return nowMs - (parseTimeSpan(span) ?? Number.NaN) * 1000
   const [, epoch] = /^@(\d+(?:\.\d+)?)$/.exec(text) ?? []
   if (epoch !== undefined) return Number(epoch) * 1000
   return /^\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?$/.test(text)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createECDH, createHash, randomBytes, scryptSync } from 'node:crypto'
 import { constants } from 'node:os'
-import { tryJson } from '../../src/core/json.ts'
+import { isObject, tryJson } from '../../src/core/json.ts'
 
 /** Why a keystore could not be opened or written, with the tool's error names. */
 export class KeystoreError extends Error {
@@ -154,9 +154,6 @@ const checksumOf = (key: Buffer, ciphertext: Buffer): string =>
   createHash('sha256').update(key.subarray(16)).update(ciphertext).digest('hex')
 
 const noKeystore = (): KeystoreError => new KeystoreError('InvalidJSONFormat')
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
 
 const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => {
   if (key === undefined) return value

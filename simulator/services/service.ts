@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { digest, pick } from '../chain.ts'
+import { hour } from '../../src/core/units.ts'
 import type { NodeSubject } from '../subject.ts'
 import type { Draft } from '../journal/entry.ts'
 import { directive, type Directive, exitCode, signal, taking } from '../scenario/directives.ts'
@@ -41,13 +42,12 @@ export interface Service {
   readonly removed: boolean
 }
 
-const HOUR = 3_600_000
 /** All services of the node were restarted together, RPC last; the OpenTelemetry collector runs longer. */
 const UPTIME_HOURS = { bft: 53.2, execution: 53.2, rpc: 53.1, 'ledger-tail': 53, otelcol: 311 } as const
 
 /** A service that was started days before the simulation began. */
 const createService = (role: Role, beginMs: number): Service => {
-  const startedMs = beginMs - Math.round(UPTIME_HOURS[role] * HOUR) - pick(9000, 'start', role)
+  const startedMs = beginMs - Math.round(UPTIME_HOURS[role] * hour) - pick(9000, 'start', role)
   return {
     role,
     state: 'active',

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import pLimit from 'p-limit'
 import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { stableReason } from '../core/error-body.ts'
@@ -144,17 +145,20 @@ const createFeed = (
       refusal: null,
     }
   }
+  // An aborted call continues for a short time.
+  const oneAtATime = pLimit(1)
   return {
-    advance: serialized(async (time, signal) => {
-      try {
-        return await advance(time, signal)
-      } catch (error) {
-        // A failed query is a valid reading. An unreadable key file is an error.
-        if (error instanceof QueryError) return failed(describeFailure(error))
-        if (error instanceof StandardError) return failed(wrongStandard(error))
-        throw error
-      }
-    }),
+    advance: async (time, signal) =>
+      oneAtATime(async () => {
+        try {
+          return await advance(time, signal)
+        } catch (error) {
+          // A failed query is a valid reading. An unreadable key file is an error.
+          if (error instanceof QueryError) return failed(describeFailure(error))
+          if (error instanceof StandardError) return failed(wrongStandard(error))
+          throw error
+        }
+      }),
   }
 }
 
@@ -279,17 +283,5 @@ const withTimeLimits = async <T>(
     return undefined
   } finally {
     linked.abort()
-  }
-}
-
-/** Each call starts after the previous one has ended: an aborted call continues for a short time. */
-const serialized = <Call extends readonly unknown[], T>(
-  work: (...call: Call) => Promise<T>,
-): ((...call: Call) => Promise<T>) => {
-  let previous: Promise<unknown> = Promise.resolve()
-  return (...call) => {
-    const running = previous.then(() => work(...call))
-    previous = running.catch(() => undefined)
-    return running
   }
 }

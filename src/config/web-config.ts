@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { ConfigError, describeFileError } from '../core/errors.ts'
 import { closestMatch } from '../core/suggest.ts'
 import { type ConfigFile, expectation, parseConfigFile } from './file.ts'
+import { isObject } from '../core/json.ts'
 
 /** Which certificates clients must send; the names of exporter-toolkit. */
 const CLIENT_AUTH_TYPES = [
@@ -118,8 +119,7 @@ type Written = z.output<typeof schema>
 /** Parses the file without reading those that it names. Throws a ConfigError that lists every problem with its line. */
 export const parseWebConfig = (file: ConfigFile): Written => {
   // A section whose keys are all commented out is null in YAML; it is treated as absent.
-  const isObject = typeof file.value === 'object' && file.value !== null && !Array.isArray(file.value)
-  const value = isObject ? withoutEmpty(file.value) : file.value
+  const value = isObject(file.value) ? withoutEmpty(file.value) : file.value
   const parsed = schema.safeParse(value, { error: expectation })
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.flatMap((issue) => describe(issue, file))

@@ -3,6 +3,7 @@ import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { type Collector, type Outcome, type Report, staleAfter, type Timing } from './collector.ts'
 import { redact } from './redaction/redact.ts'
+import { inSeconds } from './units.ts'
 
 /** A state change: one line in the log. */
 export interface Change {
@@ -195,6 +196,3 @@ export class Board {
     this.#notice({ ...now, collector: entry.name, from })
   }
 }
-
-const inSeconds = (milliseconds: number | undefined): number | undefined =>
-  milliseconds === undefined ? undefined : milliseconds / 1000

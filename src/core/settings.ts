@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { parseDuration } from './units.ts'
-
-const HOUR = 3_600_000
+import { hour, parseDuration } from './units.ts'
 
 /** A duration with unit, converted to milliseconds. */
 export const duration = (byDefault: string, description: string) =>
@@ -9,7 +7,7 @@ export const duration = (byDefault: string, description: string) =>
     .string('expected a duration like 2s, 500ms or 5m')
     .transform((text, context) => {
       const milliseconds = parseDuration(text)
-      if (milliseconds !== undefined && milliseconds >= 50 && milliseconds <= 24 * HOUR) {
+      if (milliseconds !== undefined && milliseconds >= 50 && milliseconds <= 24 * hour) {
         return milliseconds
       }
       context.addIssue('expected a duration between 50ms and 1d, like 2s, 500ms or 5m')

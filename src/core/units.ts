@@ -1,20 +1,69 @@
 const MILLISECONDS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
-const UNITS = new Map<string, number>(Object.entries(MILLISECONDS))
 
 export const second = MILLISECONDS.s
 export const minute = MILLISECONDS.m
 export const hour = MILLISECONDS.h
 export const day = MILLISECONDS.d
 
-/** `"2s"`, `"500ms"`, `"1h30m"` in milliseconds; undefined if it is not a duration. */
-export const parseDuration = (text: string): number | undefined => {
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined
+/** The value of each unit of a duration. */
+type DurationUnits = ReadonlyMap<string, number>
+
+const UNITS: DurationUnits = new Map(Object.entries(MILLISECONDS))
+
+/** The units of PromQL, in seconds. */
+export const PROMQL_UNITS: DurationUnits = new Map([
+  ['ms', 0.001],
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+  ['d', 86_400],
+  ['w', 604_800],
+])
+
+/** The units of systemd time spans, in seconds. */
+const SYSTEMD_UNITS: DurationUnits = new Map([
+  ['us', 1e-6],
+  ['\u03BCs', 1e-6],
+  ['ms', 1e-3],
+  ['s', 1],
+  ['m', 60],
+  ['min', 60],
+  ['h', 3600],
+  ['d', 86_400],
+  ['day', 86_400],
+  ['days', 86_400],
+  ['w', 604_800],
+  ['week', 604_800],
+  ['weeks', 604_800],
+  ['month', 2_629_800],
+  ['months', 2_629_800],
+  ['y', 31_557_600],
+  ['year', 31_557_600],
+  ['years', 31_557_600],
+])
+
+/**
+ * `"2s"`, `"500ms"`, `"1h30m"` in milliseconds, or with the units of the caller in theirs; undefined if it is not a
+ * duration.
+ */
+export const parseDuration = (text: string, units = UNITS): number | undefined => {
+  if (!/^(?:\d+(?:\.\d+)?[a-z\u03BC]+)+$/.test(text)) return undefined
   let total = 0
-  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
-    total += Number(amount) * (UNITS.get(unit) ?? 0)
+  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)([a-z\u03BC]+)/g)) {
+    total += Number(amount) * (units.get(unit) ?? Number.NaN)
   }
   return total <= Number.MAX_SAFE_INTEGER ? total : undefined
 }
+
+/** A time span as systemd prints it, `1h 3min` or `2 days`, in seconds; undefined if it is none. */
+export const parseTimeSpan = (text: string): number | undefined =>
+  text.length <= 64 && /^(?:\d+(?:\.\d+)? ?[a-z\u03BC]+(?: |$))+$/.test(text)
+    ? parseDuration(text.replaceAll(' ', ''), SYSTEMD_UNITS)
+    : undefined
+
+/** For metrics, which have times in seconds; undefined is unknown. */
+export const inSeconds = (milliseconds: number | null | undefined): number | undefined =>
+  milliseconds === null || milliseconds === undefined ? undefined : milliseconds / second
 
 /** Milliseconds as a duration that `parseDuration` parses. */
 export const renderDuration = (milliseconds: number): string => {
@@ -45,6 +94,12 @@ export const parseBytes = (text: string): number | undefined => {
   const bytes = Math.round(Number(amount) * factor)
   return bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined
 }
+
+/** The larger one; null is unknown. */
+export const larger = (a: bigint | null, b: bigint): bigint => (a !== null && a > b ? a : b)
+
+/** The smaller one; null is unknown. */
+export const smaller = (a: bigint | null, b: bigint): bigint => (a !== null && a < b ? a : b)
 
 /** The node's sentinel for "never set": 2^64 − 1. It means unknown. */
 export const SENTINEL = 2n ** 64n - 1n

@@ -10,17 +10,13 @@ export const STREAMING = 'streaming'
 /** Monitoring systems and their clients wait for each response; more waiting requests than this are a flood. */
 const MAX_PIPELINED = 16
 
-interface Turn {
-  readonly waiting: (() => void)[]
-}
-
 /**
  * Handles the requests of a connection one after another: Node.js starts all requests that arrive in one chunk, about
  * 2,000, at the same time. The next one starts when the client has received the response, so a client that reads nothing
  * costs one response. A connection with too many waiting requests is closed.
  */
 export const oneAtATime = (handle: Handler): Handler => {
-  const turns = new WeakMap<Socket, Turn>()
+  const turns = new WeakMap<Socket, { readonly waiting: (() => void)[] }>()
   return (request, response) => {
     const { socket } = request
     const run = (): void => {

@@ -60,7 +60,11 @@ interface RecoverOptions {
 const RECOVER_ADVICE = 'the keystore tool prints the secret since v0.12: update it and run the command again'
 
 /** `doing` is the start of the error message: "read the backup …". Throws a SourceError if the text has no key. */
-export const parseKey = ({ text, type }: Text, doing: string, advice: string): Key => {
+export const parseKey = (
+  { text, type }: { readonly text: Secret; readonly type: KeyType },
+  doing: string,
+  advice: string,
+): Key => {
   const { material, problem } = readKeyMaterial(text.reveal())
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice })
   const { secret, publicKey, isLegacy } = material
@@ -68,11 +72,6 @@ export const parseKey = ({ text, type }: Text, doing: string, advice: string): K
     throw new SourceError({ doing, happened: `its public key does not have the length of a ${type} key`, advice })
   }
   return { secret: new Secret(secret), publicKey, isLegacy, text }
-}
-
-interface Text {
-  readonly text: Secret
-  readonly type: KeyType
 }
 
 const PUBLIC_KEY_DIGITS = { secp: 66, bls: 96 } as const

@@ -1,4 +1,4 @@
-import { tryJson } from '../core/json.ts'
+import { isObject, tryJson } from '../core/json.ts'
 
 /**
  * Checks secret files without showing them: a result contains only fixed texts. This file uses no regular expressions,
@@ -78,9 +78,6 @@ const isSecret = (text: string): boolean => {
   const word = isQuoted ? text.slice(1, -1) : text
   return word.length === SECRET_DIGITS && [...word].every((digit) => HEX.has(digit))
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => {
   if (key === undefined) return value

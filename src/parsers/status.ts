@@ -1,5 +1,5 @@
 import { ParseError } from '../core/errors.ts'
-import { parseU64 } from '../core/units.ts'
+import { parseTimeSpan, parseU64 } from '../core/units.ts'
 import { unknownValue } from '../core/unknown-values.ts'
 import { parseSize, plainLines } from './mpt-sentences.ts'
 
@@ -177,45 +177,11 @@ const readOutline = (text: string): Outline => {
   return { values, strayLines }
 }
 
-const MINUTE = 60
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-/** The units of systemd time spans. `m` is used by the report's own uptime. */
-const SECONDS = new Map([
-  ['us', 1e-6],
-  ['μs', 1e-6],
-  ['ms', 1e-3],
-  ['s', 1],
-  ['m', MINUTE],
-  ['min', MINUTE],
-  ['h', HOUR],
-  ['d', DAY],
-  ['day', DAY],
-  ['days', DAY],
-  ['w', 7 * DAY],
-  ['week', 7 * DAY],
-  ['weeks', 7 * DAY],
-  ['month', 30.4375 * DAY],
-  ['months', 30.4375 * DAY],
-  ['y', 365.25 * DAY],
-  ['year', 365.25 * DAY],
-  ['years', 365.25 * DAY],
-])
-
 /** `1h 3min`, `2 days`, `0d 00h 41m 49s` in seconds; negative with `ago` behind it; null for anything else. */
 export const parseSpan = (text: string): number | null => {
-  const ago = text.endsWith(' ago')
-  const words = text.replace(/ (?:ago|left)$/, '')
-  if (words.length > 64 || !/^(?:\d+(?:\.\d+)? ?[a-zμ]+(?: |$))+$/.test(words)) return null
-  let total = 0
-  for (const [, amount, unit = ''] of words.matchAll(/(\d+(?:\.\d+)?) ?([a-zμ]+)/g)) {
-    const seconds = SECONDS.get(unit)
-    if (seconds === undefined) return null
-    total += Number(amount) * seconds
-  }
-  if (total > Number.MAX_SAFE_INTEGER) return null
-  return ago ? 0 - total : total
+  const total = parseTimeSpan(text.replace(/ (?:ago|left)$/, ''))
+  if (total === undefined) return null
+  return text.endsWith(' ago') ? 0 - total : total
 }
 
 /** `16.24%` as 0.1624; null for anything else. */

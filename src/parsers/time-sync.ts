@@ -1,5 +1,5 @@
 import { ParseError } from '../core/errors.ts'
-import { minute, second } from '../core/units.ts'
+import { minute, parseTimeSpan, second } from '../core/units.ts'
 import { type UnknownValue, unknownValue } from '../core/unknown-values.ts'
 
 /** The state of the host's clock synchronization. */
@@ -79,33 +79,9 @@ export const parseTimesyncOffset = (text: string): number | null => {
   }
   if (offset.trim() === 'n/a') return null
   const [, sign, span = ''] = /^([+-])(.+)$/.exec(offset.trim()) ?? []
-  const seconds = secondsOf(span)
-  if (sign === undefined || seconds === null) {
+  const seconds = span === '0' ? 0 : parseTimeSpan(span)
+  if (sign === undefined || seconds === undefined) {
     throw new ParseError('timedatectl timesync-status', 'an offset such as +1.25ms', offset)
   }
   return sign === '+' ? 0 - seconds : seconds
-}
-
-const UNITS: Readonly<Record<string, number>> = {
-  us: 1e-6,
-  ms: 1e-3,
-  s: 1,
-  min: 60,
-  h: 3600,
-  d: 86_400,
-  w: 604_800,
-  month: 2_629_800,
-  y: 31_557_600,
-}
-
-/** `1min 2.5s`, the format of systemd time spans. */
-const secondsOf = (span: string): number | null => {
-  let total = 0
-  for (const word of span.split(' ')) {
-    const [, amount, unit = ''] = /^(\d{1,15}(?:\.\d{1,9})?)([a-z]{1,6})$/.exec(word) ?? []
-    const factor = UNITS[unit.replace(/^months$/, 'month')]
-    if (amount === undefined || factor === undefined) return word === '0' && total === 0 ? 0 : null
-    total += Number(amount) * factor
-  }
-  return total <= Number.MAX_SAFE_INTEGER ? total : null
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Clock } from '../core/clock.ts'
-import { day, parseDuration, second } from '../core/units.ts'
+import { day, parseDuration, renderDuration, second } from '../core/units.ts'
 
 /** The range that journalctl supports, with years of four digits. */
 const EARLIEST = 0
@@ -46,6 +46,16 @@ const parseDate = (text: string): number | undefined => {
     !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date)
   return Number.isNaN(at) || !isDay(new Date(`${date}T00:00Z`)) ? undefined : at
 }
+
+/** Parses a duration. Throws an InvalidArgumentError. */
+export const readDuration =
+  ({ min, max, example }: { readonly min: number; readonly max: number; readonly example: string }) =>
+  (text: string): number => {
+    const span = parseDuration(text)
+    if (span !== undefined && span >= min && span <= max) return span
+    const range = `from ${renderDuration(min)} to ${renderDuration(max)}`
+    throw new InvalidArgumentError(`expected a duration ${range}, such as ${example}`)
+  }
 
 /** The newest N items are held in memory before the first is printed; with a time range they are not. */
 const MAX_COUNT = 20_000

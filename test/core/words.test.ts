@@ -3,7 +3,27 @@ import { describe, expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
 import { closestMatch } from '../../src/core/suggest.ts'
 import { redact, redactUrl } from '../../src/core/redaction/redact.ts'
-import { parseDuration, parseU64, renderDuration } from '../../src/core/units.ts'
+import { parseDuration, parseTimeSpan, parseU64, PROMQL_UNITS, renderDuration } from '../../src/core/units.ts'
+
+test('durations with the units of the caller are in its units; other units are no duration', () => {
+  expect(parseDuration('1w1h', PROMQL_UNITS)).toBe(608_400)
+  expect(parseDuration('500ms', PROMQL_UNITS)).toBe(0.5)
+  expect(parseDuration('1w')).toBeUndefined()
+  expect(parseDuration('1min', PROMQL_UNITS)).toBeUndefined()
+  expect(parseDuration('1constructor')).toBeUndefined()
+})
+
+test.each([
+  ['1min 2.5s', 62.5],
+  ['2 days', 172_800],
+  ['1us', 1e-6],
+  ['0d 00h 41m 49s', 2509],
+  ['1 2s', undefined],
+  ['1min 0', undefined],
+  ['', undefined],
+])('the time span %j of systemd is %j seconds', (text, expected) => {
+  expect(parseTimeSpan(text)).toBe(expected)
+})
 
 describe('durations', () => {
   test.each([

@@ -182,12 +182,11 @@ const obstacleIn = ({ complete, ledger }: RebuiltBalances, { standard }: TokenCo
   return ledger.partial && standard !== 'erc721' ? 'they are partial' : undefined
 }
 
-interface InterruptedRun {
-  readonly file: string | undefined
-  readonly error?: unknown
-}
-
-const exitInterrupted = async (io: Io, exit: Exit, { file, error }: InterruptedRun): Promise<void> => {
+const exitInterrupted = async (
+  io: Io,
+  exit: Exit,
+  { file, error }: { readonly file: string | undefined; readonly error?: unknown },
+): Promise<void> => {
   if (io.signal.reason === READER_GONE) {
     exit(0)
     return

@@ -228,13 +228,11 @@ interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>
 }
 
-interface ErrorObserver {
-  readonly observer: RequestObserver
-  readonly clock: Clock
-}
-
 /** Responds in the format of the API, without reading the request. */
-const respond = ({ status, error, headers }: ErrorResponse, { observer, clock }: ErrorObserver): Handler => {
+const respond = (
+  { status, error, headers }: ErrorResponse,
+  { observer, clock }: { readonly observer: RequestObserver; readonly clock: Clock },
+): Handler => {
   const body = Buffer.from(`${JSON.stringify({ error: { ...error, path: null } })}\n`)
   return (request, response) => {
     const startedAt = clock.elapsed()

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { expectContinuation, expectStored } from '../checks.ts'
 import { StoreError } from '../errors.ts'
 import type { Block, LogStore, StoreRange } from '../store.ts'
@@ -29,14 +30,7 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
   let replaced: Segment | null = null
   /** False after a failed insert, whose outcome is unknown. */
   let isCertain = true
-  let last: Promise<unknown> = Promise.resolve()
-
-  /** Runs one change after another. */
-  const inTurn = async <T>(step: () => Promise<T>): Promise<T> => {
-    const turn = last.then(step)
-    last = turn.catch(() => undefined)
-    return turn
-  }
+  const oneAtATime = pLimit(1)
   const currentContents = async (): Promise<StoreContents | null> => {
     if (!isCertain) contents = await loadContents(servers)
     isCertain = true
@@ -90,23 +84,23 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
 
   return {
     chainId: settings.chainId,
-    range: async () => rangeOf(isCertain ? contents : await inTurn(currentContents)),
-    append: async (blocks) => inTurn(async () => add(blocks)),
-    replace: async (blocks) => inTurn(async () => replace(blocks)),
+    range: async () => rangeOf(isCertain ? contents : await oneAtATime(currentContents)),
+    append: async (blocks) => oneAtATime(async () => add(blocks)),
+    replace: async (blocks) => oneAtATime(async () => replace(blocks)),
     read: async (selection, signal) => {
       if (contents === null)
         throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
       return readLogs({ servers, clock: options.clock, contents, signal }, selection)
     },
     heads: async (numbers) => (contents === null ? [] : headsOf({ servers, contents }, numbers)),
-    prune: async (firstKept) => inTurn(async () => prune(firstKept)),
+    prune: async (firstKept) => oneAtATime(async () => prune(firstKept)),
     size: async () => ({
       bytes: await bytesOnDisk(servers),
       logs: contents?.logs ?? 0,
       blocks: contents === null ? 0 : contents.last - contents.first + 1,
     }),
     close: async () => {
-      await last
+      await oneAtATime(() => undefined)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import pLimit from 'p-limit'
 import type { Clock } from '../../../src/core/clock.ts'
 import { asError } from '../../../src/core/errors.ts'
 import { second } from '../../../src/core/units.ts'
@@ -285,25 +286,19 @@ interface Writer {
 
 const createWriter = (connection: DuckDBConnection, initial: StoreContents | null): Writer => {
   let contents = initial
-  let last: Promise<unknown> = Promise.resolve()
-  /** Runs one operation after another, even if the previous one failed. */
-  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
-    const turn = last.then(act)
-    last = turn.catch(() => undefined)
-    return turn
-  }
+  const oneAtATime = pLimit(1)
   return {
     connection,
     contents: () => contents,
     change: (doing, change) =>
-      inTurn(() =>
+      oneAtATime(() =>
         translateErrors(doing, async () => {
           const now = await inTransaction(connection, () => change(contents))
           contents = now
         }),
       ),
     checkpoint: () =>
-      inTurn(async () => {
+      oneAtATime(async () => {
         try {
           await connection.run('CHECKPOINT')
         } catch (error) {
@@ -313,7 +308,7 @@ const createWriter = (connection: DuckDBConnection, initial: StoreContents | nul
         }
       }),
     close: () =>
-      inTurn(async () => {
+      oneAtATime(async () => {
         await connection.run('CHECKPOINT').catch(() => undefined)
         connection.closeSync()
       }),

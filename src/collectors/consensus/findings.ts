@@ -1,8 +1,6 @@
 import { count } from '../../core/format.ts'
-import { minute } from '../../core/units.ts'
+import { hour } from '../../core/units.ts'
 import type { Indicator, WindowReading } from './window.ts'
-
-const HOUR = 60 * minute
 
 /** The values that the findings are evaluated on. */
 export interface ConsensusValues extends WindowReading {
@@ -111,7 +109,7 @@ export const FINDINGS: readonly Finding[] = [
       const { votedAt, isWhole, seen, messages, at } = reading
       const { vote_created: votes } = messages
       // A full node computes and logs its votes, too, and drops them: the log does not show the role.
-      if (votedAt === null || at - votedAt > 24 * HOUR) return false
+      if (votedAt === null || at - votedAt > 24 * hour) return false
       if (!isWhole || seen.debug_line === 0 || votes === null) return null
       return votes === 0 && (messages.round_advanced ?? 0) >= MIN_ROUNDS
     },

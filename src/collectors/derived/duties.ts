@@ -57,18 +57,19 @@ export interface DutiesReading {
 }
 
 /** The counts of ten minutes. */
-interface Bucket {
+const bucketSchema = z.object({
   /** Start, in milliseconds since the epoch. */
-  readonly from: number
-  readonly rounds: number
-  readonly timeouts: number
-  readonly ownBlocks: number
-  readonly ownTimeouts: number
+  from: z.number(),
+  rounds: z.number(),
+  timeouts: z.number(),
+  ownBlocks: z.number(),
+  ownTimeouts: z.number(),
   /** Rounds that ended while both the own key and the share of the stake were known. */
-  readonly measured: number
-  readonly expected: number
-  readonly measuredBlocks: number
-}
+  measured: z.number(),
+  expected: z.number(),
+  measuredBlocks: z.number(),
+})
+type Bucket = Readonly<z.output<typeof bucketSchema>>
 
 const BUCKET_MS = 10 * minute
 const WINDOW_MS = 6 * 60 * minute
@@ -116,23 +117,10 @@ export const createDuties = () => {
     },
     snapshot: (): readonly Bucket[] => buckets,
     restore: (snapshot: unknown): void => {
-      buckets = bucketsSchema.safeParse(snapshot).data ?? []
+      buckets = z.array(bucketSchema).safeParse(snapshot).data ?? []
     },
   }
 }
-
-const bucketsSchema = z.array(
-  z.object({
-    from: z.number(),
-    rounds: z.number(),
-    timeouts: z.number(),
-    ownBlocks: z.number(),
-    ownTimeouts: z.number(),
-    measured: z.number(),
-    expected: z.number(),
-    measuredBlocks: z.number(),
-  }),
-)
 
 const plus = (a: Bucket, b: Bucket): Bucket => ({
   from: a.from,

@@ -73,11 +73,12 @@ const eta = (points: readonly ProgressPoint[], { block, target }: StatesyncProgr
   return Math.max(0, target - block) / blocksPerMs / second
 }
 
-interface UsagePoint {
+const usagePoint = z.object({
   /** Milliseconds since the epoch. */
-  readonly at: number
-  readonly ratio: number
-}
+  at: z.number(),
+  ratio: z.number(),
+})
+type UsagePoint = Readonly<z.output<typeof usagePoint>>
 
 interface StorageGrowth {
   /** Seconds until the used ratio reaches `threshold`; 0 if it has, null if the growth is not known. */
@@ -134,7 +135,7 @@ export const createStorageGrowth = (): StorageGrowth => {
   }
 }
 
-const pointsSchema = z.array(z.object({ at: z.number(), ratio: z.number() })).max(POINTS + 1)
+const pointsSchema = z.array(usagePoint).max(POINTS + 1)
 
 /** Slope per millisecond, by least squares; null if it is not significantly above 0. */
 const slopeOf = (points: readonly UsagePoint[]): number | null => {

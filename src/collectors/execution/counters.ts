@@ -10,21 +10,18 @@ import type { Recorder } from '../../core/metric.ts'
 import { EXECUTION_PHASES } from './definition.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
+import { savedInteger } from '../shared/saved-counts.ts'
 
-const integer = z
-  .string()
-  .regex(/^\d{1,20}$/)
-  .transform(BigInt)
-const history = z.object({ version: integer, earliest: integer.nullable() }).nullable()
+const history = z.object({ version: savedInteger, earliest: savedInteger.nullable() }).nullable()
 
 /** The latest values in the log; null until the log contains them. */
 const latestValuesSchema = z.object({
   /** The process that logged them: another one may start at a lower block. */
   process: z.string(),
-  block: z.object({ number: integer, at: z.number() }).nullable(),
-  finalized: integer.nullable(),
+  block: z.object({ number: savedInteger, at: z.number() }).nullable(),
+  finalized: savedInteger.nullable(),
   usedRatio: z.number().nullable(),
-  chunks: z.object({ fast: integer, slow: integer, free: integer }).nullable(),
+  chunks: z.object({ fast: savedInteger, slow: savedInteger, free: savedInteger }).nullable(),
   history: z.object({ primary: history, secondary: history }),
   residentBytes: z.number().nullable(),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type HistogramName, type Recorder, sample, sampleIfKnown } from '../../core/metric.ts'
-import { second } from '../../core/units.ts'
+import { larger, second } from '../../core/units.ts'
 import { definition, LEDGER_EVENTS } from './definition.ts'
 import {
   type LedgerBlock,
@@ -20,6 +20,7 @@ import {
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
+import { savedInteger } from '../shared/saved-counts.ts'
 import type { LedgerRound, RoundFeed } from '../schedule/predictions.ts'
 import type { RoundCounter } from '../derived/duties.ts'
 import type { OfferCollector } from '../dependencies.ts'
@@ -27,33 +28,20 @@ import type { OfferCollector } from '../dependencies.ts'
 type Event = (typeof LEDGER_EVENTS)[number]
 
 /** The newest block of one event. */
-interface NewestBlock {
-  readonly round: bigint
-  readonly epoch: bigint | null
-  readonly seqNum: bigint
+const newestBlock = z.object({
+  round: savedInteger,
+  epoch: savedInteger.nullable(),
+  seqNum: savedInteger,
   /** Timestamp of the block, in milliseconds since the epoch. */
-  readonly blockAt: number
-}
+  blockAt: z.number(),
+})
+type NewestBlock = Readonly<z.output<typeof newestBlock>>
 
 /** State that must survive a restart of the agent, so that repeated lines are not counted again. */
-interface LedgerSnapshot {
-  readonly known: readonly string[]
-  readonly newest: { readonly proposed: NewestBlock | null; readonly finalized: NewestBlock | null }
-  readonly settledRound: bigint | null
-  readonly ownConsecutiveTimeouts: number | null
-}
-
-const integer = z
-  .string()
-  .regex(/^\d{1,20}$/)
-  .transform(BigInt)
-const newestBlock = z
-  .object({ round: integer, epoch: integer.nullable(), seqNum: integer, blockAt: z.number() })
-  .nullable()
 const snapshotSchema = z.object({
-  known: z.array(z.string()),
-  newest: z.object({ proposed: newestBlock, finalized: newestBlock }),
-  settledRound: integer.nullable(),
+  known: z.array(z.string()).readonly(),
+  newest: z.object({ proposed: newestBlock.nullable(), finalized: newestBlock.nullable() }),
+  settledRound: savedInteger.nullable(),
   ownConsecutiveTimeouts: z.number().nullable(),
 })
 
@@ -78,7 +66,7 @@ interface LedgerCounters {
   /** Returns whether the line is new. */
   add(line: LedgerLine): boolean
   reading(): LedgerReading
-  snapshot(): LedgerSnapshot
+  snapshot(): z.output<typeof snapshotSchema>
   restore(snapshot: unknown): void
 }
 
@@ -209,8 +197,6 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
     },
   }
 }
-
-const larger = (a: bigint | null, b: bigint): bigint => (a !== null && a > b ? a : b)
 
 interface LedgerCollectorOptions {
   readonly journalDependencies: JournalDependencies

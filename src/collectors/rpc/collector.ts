@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { minute, second } from '../../core/units.ts'
+import { inSeconds, minute, second } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
 import { type RequestFailure, type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
@@ -150,9 +150,6 @@ const timed = (reply: Reply<Block | null>): TimedBlock | null => {
   const block = valueOf(reply)
   return block && { number: block.number, at: Number(block.timestamp) * second }
 }
-
-const inSeconds = (milliseconds: number | undefined): number | undefined =>
-  milliseconds === undefined ? undefined : milliseconds / second
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
 

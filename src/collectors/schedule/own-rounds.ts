@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { larger, smaller } from '../../core/units.ts'
+import { savedInteger } from '../shared/saved-counts.ts'
 
 /** A block that followed its parent. */
 interface SettledBlock {
@@ -26,14 +28,7 @@ const SLICE = 250n
 /** An hour of rounds: one call takes a quarter of a second, in slices. */
 const AT_ONCE = 12_000n
 
-const snapshotSchema = z.object({
-  epoch: z
-    .string()
-    .regex(/^\d{1,20}$/)
-    .transform(BigInt),
-  led: z.number(),
-  missed: z.number(),
-})
+const snapshotSchema = z.object({ epoch: savedInteger, led: z.number(), missed: z.number() })
 
 /** The rounds that this node leads: those ahead, and what became of those of the epoch. */
 export const createOwnRounds = () => {
@@ -87,6 +82,3 @@ export const createOwnRounds = () => {
     },
   }
 }
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)

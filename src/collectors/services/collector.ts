@@ -9,6 +9,7 @@ import type { Exec } from '../../sources/exec.ts'
 import type { MainPids, UnitNames } from '../shared/node-state.ts'
 import { createPartialRestart, type LifecycleCounters } from '../lifecycle/restarts.ts'
 import type { OfferCollector } from '../dependencies.ts'
+import { inSeconds } from '../../core/units.ts'
 
 export interface ServicesReading {
   readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]
@@ -154,8 +155,6 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
   ]),
   ...sampleIfKnown('chain_service_partial_restart', partialRestart),
 ]
-
-const inSeconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
 
 export const offer: OfferCollector<typeof definition> = (
   { units, timers, required },

@@ -1,10 +1,8 @@
 import { LINE_RESULTS } from '../../domain/agent-metrics.ts'
 import { ParseError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/metric.ts'
-import { minute } from '../../core/units.ts'
+import { hour } from '../../core/units.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-
-const HOUR = 60 * minute
 
 /**
  * Keeps one unparsed line for the log of the agent, replaced at most once per hour. All unparsed lines are counted;
@@ -15,7 +13,7 @@ export const createUnparsedLine = () => {
   return {
     /** `at`: milliseconds since the epoch. */
     add: (error: ParseError, at: number): void => {
-      if (kept === undefined || at - kept.at >= HOUR) kept = { at, text: error.message }
+      if (kept === undefined || at - kept.at >= hour) kept = { at, text: error.message }
     },
     /** Null while every line was parsed. */
     get: (): string | null => kept?.text ?? null,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isObject } from '../../core/json.ts'
 
 /**
  * Schemas of readings. They decode the JSON of the API to the types that the collectors use: times to milliseconds since
@@ -30,8 +31,6 @@ export const timeOrNull = z.iso
 /** An object; anything else is an object whose fields are all unknown. */
 export const objectOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
   z.preprocess((value) => (isObject(value) ? value : {}), z.object(fields))
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An object; anything else is null. */
 export const objectOrNull = <Fields extends z.ZodRawShape>(fields: Fields) => z.object(fields).nullable().catch(null)

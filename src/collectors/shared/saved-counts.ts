@@ -2,6 +2,12 @@ import { z } from 'zod'
 import type { Recorder } from '../../core/metric.ts'
 import { version } from '../../core/package.ts'
 
+/** A 64-bit integer or an amount, saved as decimal digits. */
+export const savedInteger = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt)
+
 /** Counts that are exported after they are saved, and continue after a restart. */
 export interface SavedCounts {
   readonly recorder: Recorder

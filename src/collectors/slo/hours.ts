@@ -2,23 +2,22 @@ import { z } from 'zod'
 import { day, hour } from '../../core/units.ts'
 
 /** What was observed in an hour. */
-export interface SloHour {
+const hourSchema = z.object({
   /** Its start, in milliseconds since the epoch. */
-  readonly from: number
+  from: z.number(),
   /** Milliseconds in which it was known whether the newest block was fresh. */
-  readonly known: number
+  known: z.number(),
   /** Milliseconds in which it was. */
-  readonly fresh: number
+  fresh: z.number(),
   /** Own rounds in the ledger stream, with and without a block. */
-  readonly led: number
-  readonly missed: number
-}
+  led: z.number(),
+  missed: z.number(),
+})
+export type SloHour = Readonly<z.output<typeof hourSchema>>
 
 const KEPT_MS = 31 * day
 
-const hoursSchema = z
-  .array(z.object({ from: z.number(), known: z.number(), fresh: z.number(), led: z.number(), missed: z.number() }))
-  .max(KEPT_MS / hour + 1)
+const hoursSchema = z.array(hourSchema).max(KEPT_MS / hour + 1)
 
 /** Saved hours; empty for anything else. */
 export const parseSloHours = (saved: unknown): readonly SloHour[] => hoursSchema.safeParse(saved).data ?? []

@@ -11,7 +11,16 @@ import { createMemberReader } from './members.ts'
 import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
 import { NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
-import { addRewards, baselineOf, type EpochRewards, type RewardBaseline, rewardsBetween } from './rewards.ts'
+import { savedInteger } from '../shared/saved-counts.ts'
+import {
+  addRewards,
+  baselineOf,
+  type EpochRewards,
+  epochRewards,
+  type RewardBaseline,
+  rewardBaseline,
+  rewardsBetween,
+} from './rewards.ts'
 import { createSetReader } from './sets.ts'
 
 export interface StakingPollOptions {
@@ -32,40 +41,14 @@ export interface StakingPollOptions {
   readonly expected: { readonly commission: number | null; readonly beneficiary: string | null }
 }
 
-const integer = z
-  .string()
-  .regex(/^\d{1,78}$/)
-  .transform(BigInt)
+/** What survives a restart: the id of the key, and the rewards. */
 const savedSchema = z.object({
   key: z.string(),
-  id: integer,
-  baseline: z
-    .object({
-      id: integer,
-      epoch: integer,
-      accumulatedReward: integer,
-      stake: integer,
-      commission: integer,
-      at: z.number(),
-    })
-    .nullable(),
-  rewards: z.array(
-    z.object({
-      epoch: integer,
-      pool: integer,
-      commission: integer.nullable(),
-      fromAt: z.number(),
-      toAt: z.number(),
-    }),
-  ),
+  id: savedInteger,
+  baseline: rewardBaseline.nullable(),
+  rewards: z.array(epochRewards).readonly(),
 })
-/** What survives a restart: the id of the key, and the rewards. */
-interface Saved {
-  readonly key: string
-  readonly id: bigint
-  readonly baseline: RewardBaseline | null
-  readonly rewards: readonly EpochRewards[]
-}
+type Saved = Readonly<z.output<typeof savedSchema>>
 
 interface PollTimes {
   /** How long values of a node that stops answering are kept, in milliseconds. */

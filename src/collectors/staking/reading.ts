@@ -1,5 +1,5 @@
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { second } from '../../core/units.ts'
+import { inSeconds } from '../../core/units.ts'
 import {
   FULL_COMMISSION,
   SET_VIEWS,
@@ -136,9 +136,6 @@ const thresholdOf = ({ size, limit, weakest }: ValidatorSets, { minimumStake }: 
 const tokens = (wei: bigint | null): number | null => (wei === null ? null : Number(`${wei}e-18`))
 
 const ratio = (wei: bigint, of: bigint): number => Number(`${wei}e-18`) / Number(`${of}e-18`)
-
-const inSeconds = (milliseconds: number | null | undefined): number | null =>
-  milliseconds === null || milliseconds === undefined ? null : milliseconds / second
 
 export const samplesOf = (reading: StakingReading): readonly Sample[] => {
   const { hasKey, up, block, epoch, isRegistered, validator, sets } = reading

@@ -1,25 +1,33 @@
+import { z } from 'zod'
 import { ACCUMULATOR_SCALE, FULL_COMMISSION, type StakingEpoch, type StakingValidator } from '../../parsers/staking.ts'
+import { savedInteger } from '../shared/saved-counts.ts'
 import { type FinalizedBlock, viewInForce } from './epoch.ts'
 
 /** What a later reading is compared with. */
-export interface RewardBaseline {
-  readonly id: bigint
-  readonly epoch: bigint
-  readonly accumulatedReward: bigint
+export const rewardBaseline = z.object({
+  id: savedInteger,
+  epoch: savedInteger,
+  accumulatedReward: savedInteger,
   /** Stake in wei and commission of the set in force. */
-  readonly stake: bigint
-  readonly commission: bigint
+  stake: savedInteger,
+  commission: savedInteger,
   /** The time of the block, in milliseconds since the epoch. */
-  readonly at: number
-}
+  at: z.number(),
+})
+export type RewardBaseline = Readonly<z.output<typeof rewardBaseline>>
 
-/** Rewards in wei between two readings. */
-interface Rewards {
+/** Rewards of an epoch in wei, as far as the agent has read them: between two times, in milliseconds since the epoch. */
+export const epochRewards = z.object({
+  epoch: savedInteger,
   /** For all delegators, after the commission. */
-  readonly pool: bigint
+  pool: savedInteger,
   /** For the authority, computed from the pool; null at a commission of 100 %, at which the pool gets nothing. */
-  readonly commission: bigint | null
-}
+  commission: savedInteger.nullable(),
+  fromAt: z.number(),
+  toAt: z.number(),
+})
+export type EpochRewards = Readonly<z.output<typeof epochRewards>>
+type Rewards = Pick<EpochRewards, 'pool' | 'commission'>
 
 interface BaselineParts {
   readonly id: bigint
@@ -49,13 +57,6 @@ export const rewardsBetween = (before: RewardBaseline | null, now: RewardBaselin
   const pool = (growth * before.stake) / ACCUMULATOR_SCALE
   const rest = FULL_COMMISSION - before.commission
   return { pool, commission: rest <= 0n ? null : (pool * before.commission) / rest }
-}
-
-/** Rewards of an epoch, as far as the agent has read them: between two times, in milliseconds since the epoch. */
-export interface EpochRewards extends Rewards {
-  readonly epoch: bigint
-  readonly fromAt: number
-  readonly toAt: number
 }
 
 /** Epochs of 4 to 6 hours: ten days. */

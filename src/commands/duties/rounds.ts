@@ -2,6 +2,7 @@ import { createRecentSet } from '../../collectors/shared/recent-set.ts'
 import { createLeaderSchedule, type LeaderSchedule } from '../../domain/leader-schedule.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
 import type { LedgerRow } from '../ledger/ledger.ts'
+import { larger } from '../../core/units.ts'
 
 /** A round that this node led and that has no block of it. Times are in milliseconds since the epoch. */
 export interface MissedRound {
@@ -294,5 +295,3 @@ const scheduleState = (isKnown: boolean, { compared, differing }: EpochCounts): 
   if (!isKnown) return 'unknown'
   return differing === 0 && compared >= PROOF_BLOCKS ? 'proved' : 'not proved'
 }
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)

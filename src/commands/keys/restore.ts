@@ -118,16 +118,11 @@ const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKe
   return { done, failed }
 }
 
-interface IdentityCheck {
-  readonly known: KnownKeys
-  readonly options: RestoreOptions
-}
-
 /** `--replace-identity` overrides the status report, never the configuration. */
 const assertIdentity = (
   { type, source }: RestorePlan,
   publicKey: string | null,
-  { known, options }: IdentityCheck,
+  { known, options }: { readonly known: KnownKeys; readonly options: RestoreOptions },
 ): void => {
   const doing = `restore the ${type} key from ${source.file}`
   const advice = 'nothing was changed; name the right backup with --from, or '

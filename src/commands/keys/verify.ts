@@ -48,15 +48,13 @@ const isReliable = (one: VerifiedBackup, mayRecover: boolean): boolean =>
   [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
   (one.isAway || (one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)))
 
-interface RenderOptions {
-  readonly style: Style
-  readonly mayRecover: boolean
-}
-
 type Line = readonly [tone: Tone, text: string]
 
 /** The status of one backup, then the checks behind it. */
-const renderVerified = (one: VerifiedBackup, { style, mayRecover }: RenderOptions): readonly string[] => {
+const renderVerified = (
+  one: VerifiedBackup,
+  { style, mayRecover }: { readonly style: Style; readonly mayRecover: boolean },
+): readonly string[] => {
   const tone = isReliable(one, mayRecover) ? 'good' : 'bad'
   const good = one.isAway ? 'the backup is off this host' : 'the backup is ok'
   const head = `${one.key}: ${tone === 'good' ? good : 'the backup is NOT ok'}`

@@ -17,6 +17,7 @@ import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import { findOwnKey } from '../shared/own-key.ts'
 import { type Batch, readJournal } from '../shared/journal-reader.ts'
 import type { Io, SourceOverrides } from '../../terminal/io.ts'
+import { larger, smaller } from '../../core/units.ts'
 
 interface Ownership {
   /** Null if the key of the node is unknown. */
@@ -143,8 +144,6 @@ export const createRounds = (ownKey: string | null) => {
 
 const NO: bigint | null = null
 
-const larger = (a: bigint | null, b: bigint): bigint => (a !== null && a > b ? a : b)
-const smaller = (a: bigint | null, b: bigint): bigint => (a !== null && a < b ? a : b)
 const ascending = (a: bigint, b: bigint): number => (a < b ? -1 : 1)
 
 interface Options extends SourceOverrides {

@@ -1,8 +1,9 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
-import { minute, parseDuration } from '../../core/units.ts'
+import { day, minute } from '../../core/units.ts'
 import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
+import { readDuration } from '../../terminal/option-values.ts'
 
 /** `chain-agent maintenance`: suppresses alerts about the node while its operator works on it. */
 export const maintenanceCommand = defineCommand({
@@ -23,7 +24,7 @@ const startCommand = defineCommand({
   summary: 'start a window now; it ends by itself',
   options: (command) =>
     configOptions(command)
-      .argument('<duration>', 'maximum length: 30m, 2h', readDuration)
+      .argument('<duration>', 'maximum length: 30m, 2h', readDuration({ min: minute, max: 7 * day, example: '30m' }))
       .addOption(new Option('--reason <reason>', 'why').choices(MAINTENANCE_REASONS).default('other'))
       .option('--note <text>', 'free text; shown by `show` and in the API, in no metric'),
   load: async () => (await import('./action.ts')).startMaintenance,
@@ -40,11 +41,3 @@ const showCommand = defineCommand({
   options: (command) => configOptions(command).option('--json', 'as JSON'),
   load: async () => (await import('./action.ts')).showMaintenance,
 })
-
-const MAX_DURATION_MS = 7 * 24 * 60 * minute
-
-const readDuration = (text: string): number => {
-  const span = parseDuration(text)
-  if (span !== undefined && span >= minute && span <= MAX_DURATION_MS) return span
-  throw new InvalidArgumentError('expected a duration from 1m to 7d, such as 30m')
-}

@@ -6,15 +6,13 @@ import { second } from '../../core/units.ts'
 
 type Row = readonly [label: string, value: string]
 
-interface KeyDisplay {
-  readonly nameOf: NameOf
-  readonly ownKey: string | null
-}
-
 const UNKNOWN = 'unknown'
 
 /** The rows are always the same, so that `watch -d` highlights what has changed. */
-export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: KeyDisplay): readonly Row[] => {
+export const rowsOf = (
+  report: MonlogReport,
+  { nameOf, ownKey }: { readonly nameOf: NameOf; readonly ownKey: string | null },
+): readonly Row[] => {
   const { round, epoch, block, messages } = report
   return [
     ['package', packageOf(report)],

@@ -1,13 +1,17 @@
-import { InvalidArgumentError } from 'commander'
 import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
-import { hour, parseDuration, second } from '../../core/units.ts'
+import { readDuration } from '../../terminal/option-values.ts'
+import { hour, second } from '../../core/units.ts'
 
 /** `chain-agent restart-window`: whether consensus and execution can be restarted together now. */
 export const restartWindowCommand = defineCommand({
   options: (command) =>
     configOptions(command)
-      .option('--for <duration>', 'time between stop and start: 30s, 3m (default: 2m)', readSpan)
+      .option(
+        '--for <duration>',
+        'time between stop and start: 30s, 3m (default: 2m)',
+        readDuration({ min: second, max: 6 * hour, example: '2m' }),
+      )
       .option('--json', 'as JSON')
       .option('--no-color', 'without colours'),
   help: `A restart is safe when consensus and execution run, the node keeps up, a
@@ -37,9 +41,3 @@ Examples:
   chain-agent restart-window --json | jq '.checks[] | select(.state != "ok")'`,
   load: async () => (await import('./action.ts')).showRestartWindow,
 })
-
-const readSpan = (text: string): number => {
-  const span = parseDuration(text)
-  if (span !== undefined && span >= second && span <= 6 * hour) return span
-  throw new InvalidArgumentError('expected a duration from 1s to 6h, such as 2m')
-}

@@ -10,7 +10,7 @@ import { type Fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
 import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
 import { weightOf } from '../../health/finding.ts'
-import { toJson } from '../../core/json.ts'
+import { isObject, toJson } from '../../core/json.ts'
 
 export interface Page {
   readonly view: View
@@ -183,12 +183,9 @@ const nest = (facts: readonly Fact[]): Branch =>
   facts.reduce<Branch>((root, { path, value }) => withValue(root, path, toJson(value)), {})
 
 const withValue = (branch: unknown, [head = '', ...rest]: readonly string[], value: unknown): Branch => {
-  const before: Branch = isBranch(branch) ? branch : {}
+  const before = isObject(branch) ? branch : {}
   return { ...before, [head]: rest.length === 0 ? value : withValue(before[head], rest, value) }
 }
-
-const isBranch = (value: unknown): value is Branch =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Escapes control characters, and everything other than ASCII unless the terminal shows it. */
 export const renderJson = (document: unknown, how: { indent?: number; isUnicode: boolean }): string =>

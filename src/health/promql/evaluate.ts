@@ -1,6 +1,6 @@
 import type { SyntaxNode } from '@lezer/common'
 import { parser } from '@prometheus-io/lezer-promql'
-import { second } from '../../core/units.ts'
+import { parseDuration, PROMQL_UNITS, second } from '../../core/units.ts'
 import { compileBinary } from './binary.ts'
 import {
   AGGREGATIONS,
@@ -220,12 +220,11 @@ const subquery = (
   return [...found.values()].map((one) => ({ ...one, from, to }))
 }
 
-interface Place {
-  readonly node: SyntaxNode
-  readonly text: string
-}
-
-const callOf = (name: string, given: readonly Expression[], { node, text }: Place): Expression => {
+const callOf = (
+  name: string,
+  given: readonly Expression[],
+  { node, text }: { readonly node: SyntaxNode; readonly text: string },
+): Expression => {
   const [first, second_] = given
   const selector = node.getChild('FunctionCallBody')?.getChild('VectorSelector')
   const argument = second_?.type === 'scalar' ? second_.evaluate : () => 1
@@ -315,14 +314,7 @@ const aggregationOf = (node: SyntaxNode, text: string): Expression => {
   }
 }
 
-const UNIT_S: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
 /** A number, or a duration in seconds: `1h30m`. */
-const numberOf = (text: string): number => {
-  const durations = [...text.matchAll(/(\d+)(ms|[smhdw])/g)]
-  return durations.length === 0
-    ? Number(text)
-    : durations.reduce((total, [, count, unit = '']) => total + Number(count) * (UNIT_S[unit] ?? Number.NaN), 0)
-}
+const numberOf = (text: string): number => parseDuration(text, PROMQL_UNITS) ?? Number(text)
 
 const unquote = (text: string): string => text.slice(1, -1).replaceAll(/\\(.)/g, '$1')

@@ -20,8 +20,9 @@ import { sync } from './sync.ts'
 import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
 import { expressionOf, labelsOf } from './render.ts'
-import { type AlertRow, durationOf, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
+import { type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
 import { DEFAULT_TUNING, tuneFile, type Tuning } from './tuning.ts'
+import { parseDuration } from '../../core/units.ts'
 
 /** Every rule of an installation, by file. Recordings that other files use come first. */
 export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
@@ -91,8 +92,8 @@ export const ruleSet = (tuning: Tuning = DEFAULT_TUNING) => {
               row,
               expr: expressionOf(row),
               labels: labelsOf(row),
-              for: durationOf(row.for ?? '0s'),
-              keepFiringFor: durationOf(row.keepFiringFor ?? '0s'),
+              for: parseDuration(row.for ?? '') ?? 0,
+              keepFiringFor: parseDuration(row.keepFiringFor ?? '') ?? 0,
             },
           ]
         : [],

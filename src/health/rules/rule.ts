@@ -127,12 +127,3 @@ export const period = (seconds: number): string => {
   if (seconds >= HOUR_S) return `${seconds / HOUR_S} hours`
   return seconds > MINUTE_S ? `${seconds / MINUTE_S} minutes` : `${seconds} seconds`
 }
-
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** A Prometheus duration in milliseconds: `1h30m`. */
-export const durationOf = (text: string): number =>
-  [...text.matchAll(/(\d+)([smhd])/g)].reduce(
-    (sum, [, count, unit = '']) => sum + Number(count) * (UNITS_MS[unit] ?? Number.NaN),
-    0,
-  )
