@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sanitize } from '../../../src/core/redaction/redact.ts'
@@ -7,54 +8,46 @@ const HASH = '0x' + 'a1'.repeat(32)
 const hexDigit = fc.constantFrom(...'0123456789abcdef'.split(''))
 const PUBLIC_KEY = `02${'c3'.repeat(32)}`
 
+describe('the table of examples', () => {
+  const table = readFileSync('src/core/redaction/README.md', 'utf8')
+  const rows = [...table.matchAll(/^\| `(?<line>.*?)` +\| (?:`(?<redacted>.*?)`|unchanged) +\|$/gm)]
+  test('has every kind', () => {
+    expect(rows.length).toBeGreaterThan(30)
+  })
+  test.each(rows.map(({ groups = {} }) => [groups['line'] ?? '', groups['redacted'] ?? groups['line']]))(
+    '%s',
+    (line, after) => {
+      expect(redactLog(line)).toBe(after)
+    },
+  )
+})
+
 describe('possible secrets are redacted from a line', () => {
   test.each([
-    ['run --keystore-password hunter2 --x', 'run --keystore-password (redacted) --x'],
-    ['KEYSTORE_PASSWORD=hunter2,3;4', 'KEYSTORE_PASSWORD=(redacted)'],
     [String.raw`{"password":"hun\"ter2","n":1}`, '{"password":"(redacted)","n":1}'],
     [
       String.raw`{"m":"x {\"password\":\"hunter2\",\"n\":1}","b":2}`,
       String.raw`{"m":"x {\"password\":\"(redacted)\",\"n\":1}","b":2}`,
     ],
-    ['{"secret":{"a":"hunter2"}}', '{"secret":(redacted)'],
-    ['Secret { bytes: [12, 34] }', 'Secret (redacted)'],
-    ['ikm: [12, 34], more', 'ikm: (redacted)'],
-    ['password was hunter2', 'password was (redacted)'],
-    ["PASSWORD='correct horse", "PASSWORD='(redacted)"],
-    ['Authorization: Bearer abc/def', 'Authorization: Bearer (redacted)'],
     ['Authorization: Bearer abc, def', 'Authorization: Bearer (redacted)'],
     ['password=missing', 'password=(redacted)'],
     ['password is missing-hunter2', 'password is (redacted)'],
     [`keystore at 0x${'1a'.repeat(20)}`, 'keystore at (long word)'],
-    [`at 0x${'1a'.repeat(19)}`, 'at (long word)'],
     [`at 0x${'1a'.repeat(21)}`, 'at (long word)'],
     [`at ${'1a'.repeat(20)}`, 'at (long word)'],
     ['sent bearer abc/def', 'sent bearer (redacted)'],
     [`Keep your IKM secure: ${'ab'.repeat(32)}`, 'Keep your IKM (redacted) (hex digits)'],
     [`at ${'ab'.repeat(32)}`, 'at (hex digits)'],
-    [`key=0x${'ab'.repeat(32)}`, 'key=0x(hex digits)'],
     [`secret of ${PUBLIC_KEY}`, 'secret of (hex digits)'],
     [`x${PUBLIC_KEY}`, 'x(hex digits)'],
-    ['got eyJhbGciOiJIUzI1NiIsInR5cCI6', 'got (long word)'],
     [`got ${'0a'.repeat(16)}`, 'got (long word)'],
-    ['got dG9w/U2VjcmV0K2tleTk1MjM0NTY3==', 'got (long word)'],
-    ['to postgres://u:hunter2@h:1/db?x', 'to postgres://h:1/…'],
-    ['to u:hunter2@host', 'to u:(redacted)@host'],
-    ['mnemonic: abandon ability', 'mnemonic (redacted)'],
     ['password for keystore: hunter2', 'password for keystore: (redacted)'],
     [`"${'abandon","'.repeat(11)}about"`, '"(redacted)"'],
     [`${'abandon, ability; '.repeat(6)}.`, '(redacted); .'],
-    [`1. ${'Abandon 2. '.repeat(11)}ABOUT`, '1. (redacted)'],
     [`it is ${'abandon ability about '.repeat(4)}art.`, 'it is (redacted).'],
     ['\u001B[31mpass\u001B[0mword=hunter2\u0007', 'password=(redacted)'],
-    ['authorization: Token s3cr3t, x', 'authorization: (redacted)'],
-    ['{"m":"Cookie: a=1; session=s","n":1}', '{"m":"Cookie: (redacted)","n":1}'],
     ['KEYSTORE_PASSWORD=correct horse battery', 'KEYSTORE_PASSWORD=(redacted)'],
     ['["KEYSTORE_PASSWORD=correct horse","b"]', '["KEYSTORE_PASSWORD=(redacted)","b"]'],
-    ['password -> hunter2', 'password -> (redacted)'],
-    ['pass=hunter2 pw: hunter2, sk=1', 'pass=(redacted) pw: (redacted) sk=(redacted)'],
-    ['password%3Dhunter2', 'password%3D(redacted)'],
-    ['<password>hunter2</password>', '<password>(redacted)'],
     ['pass\u200Bword=hunter2', 'password=(redacted)'],
     ['pass\u001B(Bword=hunter2', 'password=(redacted)'],
     ['pass\u009B31mword=hunter2', 'password=(redacted)'],
@@ -63,10 +56,8 @@ describe('possible secrets are redacted from a line', () => {
     [String.raw`{"pass\u200bwor\u0064":"hunter2"}`, '{"password":"(redacted)"}'],
     [String.raw`"pass\u{1b}[0mword=hunter2"`, '"password=(redacted)"'],
     [String.raw`pass\x1b[0mword=hunter2`, 'password=(redacted)'],
-    ['passphrase: correct horse battery staple', 'passphrase: (redacted)'],
     ['{"passphrase":"correct horse","n":1}', '{"passphrase":"(redacted)","n":1}'],
     ['Secret { inner: "hunter2" }', 'Secret (redacted)'],
-    ['SecretKey("hunter2")', 'SecretKey(redacted)'],
     ['secret --keystore-password hunter2', 'secret (redacted)'],
     ['secret password hunter2', 'secret (redacted) (redacted)'],
     [String.raw`password='hun'\''ter2' --x`, "password='(redacted)' --x"],
@@ -75,9 +66,7 @@ describe('possible secrets are redacted from a line', () => {
     [`bytes [${'0x1f,'.repeat(15)}0xff]`, 'bytes [(hex digits)]'],
     [`at ${'ab:'.repeat(31)}cd`, 'at (hex digits)'],
     [`at ${'ab12 '.repeat(15)}ef01.`, 'at (hex digits).'],
-    ['to host:8080/v2/a1b2c3d4e5', 'to host:8080/…'],
     ['to rpc.example.net/v2/a1b2c3d4e5 again', 'to rpc.example.net/… again'],
-    ['xoxb-123456789012-abcdefghijkl', '(long word)'],
     ['got eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl', 'got (long word)'],
   ])('%s', (line, expected) => {
     expect(redactLog(line)).toBe(expected)
@@ -86,12 +75,9 @@ describe('possible secrets are redacted from a line', () => {
 
 describe('information for operators stays', () => {
   test.each([
-    `round 70123 leader ${PUBLIC_KEY} timed out`,
     `{"message":"proposal","author":"${PUBLIC_KEY}","block_id":"9f9f..0101"}`,
-    `Processing finalization for block 41000110 with block_id ${HASH}`,
     `{"parentHash":"${HASH}"} state_root=${HASH} tx ${HASH} root: Some(${HASH})`,
     `__exec_block,bl=41000111,id=${HASH},ts=1772526600450,tx=    0,txe= 1234567µs,rtp=25.00%`,
-    'Qc(QC { info: Vote { id: 1a2b..3c4d, epoch: 41, round: 70123 }, sigs: Sigs { .. } })',
     '2026-03-03 08:30:00.504000001 [811] runloop_zephyr.cpp:318 LOG_INFO tps =   198',
     'Main process exited, code=exited, status=101/n/a',
     'zephyr_raptorcast_secondary_v2 at ip-10-0-0-12-eu-west in zephyr-consensus-state/src/lib.rs',
@@ -99,15 +85,12 @@ describe('information for operators stays', () => {
     'eth_getBlockByNumber at NextElapseUSecRealtime=',
     'invalid TimeoutCertificateWithSignatures from RaptorCastSecondaryClient',
     'all passed: 3, passing 4, task: 5, {"one":1,"two":2,"three":3,"four":4,"five":5,"six":6}',
-    'peer [2001:db8::7]:8000 seed peers loaded',
     `this service keeps only logs of 0x${'1A'.repeat(20)} or 0x${'2b'.repeat(20)}; name them`,
     `with topic0 ${HASH}`,
     'an API key is needed: send it as a header',
     'the API key is not one of this service',
     'password required, token expired.',
-    'the password backup is missing, the secret file too; token for the API',
     'scraped localhost:9843/metrics and host:9843/api/v1/status at src/lib.rs:412:17',
-    'read /var/lib/chain/ledger/00012345 and release/v0.14.2/notes.txt',
     'groups of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12',
   ])('%s', (line) => {
     expect(redactLog(line)).toBe(line)
