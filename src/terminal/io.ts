@@ -53,6 +53,21 @@ export interface CommandContext<Options> extends ActionContext<Options> {
 /** The search path for programs. */
 export const searchPath = ({ env }: Pick<Io, 'env'>): string => env['PATH'] ?? '/usr/bin:/bin'
 
+/** With what a command reads the host. */
+export interface SourceContext extends SourceOverrides {
+  readonly clock: Clock
+  /** The search path for programs. */
+  readonly path: string
+  readonly signal: AbortSignal
+}
+
+export const sourceContext = (io: Io): SourceContext => ({
+  clock: io.clock,
+  path: searchPath(io),
+  signal: io.signal,
+  ...io.overrides,
+})
+
 /** A usage error that is found after the options were parsed. Exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'

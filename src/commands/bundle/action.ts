@@ -9,7 +9,7 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { renderContents, renderWritten, verdictText } from './render.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type ActionContext, searchPath } from '../../terminal/io.ts'
+import { type Io, type ActionContext, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { readFromNode, readSnapshot } from '../shared/read-snapshot.ts'
@@ -23,8 +23,8 @@ interface Options extends ConfigOptions {
 
 export const bundle = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
   const { config, settings } = configOf(io, options)
-  const { clock, signal, overrides } = io
-  const path = searchPath(io)
+  const { clock } = io
+  const source = sourceContext(io)
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
   if (!options.list) await checkBundleFile(fileAt(clock.now()))
@@ -32,13 +32,11 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
   const progress = createProgress(io)
   try {
     progress.show('Checking the host')
-    const more = await preflight({ config, clock, path, signal, snapshot, ...overrides })
+    const more = await preflight({ config, snapshot, ...source })
     const members = await gatherBundle({
       config,
-      clock,
-      path,
-      signal,
       snapshot,
+      ...source,
       texts: {
         'verdict.txt': verdictText(snapshot, more),
         'config.yaml': `${renderSettings(settings)}\n`,
@@ -47,7 +45,6 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
       onStep: (step) => {
         progress.show(`Gathering ${step}`)
       },
-      ...overrides,
     })
     progress.end()
     const style = createStyle(io)
@@ -59,7 +56,7 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
     }
     exit(0)
   } catch (error) {
-    if (!signal.aborted) throw error
+    if (!io.signal.aborted) throw error
     progress.end()
     io.stderr.write('Interrupted; nothing was written.\n')
     exit(1)

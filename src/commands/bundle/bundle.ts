@@ -13,7 +13,7 @@ import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exe
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { readEvents } from '../events/events.ts'
 import { findUnits } from '../shared/log-units.ts'
-import type { SourceOverrides } from '../../terminal/io.ts'
+import type { SourceContext } from '../../terminal/io.ts'
 import { jsonText } from '../../terminal/output.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { redactEntry } from '../logs/logs.ts'
@@ -95,12 +95,8 @@ const manifest = (at: number, members: readonly Member[], leftOut: readonly obje
   })
 }
 
-interface Options extends SourceOverrides {
+interface Options extends SourceContext {
   readonly config: Config
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
   /** The state of the node; null if it could not be read. */
   readonly snapshot: NodeSnapshot | null
   /** Further documents, by name. */

@@ -7,7 +7,7 @@ import { type Fact, summarize } from '../../health/summary.ts'
 import { type Diagnosis, diagnose } from '../../health/diagnosis.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { unlessInterrupted, type ActionContext, searchPath } from '../../terminal/io.ts'
+import { unlessInterrupted, type ActionContext, sourceContext } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { checkLines } from '../../terminal/diagnosis.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
@@ -15,11 +15,9 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 type CheckOptions = ConfigOptions & OutputOptions
 
 export const check = async ({ io, exit, options }: ActionContext<CheckOptions>): Promise<void> => {
-  const path = searchPath(io)
-  const { clock, signal, overrides } = io
   const gatheredData = await unlessInterrupted(io, exit, async () => {
     const { snapshot, config, source } = await readSnapshot(io, options)
-    const setUp = await preflight({ config, clock, path, signal, snapshot, ...overrides })
+    const setUp = await preflight({ config, snapshot, ...sourceContext(io) })
     return { snapshot, config, source, setUp, paths: await foundPaths(config, snapshot.prefix) }
   })
   if (!gatheredData) return

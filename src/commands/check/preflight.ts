@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { type Clock, withDeadline } from '../../core/clock.ts'
+import { withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { createAccess } from '../../sources/process.ts'
@@ -11,14 +11,10 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, references } from './preflight/network.ts'
 import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
-import type { SourceOverrides } from '../../terminal/io.ts'
+import type { SourceContext } from '../../terminal/io.ts'
 
-interface PreflightOptions extends SourceOverrides {
+interface PreflightOptions extends SourceContext {
   readonly config: Config
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
   /** The snapshot of the node: what it already reports is not reported again. */
   readonly snapshot: NodeSnapshot
 }

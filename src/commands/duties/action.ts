@@ -1,6 +1,6 @@
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { configOf } from '../../terminal/config.ts'
-import { type ActionContext, unlessInterrupted, searchPath } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
@@ -24,15 +24,12 @@ export const showDuties = async ({ io, exit, options }: ActionContext<DutiesComm
   const duties = await unlessInterrupted(io, exit, () =>
     readDuties({
       config,
-      clock: io.clock,
-      path: searchPath(io),
-      signal: io.signal,
+      ...sourceContext(io),
       since: options.since ?? io.clock.now() - day,
       ...recordingOf(io, options.file),
       onProgress: (blocks) => {
         progress.show(`${figure(blocks)} blocks`)
       },
-      ...io.overrides,
     }),
   ).finally(progress.end)
   if (!duties) return

@@ -1,7 +1,6 @@
 import { FILES } from '../../collectors/schedule/collector.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import type { Event } from '../../domain/event.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
@@ -13,19 +12,15 @@ import { createFileTree } from '../../sources/file-tree.ts'
 import type { Recording } from '../../sources/journal-range.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import type { SourceOverrides } from '../../terminal/io.ts'
+import type { SourceContext } from '../../terminal/io.ts'
 import { type Events, readEvents } from '../events/events.ts'
 import { readLedger } from '../ledger/ledger.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 import { findOwnKey } from '../shared/own-key.ts'
 import { createRoundHistory, type MissedRound, type RoundGap, type RoundHistory } from './rounds.ts'
 
-export interface DutiesOptions extends SourceOverrides {
+export interface DutiesOptions extends SourceContext {
   readonly config: Config
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
   /** Milliseconds since the epoch. */
   readonly since: number
   /** Replaces the journal. */

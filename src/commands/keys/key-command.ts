@@ -4,7 +4,7 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { type KeySession, withKeySession } from './session.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type ExitCode, type Io, searchPath } from '../../terminal/io.ts'
+import { type ExitCode, type Io, sourceContext } from '../../terminal/io.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
 
 interface KeyCommand {
@@ -19,14 +19,13 @@ export const runKeyCommand = async (
   work: (session: KeySession, progress: Progress) => Promise<void>,
 ): Promise<void> => {
   const { config } = configOf(io, options)
-  const { clock, signal, overrides } = io
-  const path = searchPath(io)
+  const { signal } = io
   const progress = createProgress(io)
   const reportProgress = (step: string): void => {
     progress.show(step)
   }
   try {
-    await withKeySession({ config, clock, path, signal, reportProgress, ...overrides }, (session) => {
+    await withKeySession({ config, reportProgress, ...sourceContext(io) }, (session) => {
       for (const { used, missing } of session.fallbacks) {
         io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)
       }

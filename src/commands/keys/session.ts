@@ -18,14 +18,10 @@ import {
   withPrivateUmask,
 } from '../../sources/process.ts'
 import { createStatusTool } from '../../sources/reports.ts'
-import { type SourceOverrides } from '../../terminal/io.ts'
+import { type SourceContext } from '../../terminal/io.ts'
 
-interface Options extends SourceOverrides {
+interface Options extends SourceContext {
   readonly config: Pick<Config, 'prefix' | 'node' | 'consensus'>
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
   /** Receives the current step. */
   readonly reportProgress: (step: string) => void
 }

@@ -11,7 +11,7 @@ import {
   reportInterrupted,
   writeAll,
   type CommandContext,
-  searchPath,
+  sourceContext,
 } from '../../terminal/io.ts'
 import type { Tone } from '../../domain/health.ts'
 import type { OutputOptions } from '../../terminal/output.ts'
@@ -38,15 +38,13 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
     })
   }
   const { config } = configOf(io, options)
-  const { clock, signal } = io
-  const path = searchPath(io)
   const hasRange = since !== undefined || until !== undefined || file !== undefined
   const progress = createProgress(io)
   try {
     const page = createPage(io, options, namesOf(options, config.names.file))
     let blocks = 0
     const batches = readLedger(
-      { config, clock, path, signal, ...io.overrides },
+      { config, ...sourceContext(io) },
       {
         since,
         until,

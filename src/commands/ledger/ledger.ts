@@ -8,7 +8,6 @@ import {
   type Timeout,
 } from '../../parsers/ledger-tail.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
 import { type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../../parsers/journal.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
@@ -16,7 +15,7 @@ import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import { findOwnKey } from '../shared/own-key.ts'
 import { type Batch, readJournal } from '../shared/journal-reader.ts'
-import type { Io, SourceOverrides } from '../../terminal/io.ts'
+import type { Io, SourceContext } from '../../terminal/io.ts'
 import { larger, smaller } from '../../core/units.ts'
 
 interface Ownership {
@@ -146,12 +145,8 @@ const NO: bigint | null = null
 
 const ascending = (a: bigint, b: bigint): number => (a < b ? -1 : 1)
 
-interface Options extends SourceOverrides {
+interface Options extends SourceContext {
   readonly config: Config
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
   /** The key of the node, if it has been read already; null if it is unknown. */
   readonly ownKey?: string | null
 }

@@ -7,7 +7,7 @@ import {
   reportInterrupted,
   writeAll,
   type CommandContext,
-  searchPath,
+  sourceContext,
 } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Tone } from '../../domain/health.ts'
@@ -33,9 +33,8 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
     command.error('error: --follow and --until exclude each other', { exitCode: 2 })
   }
   const { config } = configOf(io, options)
-  const path = searchPath(io)
-  const { clock, signal } = io
-  const logs = openLogs({ config, clock, path, signal, ...io.overrides })
+  const { signal } = io
+  const logs = openLogs({ config, ...sourceContext(io) })
   const progress = createProgress(io)
   try {
     const found = await logs.find(word)

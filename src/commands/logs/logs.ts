@@ -1,5 +1,4 @@
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
 import { type RedactionKind, redactLog } from '../../core/redaction/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
@@ -7,14 +6,10 @@ import type { ClockStep } from '../../sources/journal-order.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
-import type { SourceOverrides } from '../../terminal/io.ts'
+import type { SourceContext } from '../../terminal/io.ts'
 
-interface Options extends SourceOverrides {
+interface Options extends SourceContext {
   readonly config: Config
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
 }
 
 interface LogQuery {

@@ -7,7 +7,7 @@ import type { MonlogReport } from './report.ts'
 import { LONGEST_MS, type RangeStart } from './time-range.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type CommandContext, searchPath } from '../../terminal/io.ts'
+import { type Io, type CommandContext, sourceContext } from '../../terminal/io.ts'
 import { renderReport, type RenderOptions, shortLine } from './page.ts'
 import { createNameOf, shownLine } from './rows.ts'
 import { createProgress } from '../../terminal/progress.ts'
@@ -42,12 +42,9 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
     return await analyseLog({
       config,
       ...times,
-      clock: io.clock,
-      path: searchPath(io),
-      signal: io.signal,
+      ...sourceContext(io),
       recording: options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
       onLines: (lines) => progress.show(`Reading the log: ${figure(lines)} lines`),
-      ...io.overrides,
     }).finally(progress.end)
   }
   const linesOf = (report: MonlogReport): readonly string[] => {

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { parseInstalledPackage } from '../../parsers/version.ts'
 import type { Exec } from '../../sources/exec.ts'
@@ -8,14 +8,10 @@ import { createFold } from './fold.ts'
 import { foldRecording } from './from-recording.ts'
 import { type MonlogReport, type Problem, problemOf, reportOf } from './report.ts'
 import { LONGEST_MS, type RangeStart, timeRangeTo } from './time-range.ts'
-import type { SourceOverrides } from '../../terminal/io.ts'
+import type { SourceContext } from '../../terminal/io.ts'
 
-interface MonlogAnalysisOptions extends SourceOverrides {
+interface MonlogAnalysisOptions extends SourceContext {
   readonly config: Pick<Config, 'prefix' | 'consensus' | 'version' | 'node'>
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
   /** Default: one minute. */
   readonly since?: RangeStart | undefined
   /** Milliseconds since the epoch. Default: now, or the newest line of a file. */

@@ -4,7 +4,7 @@ import { type ReplayReport, replay } from './replay.ts'
 import { incidentsOf } from './incidents.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { reportInterrupted, type CommandContext, searchPath } from '../../terminal/io.ts'
+import { reportInterrupted, type CommandContext, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { replayAsJson, replayPage } from './page.ts'
@@ -35,9 +35,7 @@ export const replayJournal = async ({
   try {
     report = await replay({
       config,
-      clock: io.clock,
-      path: searchPath(io),
-      signal: io.signal,
+      ...sourceContext(io),
       ...(file !== undefined && { file: file === '-' ? io.stdin : file }),
       ...(since !== undefined && { since }),
       ...(until !== undefined && { until }),
@@ -45,7 +43,6 @@ export const replayJournal = async ({
       onProgress: (at, entries) => {
         progress.show(`Replaying: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
       },
-      ...io.overrides,
     })
   } catch (error) {
     if (!io.signal.aborted) throw error

@@ -1,20 +1,15 @@
 import type { Readable } from 'node:stream'
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { openRecording } from '../../sources/journal-range.ts'
 import { replayEntries, type ReplayResult } from './engine.ts'
 import { savedKey } from '../shared/own-key.ts'
 import { openFile, openJournal, type PastSource } from './past-source.ts'
-import type { SourceOverrides } from '../../terminal/io.ts'
+import type { SourceContext } from '../../terminal/io.ts'
 
-interface ReplayOptions extends SourceOverrides {
+interface ReplayOptions extends SourceContext {
   readonly config: Config
-  readonly clock: Clock
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
   /** The recording: a path or a stream. Default: the journal of this host. */
   readonly file?: string | Readable
   /** Milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { configOf } from '../../terminal/config.ts'
-import { type ActionContext, unlessInterrupted, searchPath } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
@@ -24,14 +24,11 @@ export const showReport = async ({ io, exit, options }: ActionContext<ReportComm
     return readReport(
       {
         config,
-        clock: io.clock,
-        path: searchPath(io),
-        signal: io.signal,
+        ...sourceContext(io),
         since: options.since ?? io.clock.now() - 7 * day,
         onProgress: (blocks) => {
           progress.show(`${figure(blocks)} blocks`)
         },
-        ...io.overrides,
       },
       snapshot,
     )
