@@ -48,17 +48,76 @@ const NO_SETS: readonly ValidatorSet[] = []
 /** Rounds that are compared at once: 5 ms of work. */
 const SLICE = 100
 
+/** The files of the node with its sets of validators and the starts of epochs, as they were read last. */
+const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files' | 'pathOf'>) => {
+  let text: string | undefined
+  let sets = NO_SETS
+  let starts: ReadonlyMap<bigint, bigint> = new Map()
+  let problem: string | null = null
+
+  /** Null if it does not exist. */
+  const readText = async (file: string, signal: AbortSignal): Promise<string | null> =>
+    files.read(await pathOf(file, signal), LIMITS.set.length)
+
+  return {
+    sets: () => sets,
+    /** The first round of each epoch that the node knows. */
+    starts: () => starts,
+    /** Why the sets could not be read; null if they were. */
+    problem: () => problem,
+    read: async (signal: AbortSignal): Promise<void> => {
+      try {
+        const found = await readText(FILES.sets, signal)
+        problem = found === null ? `${FILES.sets} was not found in the directory of the node (node.directory)` : null
+        if (found !== null && found !== text) {
+          sets = parseValidatorSets(found)
+          text = found
+        }
+        const forkpoint = await readText(FILES.starts, signal)
+        starts = forkpoint === null ? new Map() : parseEpochStarts(forkpoint)
+      } catch (error) {
+        // A host on which the agent may not read these files is not a failing collector.
+        if (!(error instanceof SourceError || error instanceof ParseError)) throw error
+        problem = error.summary
+      }
+    },
+  }
+}
+
+/** The duration of a round in the last minutes. */
+const createPace = () => {
+  let recent: readonly { readonly round: bigint; readonly blockAt: number }[] = []
+  return {
+    add: (round: bigint, blockAt: number): void => {
+      recent = [...recent.filter((one) => blockAt - one.blockAt <= PACE_MS), { round, blockAt }]
+    },
+    /** Milliseconds per round; null with too few rounds. */
+    read: (): number | null => {
+      const [from, to] = [recent[0], recent.at(-1)]
+      if (!from || !to || to.round - from.round < PACE_ROUNDS) return null
+      return (to.blockAt - from.blockAt) / Number(to.round - from.round)
+    },
+  }
+}
+
+const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string | null => {
+  if (predictions.isProved()) return null
+  const agreed = `${predictions.agreed()} of ${PROOF_ROUNDS} rounds have agreed`
+  const at = predictions.disagreedAt()
+  return at === null
+    ? `the leader schedule is not proved yet: ${agreed}`
+    : `the leader schedule is not proved: round ${at} had another leader than predicted, and ${agreed} since`
+}
+
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
   const { feed, ownKey, recorder, chainSets, epochs, published, checkpoint, timing } = options
   const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
   const own = createOwnRounds()
-  let setsText: string | undefined
-  let ofFile = NO_SETS
+  const setFiles = createSetFiles(options)
+  const pace = createPace()
   let used: readonly (readonly ValidatorSet[])[] = []
-  let starts: ReadonlyMap<bigint, bigint> = new Map()
   let members: ReadonlyMap<bigint, number> = new Map()
-  let fileProblem: string | null = null
   let readAt: number | undefined
   let last: {
     readonly round: bigint
@@ -66,31 +125,10 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     readonly seqNum: bigint
     readonly blockAt: number
   } | null = null
-  let pace: readonly { readonly round: bigint; readonly blockAt: number }[] = []
-
-  /** Null if it does not exist. */
-  const read = async (file: string, signal: AbortSignal): Promise<string | null> =>
-    options.files.read(await options.pathOf(file, signal), LIMITS.set.length)
-
-  const readFiles = async (signal: AbortSignal): Promise<void> => {
-    try {
-      const text = await read(FILES.sets, signal)
-      fileProblem = text === null ? `${FILES.sets} was not found in the directory of the node (node.directory)` : null
-      if (text !== null && text !== setsText) {
-        ofFile = parseValidatorSets(text)
-        setsText = text
-      }
-      const forkpoint = await read(FILES.starts, signal)
-      starts = forkpoint === null ? new Map() : parseEpochStarts(forkpoint)
-    } catch (error) {
-      // A host on which the agent may not read these files is not a failing collector.
-      if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-      fileProblem = error.summary
-    }
-  }
 
   /** Uses the sets of the file, and of other epochs those of the chain. */
   const useSets = (): void => {
+    const ofFile = setFiles.sets()
     const ofChain = options.readsChain ? chainSets.get() : NO_SETS
     if (used[0] === ofFile && used[1] === ofChain) return
     used = [ofFile, ofChain]
@@ -114,18 +152,12 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     }
     if (last && round.round <= last.round) return
     last = { round: round.round, epoch, seqNum, blockAt }
-    pace = [...pace.filter((one) => blockAt - one.blockAt <= PACE_MS), { round: round.round, blockAt }]
-  }
-
-  const millisecondsPerRound = (): number | null => {
-    const [from, to] = [pace[0], pace.at(-1)]
-    if (!from || !to || to.round - from.round < PACE_ROUNDS) return null
-    return (to.blockAt - from.blockAt) / Number(to.round - from.round)
+    pace.add(round.round, blockAt)
   }
 
   /** The last round whose set of validators is known: the next epoch does not start before. */
   const horizon = (at: NonNullable<typeof last>): bigint => {
-    const start = starts.get(at.epoch + 1n)
+    const start = setFiles.starts().get(at.epoch + 1n)
     if (start !== undefined && start > at.round) return start - 1n
     const length = epochs.get(chainIdOf(createSampleIndex(published())) ?? '')
     const position = length && epochPosition({ height: Number(at.seqNum), epoch: Number(at.epoch) }, length)
@@ -135,20 +167,11 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
   }
 
   const whyNoSet = (): string | null => {
-    const missing = fileProblem ?? (last && `${FILES.sets} has no set of epoch ${last.epoch}`)
+    const missing = setFiles.problem() ?? (last && `${FILES.sets} has no set of epoch ${last.epoch}`)
     if (missing === null) return null
     return options.readsChain
       ? `${missing}; the set has not been read from the chain yet`
       : `${missing}; staking.schedule: true reads the set from the chain`
-  }
-
-  const whyUnproved = (): string | null => {
-    if (predictions.isProved()) return null
-    const agreed = `${predictions.agreed()} of ${PROOF_ROUNDS} rounds have agreed`
-    const at = predictions.disagreedAt()
-    return at === null
-      ? `the leader schedule is not proved yet: ${agreed}`
-      : `the leader schedule is not proved: round ${at} had another leader than predicted, and ${agreed} since`
   }
 
   const evaluate = async ({ clock, signal }: Context): Promise<Reading> => {
@@ -157,19 +180,19 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     const newest = rounds.findLast(({ block }) => block?.epoch)?.block?.epoch ?? last?.epoch
     if (isDue || (newest !== undefined && !members.has(newest))) {
       readAt = clock.elapsed()
-      await readFiles(signal)
+      await setFiles.read(signal)
       useSets()
     }
     for (const [index, round] of rounds.entries()) {
       follow(round)
       if (index % SLICE === SLICE - 1) await nextTurn()
     }
-    chainSets.isMissing = last !== null && !ofFile.some(({ epoch }) => epoch === last?.epoch)
+    chainSets.isMissing = last !== null && !setFiles.sets().some(({ epoch }) => epoch === last?.epoch)
     const key = ownKey.get()
     const known = last && predictions.scheduleOf(last.epoch)
-    const roundMs = millisecondsPerRound()
+    const roundMs = pace.read()
     const base = {
-      problem: known ? whyUnproved() : whyNoSet(),
+      problem: known ? whyUnproved(predictions) : whyNoSet(),
       epoch: last?.epoch ?? null,
       members: (last && members.get(last.epoch)) ?? null,
       agreed: known ? predictions.agreed() : null,

@@ -121,13 +121,6 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
     return counts
   }
 
-  const keep = (map: Map<bigint, unknown>, most: number): void => {
-    for (const key of map.keys()) {
-      if (map.size <= most) return
-      map.delete(key)
-    }
-  }
-
   const addMissed = (round: MissedRound): void => {
     missed.set(round.round, round)
     if (missed.size <= MAX_MISSED) return
@@ -158,7 +151,7 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
         if (last && gaps.at(-1)?.toAt !== at && gaps.length < MAX_GAPS) gaps.push({ fromAt: last.at, toAt: at })
         if (schedule && size <= MAX_COMPUTED) {
           counts.computed += size
-          counts.unseenOwn += ownRounds(schedule, from, to).length
+          counts.unseenOwn += roundsLedBy(ownKey, schedule, { from, to }).length
         }
         continue
       }
@@ -166,17 +159,11 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
       else counts.ambiguous += size
       for (let round = larger(from, to - NEARBY); round <= to; round += 1n) addWithoutBlock(round)
       if (!schedule || size > MAX_COMPUTED) continue
-      for (const round of ownRounds(schedule, from, to)) {
+      for (const round of roundsLedBy(ownKey, schedule, { from, to })) {
         counts.candidates.push({ ...describe(round, at, next), how: 'skipped' })
       }
     }
     ranges = []
-  }
-
-  const ownRounds = (schedule: LeaderSchedule, from: bigint, to: bigint): readonly bigint[] => {
-    const own: bigint[] = []
-    for (let round = from; round <= to; round += 1n) if (schedule.leader(round) === ownKey) own.push(round)
-    return own
   }
 
   const addBlock = (block: Extract<LedgerRow, { readonly event: 'proposed' }>): void => {
@@ -230,28 +217,6 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
     }
   }
 
-  const dutiesOf = (epoch: bigint, counts: EpochCounts): EpochDuties => {
-    const schedule = scheduleState(schedules.has(epoch), counts)
-    const isProved = schedule === 'proved'
-    const { candidates, fromAt, toAt } = counts
-    const leaderUnknown = Number(counts.ambiguous + (isProved ? 0n : counts.unnamed))
-    const own = counts.missed + (isProved ? candidates.length : 0)
-    const isKnown = ownKey !== null
-    return {
-      epoch,
-      fromAt,
-      toAt,
-      rounds: Number(counts.rounds),
-      led: isKnown ? counts.led : null,
-      missed: isKnown ? own : null,
-      expected: isKnown && leaderUnknown === 0 ? counts.led + own : null,
-      leaderUnknown,
-      schedule,
-      unseen: Number(counts.unseen),
-      unseenOwn: isKnown && isProved && counts.computed === counts.unseen ? counts.unseenOwn : null,
-    }
-  }
-
   return {
     add: (row: LedgerRow): void => {
       if (!('event' in row)) ranges.push(row)
@@ -265,13 +230,61 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
         a.round < b.round ? -1 : 1,
       )
       return {
-        epochs: [...byEpoch].map(([epoch, counts]) => dutiesOf(epoch, counts)),
+        epochs: [...byEpoch].map(([epoch, counts]) =>
+          dutiesOf(epoch, counts, { isKnown: ownKey !== null, hasSchedule: schedules.has(epoch) }),
+        ),
         missed: all.slice(-MAX_MISSED),
         omitted: omitted + Math.max(0, all.length - MAX_MISSED),
         covered: first === undefined || !last ? null : { fromAt: first, toAt: last.at },
         gaps,
       }
     },
+  }
+}
+
+/** Removes the oldest entries beyond this number. */
+const keep = (map: Map<bigint, unknown>, most: number): void => {
+  for (const key of map.keys()) {
+    if (map.size <= most) return
+    map.delete(key)
+  }
+}
+
+interface RoundRange {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+const roundsLedBy = (key: string | null, schedule: LeaderSchedule, { from, to }: RoundRange): readonly bigint[] => {
+  const own: bigint[] = []
+  for (let round = from; round <= to; round += 1n) if (schedule.leader(round) === key) own.push(round)
+  return own
+}
+
+interface DutyCircumstances {
+  /** Whether the own key is known. */
+  readonly isKnown: boolean
+  readonly hasSchedule: boolean
+}
+
+const dutiesOf = (epoch: bigint, counts: EpochCounts, { isKnown, hasSchedule }: DutyCircumstances): EpochDuties => {
+  const schedule = scheduleState(hasSchedule, counts)
+  const isProved = schedule === 'proved'
+  const { candidates, fromAt, toAt } = counts
+  const leaderUnknown = Number(counts.ambiguous + (isProved ? 0n : counts.unnamed))
+  const own = counts.missed + (isProved ? candidates.length : 0)
+  return {
+    epoch,
+    fromAt,
+    toAt,
+    rounds: Number(counts.rounds),
+    led: isKnown ? counts.led : null,
+    missed: isKnown ? own : null,
+    expected: isKnown && leaderUnknown === 0 ? counts.led + own : null,
+    leaderUnknown,
+    schedule,
+    unseen: Number(counts.unseen),
+    unseenOwn: isKnown && isProved && counts.computed === counts.unseen ? counts.unseenOwn : null,
   }
 }
 
