@@ -9,7 +9,6 @@ import type { Health } from '../domain/health.ts'
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
-import { createFailureLog } from './failure-log.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 
 interface HealthWatchOptions {
@@ -80,5 +79,15 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
         history.record({ known: createSampleIndex(measured.samples()), at: clock.now() })
       }
     },
+  }
+}
+
+/** Logs each failure when it begins, not at every evaluation, and again after it was over. */
+export const createFailureLog = (log: (failure: Error | string) => void) => {
+  let known: ReadonlySet<string> = new Set()
+  return (failures: readonly (Error | string)[]): void => {
+    const current = new Map(failures.map((failure) => [String(failure), failure]))
+    for (const [text, failure] of current) if (!known.has(text)) log(failure)
+    known = new Set(current.keys())
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { COLLECTORS } from '../collectors/index.ts'
-import { health } from './health-keys.ts'
-import { serveQuery } from './serve-query-keys.ts'
+import { health } from '../health/settings.ts'
+import { serveQuery } from '../../query/service/settings.ts'
 import { file, hostName, listen, reference } from '../core/settings.ts'
 
 /** The settings of each collector, under its name. */

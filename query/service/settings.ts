@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseBytes } from '../core/units.ts'
-import { address, duration, file, listenAt } from '../core/settings.ts'
+import { parseBytes } from '../../src/core/units.ts'
+import { address, duration, file, listenAt } from '../../src/core/settings.ts'
 
 const WHOLE = 'expected a whole number'
 const SHARE = 'expected a share of the time, from 0.05 to 1'

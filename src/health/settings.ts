@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { NODE_ROLES } from '../health/role.ts'
-import { DEFAULT_TUNING } from '../health/rules/tuning.ts'
-import { alertProblem, readLimits } from '../health/rules/read-limits.ts'
+import { NODE_ROLES } from './role.ts'
+import { DEFAULT_TUNING } from './rules/tuning.ts'
+import { alertProblem, readLimits } from './rules/read-limits.ts'
 
 const OBJECTIVE = 'expected a ratio from 0.95 to 0.9999'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFailureLog } from '../../src/agent/failure-log.ts'
+import { createFailureLog } from '../../src/agent/health-watch.ts'
 
 test('a failure is logged when it begins, and again after it was over', () => {
   const logged: (Error | string)[] = []
