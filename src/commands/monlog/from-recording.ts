@@ -1,3 +1,4 @@
+import { ParseError } from '../../core/errors.ts'
 import { createLineJoiner, type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../../parsers/journal.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import type { Fold } from './fold.ts'
@@ -70,7 +71,8 @@ const createEntryReader = () => {
     const [, timestamp] = /^\s*\{\s*"timestamp"\s*:\s*"([^"]{10,40})"/.exec(line) ?? []
     const written = timestamp === undefined ? Number.NaN : Date.parse(timestamp)
     if (Number.isFinite(written)) at = Math.floor(written)
-    if (at === undefined) throw new RangeError('a line before the first line with a timestamp')
+    if (at === undefined)
+      throw new ParseError('a line of the recording', 'a timestamp in it or in a line before it', printed)
     return { cursor: '', at, unit: null, message: line, fields: {} }
   }
 }
