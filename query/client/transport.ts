@@ -36,7 +36,7 @@ interface TransportOptions {
   readonly clock: Clock
   /** In milliseconds, for the complete response. */
   readonly timeout: number
-  /** Of one response, compressed and decompressed. */
+  /** The largest response, compressed and decompressed. */
   readonly maxBytes: number
 }
 
@@ -63,7 +63,7 @@ export const createTransport = ({ endpoint, clock, timeout, maxBytes }: Transpor
   }
 }
 
-/** Of an error response, the beginning is enough for the message. */
+/** The beginning of an error response is enough for the message. */
 const MAX_ERROR_BYTES = 65_536
 
 const readReply = async (message: IncomingMessage, maxBytes: number): Promise<Reply> => {

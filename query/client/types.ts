@@ -136,6 +136,6 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined
   readonly retries?: number | undefined
   readonly onRetry?: ((retry: Retry) => void) | undefined
-  /** Of one response, compressed and decompressed; default 256 MiB. */
+  /** The largest response, compressed and decompressed; default 256 MiB. */
   readonly maxBodyBytes?: number | undefined
 }

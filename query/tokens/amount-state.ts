@@ -29,7 +29,7 @@ export class AmountState implements TokenState {
   readonly #fast: PackedBalances | undefined
   readonly #hasIds: boolean
   readonly #isWrapped: boolean
-  /** Of an ERC-20 without profile and with its full history. */
+  /** Exists for an ERC-20 without a profile whose full history is read. */
   readonly #idCheck: IdCheck | undefined
   #supply = 0n
   #pairing: Pairing = null

@@ -262,7 +262,7 @@ const createApply = ({ config, log, run }: ApplyOptions) => {
   }
 }
 
-/** With TLS or passwords, the commands on this host use a socket. The agent runs without it. */
+/** The commands on this host use a socket, because the listener may require TLS or a password. The agent also runs without the socket. */
 const serveCommands = async (view: AgentView, { config, log }: Pick<AgentOptions, 'config' | 'log'>) => {
   const path = socketOf(config)
   if (path === null) return null

@@ -37,7 +37,7 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
   const logFailures = createFailureLog((failure) => {
     log.error(failure)
   })
-  /** On the clock that only increases. */
+  /** The time of the last evaluation on the monotonic clock. */
   let evaluatedAt = 0
   let evaluateSoon = new AbortController()
 

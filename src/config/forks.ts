@@ -111,5 +111,5 @@ export interface Fork {
   readonly timeline: 'page' | null
 }
 
-/** By chain id, in decimal digits. */
+/** A map from the chain id, in decimal digits. */
 export type Forks = ReadonlyMap<string, readonly Fork[]>

@@ -5,7 +5,7 @@ export interface EpochLength {
   readonly delayRounds: number
 }
 
-/** By chain id, in decimal digits. */
+/** A map from the chain id, in decimal digits. */
 export type EpochLengths = Pick<ReadonlyMap<string, EpochLength>, 'get'>
 
 export interface EpochPosition {

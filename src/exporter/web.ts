@@ -66,7 +66,7 @@ const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-a
 /** Why a listener is exposed. */
 export const UNAUTHENTICATED = 'requests are not authenticated'
 
-/** Of every response: none may be kept, framed or embedded. A page may load files of its server only. */
+/** Headers of every response: it must not be cached, framed or embedded. A page may load files of its server only. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': POLICY,
@@ -76,7 +76,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
-/** Of a connection: one that does not complete it would otherwise hold a slot for two minutes. */
+/** The limit of a TLS handshake: a connection that does not complete it would otherwise hold a slot for two minutes. */
 const HANDSHAKE_TIMEOUT_MS = 5 * second
 
 export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {

@@ -286,7 +286,7 @@ const stateOf = (
 const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
 export const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
-/** Without it whether the chain advances is unknown. */
+/** Whether the finding is that no block is known: then it is unknown whether the chain advances. */
 const isNoBlock = ({ alert, labels }: RuleFinding): boolean => alert === 'ChainBlind' && labels['reading'] === 'block'
 
 /** False if systemd knows none of the node's units, its RPC does not answer, and no block of it is known. */

@@ -36,7 +36,7 @@ export interface NodeSnapshot {
   readonly epochs: EpochLengths
   /** The devices of the database, by the configuration. */
   readonly devices: readonly string[]
-  /** By the rules: as the agent evaluates them over time, or by this one reading of the node. */
+  /** The health by the rules, which the agent evaluates over time, and a command once. */
   readonly health: Health
   /** The text of /metrics, and the reading of every collector as in /api/v1/status. */
   export(): Promise<{ readonly metrics: string; readonly readings: Readonly<Record<string, unknown>> }>

@@ -43,7 +43,7 @@ export type ConsensusEventBody =
   /** A warning or an error without a known message. */
   | { readonly event: 'other' }
 
-/** Of every start. `waiting`: for the blocks of the root; `database_done`: their state is there, also without statesync. */
+/** Each start has these phases. `waiting`: for the blocks of the root. `database_done`: their state is present, also without statesync. */
 type StartStep = 'begun' | 'waiting' | 'database_done' | 'live'
 
 /** `serving` answers other nodes and is healthy; every other step is this node's own statesync. */

@@ -10,7 +10,7 @@ const schema = z.object({
   copies: z.array(
     z.object({
       key: z.enum(KEY_TYPES),
-      /** Of the key that was copied. */
+      /** The public key of the pair that was copied. */
       publicKey: z.string(),
       /** Free text of the operator: "safe in the office". */
       where: z.string().max(200),

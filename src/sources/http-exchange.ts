@@ -58,7 +58,7 @@ export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): P
 
 /** The limits of a body. They apply before anything parses it. */
 export interface BodyLimits {
-  /** Of the bytes as they are received, and of those after decompression. */
+  /** The most bytes, both as received and after decompression. */
   readonly bytes: number
   /** What happens to a larger body. */
   readonly beyond: 'fail' | 'truncate'

@@ -59,7 +59,7 @@ export interface PlacedEntry {
  * as has one that is older by the clock if its boot is unknown.
  */
 export const createTimeline = () => {
-  /** By boot: the time of its start, the time of its newest entry, and the offset of the clock. */
+  /** For each boot: the time of its start, the time of its newest entry, and the offset of the clock. */
   const boots = new Map<string, { start: number; newest: number; offset: number }>()
   let newest: { readonly elapsed: number; readonly at: number; readonly offset: number } | undefined
 

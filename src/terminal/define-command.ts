@@ -7,7 +7,7 @@ export type CreateCommand = (name: string, io: Io, exit: (code: ExitCode) => voi
 type Action<Options> = (context: CommandContext<Options>) => Promise<void> | void
 
 interface CommandDefinition<Options extends OptionValues> {
-  /** Of a subcommand; the summary of a command is in the table of program.ts. */
+  /** The summary of a subcommand; the summary of a command is in the table of program.ts. */
   readonly summary?: string
   /** Adds options and arguments; the action receives both by name. */
   readonly options?: (command: Command, io: Io) => Command

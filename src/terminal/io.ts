@@ -53,7 +53,7 @@ export interface CommandContext<Options> extends ActionContext<Options> {
 /** The search path for programs. */
 export const searchPath = ({ env }: Pick<Io, 'env'>): string => env['PATH'] ?? '/usr/bin:/bin'
 
-/** With what a command reads the host. */
+/** What a command needs to read the host. */
 export interface SourceContext extends SourceOverrides {
   readonly clock: Clock
   /** The search path for programs. */

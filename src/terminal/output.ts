@@ -10,7 +10,7 @@ export interface OutputOptions {
 }
 
 interface Result {
-  /** With --json. */
+  /** The JSON that `--json` prints. */
   readonly document: () => unknown
   readonly lines: (style: Style) => readonly string[]
 }

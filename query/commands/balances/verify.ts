@@ -29,7 +29,7 @@ export interface Verification {
   /** The number of balances that the node did not return, and the first reason. */
   readonly unchecked: number
   readonly why: string | null
-  /** Of ERC-20: by events and by the contract; null if one of them is unknown. */
+  /** The supply of an ERC-20, by events and by the contract; null if one of them is unknown. */
   readonly supply: { readonly ours: string; readonly theirs: string } | null
 }
 

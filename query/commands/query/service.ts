@@ -15,7 +15,7 @@ export interface Service {
   readonly apiKeyFile: string | null
   /** The header for the API key; null for `Authorization: Bearer`. */
   readonly apiKeyHeader: string | null
-  /** Of one request; undefined for the default of the client. */
+  /** The timeout of one request; undefined for the default of the client. */
   readonly timeoutMs?: number | undefined
   /** Undefined for the default of the client. */
   readonly retries?: number | undefined

@@ -11,7 +11,7 @@ import type { LogStore } from '../../store/store.ts'
 import type { BlockRange } from './block-range.ts'
 import { createOpenStore, type OpenStore, planOf } from './open-store.ts'
 
-/** As for every other request. */
+/** The timeout of a request, the same as in the ingest. */
 const TIMEOUT_MS = 30 * second
 
 interface RereadCommand {

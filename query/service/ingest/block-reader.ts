@@ -49,7 +49,7 @@ interface LogFetcherOptions {
   /** Called when the filters in the headers are ignored from now on (true), and when they are used again (false). */
   readonly onFiltersIgnored: (areIgnored: boolean) => void
   readonly notice: (line: string) => void
-  /** For what is not detected any more. */
+  /** Called with a kind of incomplete response that the ingest can no longer detect. */
   readonly warn: (line: string) => void
   readonly clock: Clock
 }

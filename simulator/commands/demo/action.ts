@@ -107,7 +107,7 @@ interface Pair {
   readonly metricsUrl: string
 }
 
-/** By then each collector has run once. */
+/** After this time each collector has run once. */
 const FIRST_MS = 1500
 
 const EVERY_MS = { terminal: 2000, file: 10_000 } as const

@@ -176,7 +176,7 @@ export const createSigningMonitor = () => {
   }
 }
 
-/** By consensus, whose stake is absent until it is live, else by the staking precompile; undefined is unknown. */
+/** Whether the node is in the active set: reported by consensus once it is live, else by the staking precompile; undefined is unknown. */
 const isInActiveSet = (known: SampleIndex): boolean | undefined => {
   const stake = known.value('chain_native_stake_ratio')
   const active = known.value('chain_staking_active')

@@ -120,7 +120,7 @@ const fileCheck = (
     },
   })
 
-/** From which the node derives its distances. It reads the file at its start only. */
+/** Checks the setting from which the node derives its distances. The node reads its file only when it starts. */
 const settingCheck = ({ nodeFiles, readPath, nodeDirectory, timeout }: DirectoryCheckOptions): HostCheck =>
   createHostCheck({
     name: 'statesync_threshold',

@@ -210,7 +210,7 @@ interface LedgerCollectorOptions {
   readonly timing: Timing
 }
 
-/** With an unparsed line if there is one. */
+/** The reading, with an unparsed line if there is one. */
 type Reading = FollowerReading & LedgerReading & { readonly unparsed: string | null }
 
 const SERVICE = 'ledger-tail'

@@ -157,7 +157,7 @@ const endpointsOf = ({ at, url, fallbackUrl }: NativeCollectorOptions): readonly
   ...(fallbackUrl === null ? [] : [{ source: 'otel' as const, endpoint: at(fallbackUrl) }]),
 ]
 
-/** At its own endpoint the process itself responds; values of a collector must be known to be current. */
+/** A process responds itself at its own endpoint. Values of an OpenTelemetry collector may be old. */
 const isLive = ({ source, pace }: NonNullable<NativeReading['given']>): boolean =>
   pace === 'moving' || (pace === 'unknown' && source === 'native')
 

@@ -190,7 +190,7 @@ export const DATABASE_WORK: readonly NodeMetric[] = [
   ),
 ]
 
-/** Of the cache of consensus; absent if its backend has none. */
+/** Metrics of the cache of consensus; absent if its backend has none. */
 const cache = (name: string, exports: ReadingName, labels?: Readonly<Record<string, string>>): NodeMetric => ({
   name: `triedb_node_cache_${name}`,
   exports,

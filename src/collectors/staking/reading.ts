@@ -62,7 +62,7 @@ export interface StakingReading {
   readonly isRegistered: boolean | null
   readonly validator: ValidatorReading | null
   readonly withdrawals: readonly WithdrawalReading[]
-  /** Of the last epochs, oldest first. */
+  /** The last epochs, oldest first. */
   readonly rewards: readonly EpochRewards[]
   readonly sets: (PerView<number> & { readonly limit: number }) | null
   readonly expectedCommission: number | null

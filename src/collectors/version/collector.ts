@@ -147,7 +147,7 @@ export const forkState = ({ fork, checks, promotionDue }: Readiness): string => 
 }
 
 export interface VersionReading {
-  /** By the name in the configuration. */
+  /** A map from the name in the configuration. */
   readonly programs: ReadonlyMap<string, VersionResult<NodeVersion>>
   /** The value is null if dpkg has not installed the package. */
   readonly package: VersionResult<InstalledPackage | null>

@@ -70,7 +70,7 @@ interface EpochCounts {
   unnamed: bigint
   /** Own ones among them, if the schedule is right. */
   candidates: MissedRound[]
-  /** The same of the rounds between two epochs: the schedule of either may apply. */
+  /** Such rounds between two epochs: the schedule of either may apply. */
   ambiguous: bigint
   compared: number
   differing: number

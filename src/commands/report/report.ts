@@ -190,7 +190,7 @@ export const diskOf = ({ known }: Pick<NodeSnapshot, 'known'>) => {
     databaseUsedRatio: databaseUsedRatio(known) ?? null,
     /** Until the database is compacted, at its growth of the last two days. */
     databaseDaysLeft: untilCompaction === undefined ? null : (untilCompaction * second) / day,
-    /** Of the fullest file system. */
+    /** The free part of the fullest file system. */
     filesystemFreeRatio: lowestFreeRatio(known) ?? null,
   }
 }

@@ -35,7 +35,7 @@ export const renderRuleFile = (file: RuleFile, options = RENDER_DEFAULTS): strin
 interface ResourceOptions extends RenderOptions {
   /** The name of the resource. */
   readonly name: string
-  /** By which a Prometheus selects its rules. */
+  /** The labels by which a Prometheus selects its rules. */
   readonly labels: Readonly<Record<string, string>>
 }
 

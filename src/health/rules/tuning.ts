@@ -3,7 +3,7 @@ import type { AlertRow, RuleFile, RuleSeverity } from './rule.ts'
 
 /** What an installation changes in the rules of one name; absent is the default. */
 export interface RuleTuning {
-  /** Of a rule with one limit. */
+  /** The limit of a rule that has one. */
   readonly limit?: number
   readonly warning?: number
   readonly critical?: number
