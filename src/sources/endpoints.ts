@@ -143,7 +143,7 @@ export const createAgentApi = (ask: SendRequest, config: AgentAddress): AgentApi
             { cause: error },
           )
         // A TLS server closes a connection without TLS.
-        if (socketPath === null && error.detail === 'UND_ERR_SOCKET')
+        if (socketPath === null && error.detail === 'ECONNRESET')
           throw new SourceError({ doing, happened: error.happened, advice: TLS }, { cause: error })
         throw error
       })
