@@ -142,7 +142,7 @@ export const createAgentApi = (ask: SendRequest, config: AgentAddress): AgentApi
             },
             { cause: error },
           )
-        // A TLS server closes a connection without TLS.
+        // A TLS server closes a connection without TLS, and so does an agent that is stopping.
         if (socketPath === null && error.detail === 'ECONNRESET')
           throw new SourceError({ doing, happened: error.happened, advice: TLS }, { cause: error })
         throw error
