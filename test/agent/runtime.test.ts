@@ -144,7 +144,8 @@ test.each(
   const { offer } = await runtime()
   const own = offer(before).some(({ collector }) => collector.name === section)
   const { also = [] } = CHANGES[path] ?? {}
-  expect((await replaced(before, after)).toSorted()).toEqual([...(own ? [section] : []), ...also].toSorted())
+  const rule = `test/agent/runtime.test.ts, CHANGES: a collector that uses ${path} of another section is in its \`also\``
+  expect((await replaced(before, after)).toSorted(), rule).toEqual([...(own ? [section] : []), ...also].toSorted())
 })
 
 test('watched tokens replace the tokens collector only', async () => {
