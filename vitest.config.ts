@@ -2,10 +2,10 @@ import { defineConfig } from 'vitest/config'
 
 /** Every folder of tests that needs more than Node and a moment, and those of its files that belong to `npm test`. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
-  commands: ['[!q]*', 'query-[!r]*'],
+  commands: ['[!qr]*', 'query-[!r]*', 're[!p]*', 'report', 'ru*'],
   scenarios: ['short'],
-  alerts: ['alertmanager', 'faults', 'inhibition', 'rules', 'runbooks'],
-  dashboards: ['figures', 'fleet-figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
+  alerts: ['alertmanager', 'faults', 'runbooks'],
+  dashboards: ['fleet-figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
   demo: ['demo'],
   sandbox: ['sandbox'],
   faults: [],
@@ -13,7 +13,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   keys: [],
   shells: [],
   prometheus: [],
-  store: ['duckdb'],
+  store: [],
   evm: [],
   nodes: [],
   page: [],
