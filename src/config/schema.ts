@@ -50,7 +50,7 @@ export const schema = z.strictObject({
         .string()
         .min(1, 'expected a directory')
         .default('/var/lib/chain-agent')
-        .describe('where the places in the journal are kept, so that a restart loses no line'),
+        .describe('directory of the journal cursors, so that a restart loses no line'),
     })
     .prefault({}),
   events: z
