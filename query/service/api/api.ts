@@ -163,7 +163,7 @@ const JSON_UTF8 = /^application\/json *(?:; *(?:charset="?utf-?8"?)? *)*$/i
  */
 const createBodyReader = (limit: number) => {
   const read = promisify(express.raw({ limit, type: () => true }))
-  return async (request: Request, response: Response): Promise<Uint8Array> => {
+  return async (request: Request, response: Response): Promise<Buffer> => {
     const { headers } = request
     if (!JSON_UTF8.test(headers['content-type'] ?? ''))
       throw new HttpError('media_type', 'send the body as Content-Type: application/json')

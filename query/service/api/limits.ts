@@ -10,8 +10,10 @@ const MiB = 1024 * 1024
 
 /** Limits per request, and for all requests together. Times are in milliseconds. */
 export const QUERY_LIMITS = {
-  /** Size of a request body. */
+  /** A request body: its size, and what its JSON has before it is parsed. */
   bodyBytes: MiB,
+  bodyDepth: 16,
+  bodyValues: 20_000,
   /** Addresses and topics per request, and alternatives in its `logs`. */
   values: 10_000,
   filters: 100,
