@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ParseError } from './errors.ts'
 import { LIMITS } from './limits.ts'
 
@@ -96,9 +97,114 @@ export const exceededLimit = (text: string, limits: JsonLimits): keyof JsonLimit
   return undefined
 }
 
+/** Characters that JSON.parse takes at once in `parseInSteps`: 25 ms if each object has other keys. */
+const STEP_LENGTH = 256 * 1024
+/** Members of an object that is longer than a step. */
+const MAX_LARGE_MEMBERS = 1000
+
+/**
+ * The same as `tryJson`, for a text whose parse would block the event loop: the entries of long lists and objects are
+ * parsed in steps, and other work is done between them. A parse in a worker thread blocks longer, because its result has
+ * to be cloned.
+ */
+export const parseInSteps = async (text: string, limits: JsonLimits, length = STEP_LENGTH): Promise<unknown> => {
+  if (text.length <= length) return tryJson(text, limits)
+  if (exceededLimit(text, limits) !== undefined) return undefined
+  const steps = stepsOf({ text, length }, 0)
+  try {
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done) return text.slice(value.end).trim() === '' ? value.value : undefined
+      await setImmediate()
+    }
+  } catch {
+    return undefined
+  }
+}
+
+interface Steps {
+  readonly text: string
+  /** The most characters that one step parses, unless they are one string. */
+  readonly length: number
+}
+
+/** Parses the value at this position in steps. Returns it and the position after it; throws if it is not JSON. */
+function* stepsOf({ text, length }: Steps, from: number): Generator<undefined, { value: unknown; end: number }> {
+  const begin = afterSpace(text, from)
+  const end = endOfValue(text, begin)
+  const code = text.charCodeAt(begin)
+  if (end - begin <= length || (code !== BRACKET && code !== BRACE)) {
+    yield
+    return { value: JSON.parse(text.slice(begin, end)), end }
+  }
+  const members: [string, unknown][] = []
+  const entries: unknown[] = []
+  /** The first entry that is not parsed yet: shorter entries of a list are parsed together. */
+  let start = begin + 1
+  const parseEntries = (stop: number): void => {
+    const some: unknown = JSON.parse(`[${text.slice(start, stop)}]`)
+    if (Array.isArray(some)) for (const entry of some) entries.push(entry)
+    start = stop + 1
+  }
+  for (let at = start; ;) {
+    const stop = endOfValue(text, at)
+    const isLast = text.charCodeAt(stop) === code + 2
+    const first = afterSpace(text, at)
+    if (!isLast && text.charCodeAt(stop) !== COMMA) throw new SyntaxError('a list or object is not closed')
+    if (first === stop) {
+      if (!isLast || at > begin + 1) throw new SyntaxError('there is no value')
+    } else if (code === BRACE || stop - at > length) {
+      if (start < at) parseEntries(at - 1)
+      const colon = code === BRACE ? afterSpace(text, endOfString(text, first) + 1) : at - 1
+      const value = yield* stepsOf({ text, length }, colon + 1)
+      if (afterSpace(text, value.end) !== stop) throw new SyntaxError('a value is not separated')
+      if (code === BRACKET) entries.push(value.value)
+      else {
+        const key: unknown = JSON.parse(text.slice(first, colon))
+        const isMember = typeof key === 'string' && text.charCodeAt(colon) === COLON
+        if (!isMember || members.length === MAX_LARGE_MEMBERS) throw new SyntaxError('not a member of an object')
+        members.push([key, value.value])
+      }
+      start = stop + 1
+    } else if (isLast || stop - start > length) {
+      parseEntries(stop)
+      yield
+    }
+    // fromEntries creates a property even for `__proto__`.
+    if (isLast) return { value: code === BRACE ? Object.fromEntries(members) : entries, end: stop + 1 }
+    at = stop + 1
+  }
+}
+
+const afterSpace = (text: string, from: number): number => {
+  let at = from
+  while (SPACES.has(text.charCodeAt(at))) at += 1
+  return at
+}
+
+const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09])
+
+/** The position of the comma or the closing bracket after a value; the end of the text without one. */
+const endOfValue = (text: string, from: number): number => {
+  let depth = 0
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      at = endOfString(text, at)
+      if (at < 0) return text.length
+    } else if (code === BRACKET || code === BRACE) depth += 1
+    else if (code === BRACKET + 2 || code === BRACE + 2) {
+      if (depth === 0) return at
+      depth -= 1
+    } else if (code === COMMA && depth === 0) return at
+  }
+  return text.length
+}
+
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
+const COLON = 0x3a
 const BRACKET = 0x5b
 const BRACE = 0x7b
 

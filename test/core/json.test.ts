@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { exceededLimit, parseJson, toJson, tryJson } from '../../src/core/json.ts'
+import { exceededLimit, parseInSteps, parseJson, toJson, tryJson } from '../../src/core/json.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 import { SourceError } from '../../src/core/errors.ts'
 
@@ -58,6 +59,62 @@ test('millions of levels take time and memory for none of them', () => {
   expect(tryJson(text)).toBeUndefined()
   expect(process.cpuUsage(began).user).toBeLessThan(1_000_000)
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(50_000_000)
+})
+
+/** Texts with every kind of value, valid and not. */
+const TEXTS = [
+  '[1,2,3]',
+  '[ 1 , [2, [3, 4], {}], "a,b]" , {"c": [5, null, true]} ]',
+  '{"id":1,"result":[{"a":"x","b":[]},{"a":"y"},{"a":"z"}]}',
+  String.raw`{"a\"b":"\\\"","c":[-0,1e3,"\u0041"]}`,
+  '{"__proto__":[1,2,3,4],"a":{"__proto__":1}}',
+  '[[[[[[[[1]]]]]]],2]',
+  '   [   ]   ',
+  '{     }',
+  '{"same":1,"same":[1,2,3]}',
+  '"a long text"',
+  '12345678',
+  '[1,2,3',
+  '[1,2,3}',
+  '[1,2,,3]',
+  '[1,2,3,]',
+  '[,1,2,3]',
+  '[1 2,3,4]',
+  '[[1,2,3],]',
+  '[[1,2,3] 4,5]',
+  '[1,2,3] 4',
+  '[1,2,3]]',
+  '{"a":[1,2,3],}',
+  '{"a" [1,2,3]}',
+  '{"a":[1,2,3] 4}',
+  '{a:[1,2,3]}',
+  '{1:"a","b":[1,2]}',
+  '{"a":1,"b"}',
+  '{"a":"x}',
+  'undefined',
+]
+
+test.each(TEXTS)('in steps, %s is parsed as it is at once', async (text) => {
+  for (const length of [1, 2, 4, 8]) expect(await parseInSteps(text, LIMITS.json, length)).toEqual(tryJson(text))
+})
+
+test('other work is done between the steps', async () => {
+  const texts: string[] = []
+  const parsed = parseInSteps(`[${'"abcdefg",'.repeat(100)}0]`, LIMITS.json, 100).then(() => texts.push('parsed'))
+  for (let turn = 0; turn < 5; turn += 1) {
+    await setImmediate()
+    texts.push('other work')
+  }
+  await parsed
+  expect(texts).toEqual([...Array.from({ length: 5 }, () => 'other work'), 'parsed'])
+})
+
+test('in steps, an object has 1,000 members at most', async () => {
+  const object = (members: number): string =>
+    `{${Array.from({ length: members }, (_, index) => `"${index}":1`).join()}}`
+  const limits = { depth: 1, values: 10_000 }
+  expect(await parseInSteps(object(1000), limits, 10)).toEqual(JSON.parse(object(1000)))
+  expect(await parseInSteps(object(1001), limits, 10)).toBeUndefined()
 })
 
 test('JSON: 64 bits as digits, unknown as null, maps as objects', () => {

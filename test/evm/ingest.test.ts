@@ -118,7 +118,7 @@ describe('the ingest from a real node', () => {
   })
 
   it('detects every missing log by the filter in the header, and reads all receipts', async () => {
-    const transport = { rpcUrl: node.url, clock: systemClock, timeout: 10_000, maxBytes: 2 ** 24 }
+    const transport = { rpcUrl: node.url, clock: systemClock, timeout: 10_000 }
     const rpc = createRpc(createTransport(transport), node.url)
     const headers = createHeaders(rpc)
     const receipts = createReceiptReader(rpc)

@@ -29,6 +29,8 @@ export const waitingFor = (state: ReadinessState): readonly string[] => {
   if (nodeHeight === null) return [`the finalized block of the node${because}`]
   if (height === null) return [`the first block${because}`]
   const behind = nodeHeight - height
+  // Another node, or a node that starts again from an older snapshot.
+  if (behind < -readyLag) return [`the node: its finalized block ${nodeHeight} is below block ${height} of the store`]
   return behind > readyLag ? [`${behind} more blocks of the node${because}`] : []
 }
 

@@ -63,11 +63,23 @@ const checkKeys = (text: string): void => {
     } else if (code === BRACE + 2 || code === BRACKET + 2) {
       levels.pop()
       level = levels.at(-1)
-    } else if (code === COMMA && level) level.at = typeof level.at === 'number' ? level.at + 1 : null
+    } else if (code === POINT) checkFraction(text, position, levels)
+    else if (code === COMMA && level) level.at = typeof level.at === 'number' ? level.at + 1 : null
   }
 }
 
+/** JSON.parse rounds the fraction of a large number away. */
+const checkFraction = (text: string, position: number, levels: readonly Level[]): void => {
+  const before = /-?\d+$/.exec(text.slice(Math.max(0, position - 20), position))?.[0] ?? ''
+  const after = /^\.\d+/.exec(text.slice(position, position + 20))?.[0] ?? ''
+  const isRounded = Number.isInteger(Number(before + after)) && /[1-9]/.test(after)
+  if (!isRounded) return
+  const path = formatPath(levels.map(({ at }) => at ?? ''))
+  throw new HttpError('bad_value', `expected a whole number, got ${before}${after}`, { path: path.slice(0, 200) })
+}
+
 const QUOTE = 0x22
+const POINT = 0x2e
 const COMMA = 0x2c
 const BRACKET = 0x5b
 const BRACE = 0x7b

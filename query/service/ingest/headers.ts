@@ -235,14 +235,12 @@ interface ChainIdOptions {
   readonly timeout?: number
 }
 
-const MAX_BYTES = 65_536
-
 /** Reads the chain id of the node. Throws an IngestError if the node does not return it. */
 export const readChainId = async (
   { rpcUrl, clock, timeout = 10_000 }: ChainIdOptions,
   signal: AbortSignal,
 ): Promise<number> => {
-  const rpc = createRpc(createTransport({ rpcUrl, clock, timeout, maxBytes: MAX_BYTES }), rpcUrl)
+  const rpc = createRpc(createTransport({ rpcUrl, clock, timeout }), rpcUrl)
   const { result } = await rpc.one(CHAIN_ID, signal)
   return parseResult('the chain id', result, parseQuantity)
 }

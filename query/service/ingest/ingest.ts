@@ -54,15 +54,12 @@ const MAX_RETRY_AFTER = 5 * minute
  */
 const INCOMPLETE_AFTER = 10 * minute
 
-/** In bytes. The largest response limit of a known node is 25 MB. */
-const MAX_ANSWER = 64 * 1024 * 1024
-
 /** Copies final blocks from a node to a store, one request at a time. Throws a ConfigError for invalid options. */
 export const createIngest = (ingestOptions: IngestOptions) => {
   const options = withDefaults(ingestOptions)
   const { rpcUrl, store, clock } = options
   const tracker = createStateTracker()
-  const nodeTimer = createNodeTimer(createTransport({ ...options, maxBytes: MAX_ANSWER }), clock)
+  const nodeTimer = createNodeTimer(createTransport(options), clock)
   const rpc = createRpc(nodeTimer.send, rpcUrl)
   const headers = createHeaders(rpc)
   const writer = createWriter({ ...options, tracker })
@@ -228,6 +225,8 @@ const createStepper = (dependencies: StepperDependencies) => {
   let known: ChainHead | null = null
   /** The last block passed to the writer; undefined if it must be read from the store. */
   let after: Position | null | undefined
+  /** The height that the node reported first, while the store is empty. */
+  let firstHeight: number | null = null
 
   const currentHead = async (signal: AbortSignal): Promise<ChainHead> => {
     if (known !== null && clock.elapsed() - known.at < HEAD_EVERY) return known
@@ -259,7 +258,12 @@ const createStepper = (dependencies: StepperDependencies) => {
       const head = await currentHead(signal)
       if (head.behind !== null) return await wait(head.behind, BEHIND_POLL_EVERY)
       if (head.height === null) return await wait('the node has no final block yet', pollEvery)
-      const from = last === null ? startOf(options, head.height) : last.number + 1
+      if (last === null && firstHeight === null && isStartFromHeight(options)) {
+        firstHeight = head.height
+        return await wait('the first height of the node is read once more, because the store begins there', pollEvery)
+      }
+      const from =
+        last === null ? startOf(options, Math.min(head.height, firstHeight ?? head.height)) : last.number + 1
       if (from > head.height) {
         await writer.done()
         await secondReading.run(signal)
@@ -287,6 +291,9 @@ const createStepper = (dependencies: StepperDependencies) => {
     },
   }
 }
+
+const isStartFromHeight = ({ retention }: Required<IngestOptions>): boolean =>
+  retention !== 'unbounded' && retention.blocks !== undefined
 
 /** Blocks that would be pruned at once are not read. */
 const startOf = ({ fromBlock, retention }: Required<IngestOptions>, height: number): number =>

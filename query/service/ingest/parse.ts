@@ -16,6 +16,15 @@ export const quantity = (value: unknown, name: string): number => {
   throw new FieldError(`${name} as a hex quantity`)
 }
 
+/** The stores keep indexes in 32 bits. */
+const MAX_INDEX = 2 ** 32 - 1
+
+const index = (value: unknown, name: string): number => {
+  const number = quantity(value, name)
+  if (number <= MAX_INDEX) return number
+  throw new FieldError(`${name} of at most 32 bits`)
+}
+
 const DIGITS = new Uint8Array(128)
 for (const digit of '0123456789abcdef') DIGITS[digit.charCodeAt(0)] = 1
 
@@ -148,8 +157,8 @@ export const parseLogs = (value: unknown): readonly LogGroup[] => {
 const parseLog = (log: Readonly<Record<string, unknown>>, before: StoredLog | undefined): StoredLog => {
   const transaction = log['transactionHash']
   return {
-    logIndex: quantity(log['logIndex'], 'logIndex'),
-    transactionIndex: quantity(log['transactionIndex'], 'transactionIndex'),
+    logIndex: index(log['logIndex'], 'logIndex'),
+    transactionIndex: index(log['transactionIndex'], 'transactionIndex'),
     transactionHash:
       transaction === before?.transactionHash && before !== undefined
         ? before.transactionHash

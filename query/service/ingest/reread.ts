@@ -36,8 +36,6 @@ export interface RereadReport extends BlockRange {
   readonly changedBlocks: number
 }
 
-/** In bytes. The largest response limit of a known node is 25 MB. */
-const MAX_ANSWER = 64 * 1024 * 1024
 const MAX_RANGE = 1000
 const TIMEOUT = 30 * second
 const MAX_WAIT = minute
@@ -50,7 +48,7 @@ const GIVE_UP_AFTER = 10 * minute
  */
 export const rereadBlocks = async (options: RereadOptions, signal: AbortSignal): Promise<void> => {
   const { store, clock, from, to, onProgress } = options
-  const rpc = createRpc(createTransport({ ...options, timeout: TIMEOUT, maxBytes: MAX_ANSWER }), options.rpcUrl)
+  const rpc = createRpc(createTransport({ ...options, timeout: TIMEOUT }), options.rpcUrl)
   const headers = createHeaders(rpc)
   const nothing = (): void => undefined
   const readBlocks = createBlockReader({

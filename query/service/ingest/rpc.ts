@@ -1,5 +1,6 @@
 import { excerpt } from '../../../src/core/errors.ts'
-import { isObject, tryJson } from '../../../src/core/json.ts'
+import { exceededLimit, isObject, parseInSteps } from '../../../src/core/json.ts'
+import { LIMITS } from '../../../src/core/limits.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
 import { IngestError, LimitExceededError, NodeRejectedError, TooLargeError } from './errors.ts'
 import type { RpcResponse, SendRequest } from './transport.ts'
@@ -22,6 +23,37 @@ export interface Rpc {
   ): Promise<{ readonly replies: readonly Reply[]; readonly size: number }>
 }
 
+interface ResponseLimits {
+  readonly bytes: number
+  readonly values: number
+}
+
+/**
+ * Responses with logs. The largest limit of a known node is 25 MB; a block of 200 million gas has room for 50 MB of data
+ * in hex. The shortest log has 350 characters with 12 values.
+ */
+const LOGS: ResponseLimits = { bytes: 64 * 1024 * 1024, values: 2_500_000 }
+
+const RESPONSES: Readonly<Record<string, ResponseLimits>> = {
+  eth_chainId: { bytes: LIMITS.response.valueBytes, values: 1000 },
+  eth_getBlockByNumber: { bytes: LIMITS.response.blockBytes, values: LIMITS.json.values },
+}
+
+/** The response to a batch may have the sum, up to what one response may have. */
+const limitsOf = (calls: readonly Call[]): ResponseLimits => {
+  const each = calls.map(({ method }) => RESPONSES[method] ?? LOGS)
+  return {
+    bytes: Math.min(
+      LOGS.bytes,
+      each.reduce((sum, { bytes }) => sum + bytes, 0),
+    ),
+    values: Math.min(
+      LOGS.values,
+      each.reduce((sum, { values }) => sum + values, 0),
+    ),
+  }
+}
+
 export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
   const address = redactUrl(rpcUrl)
   const doingOf = ({ method }: Call, more = ''): string => `call ${method}${more} at ${address}`
@@ -30,9 +62,10 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
   let rejectedBatches = 0
 
   const one: Rpc['one'] = async (call, signal) => {
-    const response = await send(body(call, 1), signal)
+    const limits = limitsOf([call])
+    const response = await send({ body: body(call, 1), maxBytes: limits.bytes }, signal)
     const doing = doingOf(call)
-    const value = bodyOf(response, doing)
+    const value = await bodyOf(response, doing, limits)
     const reply = replyOf(value, doing)
     if ('error' in reply) throw reply.error
     return { result: reply.result, size: response.text.length }
@@ -40,9 +73,11 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
 
   const sendBatch: Rpc['many'] = async (calls, signal) => {
     const [first = NO_CALL] = calls
-    const response = await send(`[${calls.map((call, at) => body(call, at + 1)).join()}]`, signal)
+    const limits = limitsOf(calls)
+    const batch = `[${calls.map((call, at) => body(call, at + 1)).join()}]`
+    const response = await send({ body: batch, maxBytes: limits.bytes }, signal)
     const doing = doingOf(first, calls.length === 1 ? '' : ` and ${calls.length - 1} more`)
-    const value = bodyOf(response, doing)
+    const value = await bodyOf(response, doing, limits)
     const list: readonly unknown[] = Array.isArray(value) ? value : [value]
     const byId = new Map(list.map((each) => [isObject(each) ? each['id'] : undefined, each]))
     // A single response without the id of a call applies to all calls.
@@ -98,7 +133,11 @@ const SMALL_BATCH = 3
 const MAX_REJECTED_BATCHES = 3
 
 /** The JSON body of a response, successful or not. Throws an IngestError for other failures. */
-const bodyOf = ({ status, text, wait }: RpcResponse, doing: string): unknown => {
+const bodyOf = async (
+  { status, text, wait }: RpcResponse,
+  doing: string,
+  { values }: ResponseLimits,
+): Promise<unknown> => {
   const evidence = status === 200 ? undefined : text
   if (status === 429 || status === 503) {
     const happened = `the node is overloaded (${status})`
@@ -107,13 +146,20 @@ const bodyOf = ({ status, text, wait }: RpcResponse, doing: string): unknown => 
   if (status === 413 || status === 504) {
     throw new TooLargeError('refused', { doing, happened: `the request is too large (${status})`, evidence })
   }
-  const value = tryJson(text)
+  const limits = { depth: LIMITS.json.depth, values }
+  const value = await parseInSteps(text, limits)
   // Some nodes send JSON-RPC errors with status 400 or 500.
   if (value !== undefined && (status === 200 || isObject(value))) return value
   if (status !== 200) {
     const happened = `the node responded with status ${status}`
     throw new IngestError(status >= 500 ? 'unreachable' : 'refused', { doing, happened, evidence })
   }
+  if (exceededLimit(text, limits) === 'values')
+    throw new TooLargeError('refused', {
+      doing,
+      happened: `the response has more than ${values} values`,
+      evidence: text,
+    })
   throw invalidResponse(doing, 'JSON', text)
 }
 

@@ -13,15 +13,20 @@ export interface RpcResponse {
   readonly wait: number | null
 }
 
+export interface RpcRequest {
+  readonly body: string
+  /** The most bytes of the response, after decompression. */
+  readonly maxBytes: number
+}
+
 /** Sends one request and reads the whole response. Throws an IngestError on failure. */
-export type SendRequest = (body: string, signal: AbortSignal) => Promise<RpcResponse>
+export type SendRequest = (request: RpcRequest, signal: AbortSignal) => Promise<RpcResponse>
 
 interface TransportOptions {
   readonly rpcUrl: string
   readonly clock: Clock
   /** For the whole response, in milliseconds. */
   readonly timeout: number
-  readonly maxBytes: number
 }
 
 /** One persistent connection, since requests are sequential. */
@@ -29,13 +34,13 @@ export const createTransport = (options: TransportOptions): SendRequest => {
   const { rpcUrl, clock, timeout } = options
   const url = parseAddress(rpcUrl)
   const agent = createAgent(url.protocol, 1)
-  return async (body, signal) => {
+  return async ({ body, maxBytes }, signal) => {
     const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
       return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
         const headers = { 'accept-encoding': 'gzip' }
         const message = await sendRequest({ url, agent, headers, body, signal: cancel })
-        const bytes = await readBody(message, { bytes: options.maxBytes, beyond: 'fail' })
+        const bytes = await readBody(message, { bytes: maxBytes, beyond: 'fail' })
         return { status: message.statusCode ?? 0, text: textOf(bytes), wait: retryAfterOf(message) }
       })
     } catch (thrown) {
@@ -70,10 +75,10 @@ export type NodeTimer = ReturnType<typeof createNodeTimer>
 export const createNodeTimer = (request: SendRequest, clock: Clock) => {
   let total = 0
   return {
-    send: async (body: string, signal: AbortSignal): Promise<RpcResponse> => {
+    send: async (rpcRequest: RpcRequest, signal: AbortSignal): Promise<RpcResponse> => {
       const startedAt = clock.elapsed()
       try {
-        return await request(body, signal)
+        return await request(rpcRequest, signal)
       } finally {
         total += clock.elapsed() - startedAt
       }

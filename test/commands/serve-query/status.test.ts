@@ -135,6 +135,11 @@ it.each([
   [{ phase: 'backfill', nodeHeight: 100, height: 69 }, ['31 more blocks of the node']],
   [{ phase: 'tail', nodeHeight: 100, height: 70 }, []],
   [{ phase: 'waiting', nodeHeight: 100, height: 101, trouble: 'could not read' }, []],
+  [{ phase: 'waiting', nodeHeight: 100, height: 130, trouble: 'could not read' }, []],
+  [
+    { phase: 'waiting', nodeHeight: 100, height: 131, trouble: 'could not read' },
+    ['the node: its finalized block 100 is below block 131 of the store'],
+  ],
   [
     { phase: 'waiting', nodeHeight: 100, height: 69, trouble: 'could not read' },
     ['31 more blocks of the node (could not read)'],

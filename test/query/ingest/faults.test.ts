@@ -139,6 +139,7 @@ describe('an invalid response', () => {
     ['overload', '503', reply(503)],
     ['overload', 'the words of the node', error('overloaded, try again later', -32_601)],
     ['overload', 'a code', error('Please slow down', -32_005)],
+    ['invalid', 'an index of more bits', changedList((all) => [logWith(all[0], { transactionIndex: '0x100000000' })])],
     ['invalid', 'a log that is no longer there', changedList((all) => [logWith(all[0], { removed: true })])],
     ['invalid', 'a topic that is too short', changedList((all) => [logWith(all[0], { topics: ['0x12'] })])],
     [

@@ -97,14 +97,14 @@ describe('an ingest', () => {
   it('counts failed requests as work of the node', async () => {
     const clock = jumpingClock()
     const never = new AbortController().signal
-    const timer = createNodeTimer(async (body, signal) => {
+    const timer = createNodeTimer(async ({ body }, signal) => {
       await clock.sleep(Number(body), signal)
       if (body === '40') throw new Error('cut off')
       return { status: 200, text: '', wait: null }
     }, clock)
-    await timer.send('300', never)
+    await timer.send({ body: '300', maxBytes: 1 }, never)
     await clock.sleep(1000, never)
-    await expect(timer.send('40', never)).rejects.toThrow('cut off')
+    await expect(timer.send({ body: '40', maxBytes: 1 }, never)).rejects.toThrow('cut off')
     expect(timer.total()).toBe(340)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { classifyRpcError, createBatchSizer } from '../../../query/service/ingest/rpc.ts'
+import { classifyRpcError, createBatchSizer, createRpc } from '../../../query/service/ingest/rpc.ts'
 import { createTransport } from '../../../query/service/ingest/transport.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { type Call, type RpcFault } from '../../support/rpc-node.ts'
@@ -184,6 +184,28 @@ describe('the number of blocks in a request', () => {
 })
 
 describe('an answer', () => {
+  it.for([
+    [['eth_chainId'], 65_536, 1000],
+    [['eth_getBlockByNumber'], 2_097_152, 100_000],
+    [['eth_getLogs'], 67_108_864, 2_500_000],
+    [Array.from({ length: 40 }, () => 'eth_getBlockByNumber'), 67_108_864, 2_500_000],
+  ] as const)('has the size of what was asked for: %s', async ([methods, bytes, values]) => {
+    const sizes: number[] = []
+    const rpc = createRpc(({ maxBytes }) => {
+      sizes.push(maxBytes)
+      return Promise.resolve({ status: 200, text: `[${'0,'.repeat(values)}0]`, wait: null })
+    }, 'http://node')
+    const calls = methods.map((method) => ({ method, params: [] }))
+    const [call = { method: '', params: [] }] = calls
+    const { signal } = new AbortController()
+    const response = calls.length === 1 ? rpc.one(call, signal) : rpc.many(calls.slice(0, 40), signal)
+    await expect(response).rejects.toMatchObject({
+      name: 'TooLargeError',
+      happened: `the response has more than ${values} values`,
+    })
+    expect(sizes[0]).toBe(bytes)
+  })
+
   it.for(['plain', 'packed'] as const)('is not taken beyond a number of bytes: %s', async (form, { startNode }) => {
     const from = await startNode({ height: 0 })
     if (form === 'plain') {
@@ -195,10 +217,9 @@ describe('an answer', () => {
       rpcUrl: from.url,
       clock: jumpingClock(),
       timeout: 30_000,
-      maxBytes: 4000,
     })
     const body = JSON.stringify({ id: 1, method: 'eth_chainId', params: [] })
-    await expect(post(body, new AbortController().signal)).rejects.toMatchObject({
+    await expect(post({ body, maxBytes: 4000 }, new AbortController().signal)).rejects.toMatchObject({
       name: 'TooLargeError',
     })
   })

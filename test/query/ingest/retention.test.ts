@@ -88,4 +88,22 @@ describe('retention', () => {
     expect(state).toMatchObject({ first: 451, indexed: 500 })
     await node.close()
   })
+
+  it.for([
+    ['first', 9000, 500],
+    ['then', 500, 9000],
+  ] as const)(
+    'an empty store begins below the lower of two heights: the wrong one comes %s',
+    async ([, height, next]) => {
+      const node = await startRpcNode({ height })
+      const { store, appended } = watchedStore()
+      const options = { node, store, retention: { blocks: 50 } }
+      await ingestUntil(options, ({ trouble, indexed }) => {
+        if (trouble?.startsWith('the first height')) node.chain.setHeight(next)
+        return indexed !== null && indexed >= 500
+      })
+      expect(appended.flat()[0]?.number).toBe(451)
+      await node.close()
+    },
+  )
 })
