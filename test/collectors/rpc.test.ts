@@ -44,6 +44,8 @@ const refused = new NoResponseError('refused', 'http://h.example', 'ECONNREFUSED
 
 const timing = { interval: 2000, timeout: 1000 }
 
+const NOT_HEX = 'invalid: could not parse a JSON-RPC response: expected a hex quantity like "0x1b4"'
+
 describe('rpc', () => {
   const watch = async (answers: Answers) => {
     const clock = manualClock(50_000)
@@ -96,8 +98,8 @@ describe('rpc', () => {
     ],
     ['jsonrpc', new Body(200, { id: 1, error: 'quota exceeded' }), 'jsonrpc: quota exceeded'],
     ['jsonrpc', new Body(200, { message: 'no key abc123def' }), 'jsonrpc: no key …'],
-    ['invalid', 'not hex', 'invalid'],
-    ['invalid', '0xffffffffffffffff', 'invalid'],
+    ['invalid', 'not hex', NOT_HEX],
+    ['invalid', '0xffffffffffffffff', NOT_HEX],
   ])('%s: up is 0, everything else is absent', async (reason, answer, state) => {
     const answers = healthy()
     const { shown, states, next, total } = await watch(answers)

@@ -87,7 +87,7 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
     if (!reply.ok && reply.reason === 'invalid') {
       // A response that is too long has no content.
       const content = await response.catch(() => null)
-      const state = content === null ? `invalid: ${reply.detail}` : describeOther(source, content, reply.detail)
+      const state = content === null ? failureState(reply) : describeOther(source, content, reply.detail)
       return { state, isOtherContent: true }
     }
     if (!reply.ok) return { state: failureState(reply) }

@@ -18,7 +18,7 @@ export const failureState = ({
 }: {
   readonly reason: RequestFailure
   readonly detail: string
-}): string => (reason === 'timeout' || reason === 'invalid' ? reason : `${reason}: ${detail}`)
+}): string => (reason === 'timeout' ? reason : `${reason}: ${detail}`)
 
 /** The status of a response and the reason that its body has, in a form that is equal for repetitions. */
 export const describeStatus = ({ status, text }: Response): string => {
