@@ -1,6 +1,6 @@
 import { type Sample, sample } from './metric.ts'
 import type { Clock } from './clock.ts'
-import { asError, ConfigError, SourceError } from './errors.ts'
+import { asError, errorText } from './errors.ts'
 import { second } from './units.ts'
 import { isDeepStrictEqual } from 'node:util'
 
@@ -58,7 +58,7 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
       if (pending.length > 0) log.warn(`Restart the ${program} to apply: ${pending.join(', ')}`)
     } catch (thrown) {
       failing.add(file)
-      log.error(`The configuration cannot be used; the previous one stays in use.\n${textOf(asError(thrown))}`)
+      log.error(`The configuration cannot be used; the previous one stays in use.\n${errorText(asError(thrown))}`)
     }
   }
 
@@ -93,11 +93,6 @@ const describe = ({ applied, pending, collectors = [] }: Reloaded): string =>
     ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),
     ...(collectors.length > 0 ? [`collectors started or stopped: ${collectors.join(', ')}`] : []),
   ].join('; ') || (pending.length > 0 ? 'nothing applied' : 'nothing changed')
-
-const textOf = (error: Error): string =>
-  error instanceof ConfigError || error instanceof SourceError
-    ? error.message
-    : `This is a bug of chain-agent: ${error.stack ?? error.message}`
 
 /** Returns the last value while the settings are equal; creates a new value when they differ. */
 export const createMemoizeLast = <Value>() => {
