@@ -1,13 +1,15 @@
 // `npm ci` rejects a lock file without the optional packages of every platform, but `npm install` omits those entries
-// if the registry does not serve the binaries of other platforms. This script adds them (without integrity, since
-// nothing was fetched). With --check it only reports them. It also reports registry URLs: a lock file with the host of
-// a registry works only with that host.
+// if the registry does not serve the binaries of other platforms. This script adds them, with the hash that the registry
+// reports (`npm view`): without one, `npm ci` on such a platform accepts any content. With --check it only reports what
+// is missing. It also reports registry URLs: a lock file with the host of a registry works only with that host.
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const FILES = [
   'package-lock.json',
   'bench/package-lock.json',
   'dashboards/render/package-lock.json',
+  'packaging/deb/package-lock.json',
   'test/chdb/package-lock.json',
   'test/evm/package-lock.json',
   'test/nodes/package-lock.json',
@@ -22,6 +24,8 @@ const OTHER_NAMES = {
   musleabihf: 'musl',
   windows: 'win32',
 }
+
+const packageOf = ([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`
 
 /** The entries that a lock file lacks: path → entry. */
 const missingFrom = (packages) => {
@@ -52,10 +56,30 @@ const optionalEntry = (name, version, dev) => {
   }
 }
 
+/** Bindings of other platforms that the registry does not have (404): `npm ci` cannot install them. For tests and benchmarks only. */
+const NOT_SERVED = /^(?:@chdb\/lib|@envio-dev\/hypersync-client)-(?:darwin|linux-arm64)/
+
+/** The entries that npm would install without comparing their content with a hash: name → version. */
+const unhashedIn = (packages) =>
+  Object.entries(packages)
+    .filter(([path, { integrity, inBundle, link }]) => path !== '' && !integrity && !inBundle && !link)
+    .filter((one) => !NOT_SERVED.test(packageOf(one)))
+
+const hashOf = (name) => {
+  const hash = execFileSync('npm', ['view', name, 'dist.integrity'], { encoding: 'utf8' }).trim()
+  if (!/^sha512-[\w+/]{86}==$/.test(hash))
+    throw new Error(`${name}: expected one SHA-512 hash, got ${JSON.stringify(hash)}`)
+  return hash
+}
+
 /** In the order of npm, so that the next `npm install` changes nothing. */
+const withHash = ({ version, ...entry }, integrity) => ({ version, integrity, ...entry })
+
 const complete = (file, lock, missing) => {
-  const entries = Object.entries({ ...lock.packages, ...missing })
-  const packages = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const all = { ...lock.packages, ...missing }
+  for (const [path, entry] of unhashedIn(all)) all[path] = withHash(entry, hashOf(packageOf([path, entry])))
+  const entries = Object.entries(all)
+  const packages = Object.fromEntries(entries.toSorted(([a], [b]) => a.localeCompare(b, 'en')))
   writeFileSync(file, `${JSON.stringify({ ...lock, packages }, null, 2)}\n`)
 }
 
@@ -69,13 +93,17 @@ for (const file of FILES) {
     process.exitCode = 1
     console.error(`${file} names a registry's host ${addressed} times: delete it and install again`)
   }
-  if (named.length === 0) continue
+  const unhashed = unhashedIn(lock.packages).map((one) => `  ${packageOf(one)}`)
+  if (named.length === 0 && unhashed.length === 0) continue
+  const lines = [
+    ...(named.length > 0 ? ['optional packages:', ...named] : []),
+    ...(unhashed.length > 0 ? ['hashes:', ...unhashed] : []),
+  ].join('\n')
   if (check) {
     process.exitCode = 1
-    console.error(`${file} lacks optional packages; fix it: node scripts/complete-lock.mjs`)
-    console.error(named.join('\n'))
+    console.error(`${file} lacks ${lines}\nfix it: node scripts/complete-lock.mjs`)
   } else {
     complete(file, lock, missing)
-    console.log(`${file}: added\n${named.join('\n')}`)
+    console.log(`${file}: added ${lines}`)
   }
 }

@@ -2,6 +2,7 @@
 import { runCli } from './cli/program.ts'
 import { READER_GONE } from './terminal/io.ts'
 import { systemClock } from './core/clock.ts'
+import { errorText } from './core/errors.ts'
 import { second } from './core/units.ts'
 
 /** The default configuration file. Every command without another file reads it. */
@@ -36,6 +37,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // Ignore write errors after the terminal has closed.
 process.stderr.on('error', () => undefined)
+
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${errorText(error)}\n`)
+  process.exit(1)
+})
 
 const code = await runCli(process.argv.slice(2), {
   stdin: process.stdin,

@@ -4,7 +4,10 @@ import { z } from 'zod'
 
 const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) })
 const lockSchema = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string(), dev: z.boolean().optional() })),
+  packages: z.record(
+    z.string(),
+    z.object({ version: z.string(), dev: z.boolean().optional(), integrity: z.string().optional() }),
+  ),
 })
 const manifest = manifestSchema.parse(JSON.parse(readFileSync('package.json', 'utf8')))
 const lock = lockSchema.parse(JSON.parse(readFileSync('package-lock.json', 'utf8')))
@@ -20,6 +23,15 @@ test('the lock file has every package of the bundle, and none as a development d
     .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')} ${version}`)
   expect(bundled.length).toBeGreaterThan(100)
   expect(bundled.filter((one) => !production.includes(one))).toEqual([])
+})
+
+test('each package of the lock file has a hash, those of other platforms too', () => {
+  const { '': _root, ...packages } = lock.packages
+  expect(Object.keys(packages).length).toBeGreaterThan(400)
+  const unhashed = Object.entries(packages).filter(
+    ([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''),
+  )
+  expect(unhashed.map(([path]) => path)).toEqual([])
 })
 
 test('each dependency is in the bundle, or in a Debian package', () => {

@@ -100,6 +100,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     stop: async () => {
       stopping.abort()
       await Promise.all([
+        reloader.stop(),
         supervisor.stop(),
         ...checking,
         node.view.page.stream.close(),

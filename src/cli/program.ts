@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { asError, ConfigError, ParseError, SourceError } from '../core/errors.ts'
+import { asError, ConfigError, errorText } from '../core/errors.ts'
 import { versionText } from '../core/package.ts'
 import type { CreateCommand } from '../terminal/define-command.ts'
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts'
@@ -296,7 +296,6 @@ const printError = (error: Error, io: Io): ExitCode => {
     io.stderr.write(`The configuration cannot be used; nothing was started.\n${error.message}\n`)
     return 2
   }
-  const isOurs = error instanceof SourceError || error instanceof ParseError
-  io.stderr.write(isOurs ? `${error.message}\n` : `This is a bug of chain-agent: ${error.stack ?? error.message}\n`)
+  io.stderr.write(`${errorText(error)}\n`)
   return 1
 }

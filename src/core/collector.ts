@@ -1,6 +1,6 @@
 import { type Clock, type Context, withDeadline } from './clock.ts'
 import type { Sample } from './metric.ts'
-import { asError } from './errors.ts'
+import { asError, hostLimitError } from './errors.ts'
 
 interface Attempt {
   /** When the attempt ended, in milliseconds since the epoch. */
@@ -20,7 +20,8 @@ export const attempt = async <T>(clock: Clock, read: () => Promise<T>): Promise<
   try {
     return { ok: true, value: await read(), ...done() }
   } catch (error) {
-    return { ok: false, error: asError(error), ...done() }
+    const failure = asError(error)
+    return { ok: false, error: hostLimitError(failure) ?? failure, ...done() }
   }
 }
 

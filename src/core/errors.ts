@@ -109,6 +109,28 @@ export const redactedExcerpt = (text: string): string => excerpt(redact(text.sli
 export const errorCode = (error: unknown, otherwise = 'it failed'): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : otherwise
 
+/** Limits of the host, the unit or the shell that a process can reach in any operation. */
+const HOST_LIMITS: Readonly<Record<string, { readonly happened: string; readonly advice: string }>> = {
+  EMFILE: {
+    happened: 'the limit of open files of this process is reached (RLIMIT_NOFILE)',
+    advice: 'raise the limit: `LimitNOFILE=65536` with `systemctl edit` of the unit, or `ulimit -n 65536` in a shell',
+  },
+  ENFILE: {
+    happened: 'the limit of open files of the host is reached (fs.file-max)',
+    advice: 'find the program with many open files (`lsof`), or raise fs.file-max with sysctl',
+  },
+  ENOMEM: {
+    happened: 'the host or the unit has no memory left for it (ENOMEM)',
+    advice:
+      'free memory, or raise `MemoryMax=` and `LimitAS=` with `systemctl edit` of the unit, or `ulimit -v` in a shell',
+  },
+}
+
+const MORE_PROCESSES = {
+  happened: 'the limit of processes and threads of this user or unit is reached (EAGAIN)',
+  advice: 'raise the limit: `TasksMax=` and `LimitNPROC=` with `systemctl edit` of the unit, or `ulimit -u` in a shell',
+}
+
 const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly advice?: string }>> = {
   ENOENT: { happened: 'there is no such file or directory', advice: 'check the path' },
   ENOTDIR: { happened: 'a part of the path is not a directory' },
@@ -131,6 +153,7 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
   EISDIR: { happened: 'it is a directory' },
   EXDEV: { happened: 'the two are on different file systems' },
   ELOOP: { happened: 'it is a symbolic link' },
+  ...HOST_LIMITS,
   EMLINK: { happened: 'the file has too many hard links' },
 }
 
@@ -139,6 +162,35 @@ export const describeFileError = (error: unknown): { readonly happened: string; 
   BY_CODE[errorCode(error)] ?? {
     happened: error instanceof Error && !('code' in error) ? error.message : errorCode(error),
   }
+
+/** The limit that prevented a start of a program, or of a thread; undefined for another error code. */
+export const startLimit = (code: string): { readonly happened: string; readonly advice: string } | undefined =>
+  // Elsewhere EAGAIN is no limit: a read that would have to wait.
+  code === 'EAGAIN' ? MORE_PROCESSES : HOST_LIMITS[code]
+
+const OUT_OF_MEMORY = /\bout of memory\b|allocation failed|\bmemory limit\b/i
+
+/** The error as a SourceError if a limit of the host caused it, which is not a bug; undefined for all others. */
+export const hostLimitError = (error: Error): SourceError | undefined => {
+  if (isExpected(error)) return undefined
+  const code = errorCode(error, '')
+  const called = 'syscall' in error && typeof error.syscall === 'string' ? error.syscall : ''
+  const path = 'path' in error && typeof error.path === 'string' && !called.startsWith('spawn') ? ` ${error.path}` : ''
+  const isMemory = OUT_OF_MEMORY.test(error.message) && (error instanceof RangeError || code.startsWith('ERR_WORKER'))
+  const isStart = called.startsWith('spawn') || code === 'ERR_WORKER_INIT_FAILED'
+  const account = isMemory ? HOST_LIMITS['ENOMEM'] : isStart ? startLimit(code) : HOST_LIMITS[code]
+  if (account === undefined) return undefined
+  return new SourceError({ doing: called === '' ? 'continue' : `${called}${path}`, ...account }, { cause: error })
+}
+
+const isExpected = (error: Error): boolean =>
+  error instanceof SourceError || error instanceof ParseError || error instanceof ConfigError
+
+/** What a process prints of an error that ends it, or one of its steps. */
+export const errorText = (error: Error): string => {
+  const cause = hostLimitError(error) ?? error
+  return isExpected(cause) ? cause.message : `This is a bug of chain-agent: ${error.stack ?? error.message}`
+}
 
 /** Whether the error means that the file, its device or its process does not exist. */
 export const isNotFound = (error: unknown): boolean =>

@@ -1,8 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { ParseError } from './errors.ts'
 import { LIMITS } from './limits.ts'
+import { sanitize } from './redaction/redact.ts'
 
-/** Converts a value to JSON types: maps to objects, 64-bit integers to decimal strings, unknown to null. */
+/**
+ * Converts a value to JSON types: maps to objects, 64-bit integers to decimal strings, unknown to null. Texts and keys
+ * are sanitized: a terminal that prints the JSON must not interpret what another program wrote.
+ */
 export const toJson = (value: unknown): unknown => convert(value, (leaf) => leaf)
 
 /** The keys of timestamps, which the agent keeps in milliseconds since the epoch. */
@@ -24,14 +28,17 @@ const convert = (value: unknown, leafOf: ConvertLeaf, key = ''): unknown => {
   if (value === undefined) return null
   if (typeof value === 'bigint') return value.toString()
   // Only the message: an error also carries the complete output of a tool, which is for parsers only.
-  if (value instanceof Error) return value.message
+  if (value instanceof Error) return sanitize(value.message)
+  if (typeof value === 'string') return sanitize(value)
   if (value instanceof Map) {
     // The keys of a map are data, so its entries are converted by the key of the map.
-    return Object.fromEntries([...value].map(([name, entry]) => [String(name), convert(entry, leafOf, key)]))
+    return Object.fromEntries([...value].map(([name, entry]) => [sanitize(String(name)), convert(entry, leafOf, key)]))
   }
   if (Array.isArray(value)) return value.map((entry) => convert(entry, leafOf, key))
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, convert(entry, leafOf, name)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, entry]) => [sanitize(name), convert(entry, leafOf, name)]),
+    )
   }
   return leafOf(value, key)
 }

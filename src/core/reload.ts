@@ -1,6 +1,7 @@
 import { type Sample, sample } from './metric.ts'
 import type { Clock } from './clock.ts'
-import { asError, ConfigError, SourceError } from './errors.ts'
+import { asError, errorText } from './errors.ts'
+import { second } from './units.ts'
 import { isDeepStrictEqual } from 'node:util'
 
 /** What a reload of the configuration changed. */
@@ -23,11 +24,20 @@ interface ReloaderOptions {
 export interface Reloader {
   /**
    * Runs the reload after the one in progress, logs its result and never rejects. `file` is what it loads: the
-   * configuration counts as loaded while the last attempt for each file succeeded.
+   * configuration counts as loaded while the last attempt for each file succeeded. Requests during a reload, or in the
+   * second after it, lead to one more at the end of that second.
    */
   run(reload: () => Promise<Reloaded>, file?: string): Promise<void>
+  /** Waiting reloads do not start any more. Resolves when the one in progress has ended. */
+  stop(): Promise<void>
   samples(): readonly Sample[]
 }
+
+/**
+ * Milliseconds between the end of a reload and the next one of the same file. Each reads files and creates collectors on
+ * the thread that answers Prometheus.
+ */
+const PAUSE_MS = second
 
 /** Runs reloads one at a time and records the result of the last. Starting is the first success. */
 export const createReloader = ({ clock, log, program }: ReloaderOptions): Reloader => {
@@ -35,6 +45,8 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
   let succeededAt = clock.now()
   let last = Promise.resolve()
   const waiting = new Set<string>()
+  const endedAt = new Map<string, number>()
+  const stopping = new AbortController()
 
   const attempt = async (reload: () => Promise<Reloaded>, file: string): Promise<void> => {
     try {
@@ -46,7 +58,7 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
       if (pending.length > 0) log.warn(`Restart the ${program} to apply: ${pending.join(', ')}`)
     } catch (thrown) {
       failing.add(file)
-      log.error(`The configuration cannot be used; the previous one stays in use.\n${textOf(asError(thrown))}`)
+      log.error(`The configuration cannot be used; the previous one stays in use.\n${errorText(asError(thrown))}`)
     }
   }
 
@@ -55,10 +67,18 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
       // The waiting reload reads everything that was written before it starts.
       if (waiting.has(file)) return last
       waiting.add(file)
-      last = last.then(() => {
+      last = last.then(async () => {
+        const rest = (endedAt.get(file) ?? -Infinity) + PAUSE_MS - clock.elapsed()
+        if (rest > 0) await clock.sleep(rest, stopping.signal)
         waiting.delete(file)
-        return attempt(reload, file)
+        if (stopping.signal.aborted) return
+        await attempt(reload, file)
+        endedAt.set(file, clock.elapsed())
       })
+      return last
+    },
+    stop: () => {
+      stopping.abort()
       return last
     },
     samples: () => [
@@ -73,11 +93,6 @@ const describe = ({ applied, pending, collectors = [] }: Reloaded): string =>
     ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),
     ...(collectors.length > 0 ? [`collectors started or stopped: ${collectors.join(', ')}`] : []),
   ].join('; ') || (pending.length > 0 ? 'nothing applied' : 'nothing changed')
-
-const textOf = (error: Error): string =>
-  error instanceof ConfigError || error instanceof SourceError
-    ? error.message
-    : `This is a bug of chain-agent: ${error.stack ?? error.message}`
 
 /** Returns the last value while the settings are equal; creates a new value when they differ. */
 export const createMemoizeLast = <Value>() => {

@@ -133,6 +133,31 @@ export const exposureOf = (
   return isForeign ? 'its owner is neither root nor the user of the node' : null
 }
 
+interface DirectoryFacts {
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+}
+
+const STICKY = 0o1000
+
+/**
+ * Which others can remove or replace the entries of a directory, whatever the modes of these; null if none. In a directory
+ * with the sticky bit only owners can, and the entry is checked itself.
+ */
+export const deletableBy = (
+  { mode, uid, gid }: DirectoryFacts,
+  trusted: { readonly users: readonly number[]; readonly groups: readonly number[] },
+): string | null => {
+  const can = 'can remove or replace files in it'
+  const shown = `mode 0${(mode & 0o7777).toString(8).padStart(3, '0')}`
+  if (!trusted.users.includes(uid)) return `the user ${uid} owns DIRECTORY and ${can}`
+  if ((mode & STICKY) !== 0) return null
+  if ((mode & 0o002) !== 0) return `every user may write to DIRECTORY (${shown}) and ${can}`
+  const isShared = (mode & 0o020) !== 0 && !trusted.groups.includes(gid)
+  return isShared ? `the group ${gid} may write to DIRECTORY (${shown}) and ${can}` : null
+}
+
 /**
  * The path to which a file is moved before it is replaced: `secp-backup.20260301121000.bak`, in UTC. `at` is in
  * milliseconds since the epoch.

@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { asError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
+import { sanitize } from '../core/redaction/redact.ts'
 import { type Handler, limitConnections } from './connections.ts'
 import { MAX_HEADER_BYTES, listenOn, type ListeningServer } from './listen.ts'
 import { addPage } from './page/document.ts'
@@ -36,7 +37,12 @@ const compress = promisify(gzip)
 
 /** Serves /metrics, /-/healthy and /-/ready, and added routes. */
 export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
-  const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing').set('json spaces', 2)
+  const app = express()
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .set('json spaces', 2)
+    .set('json replacer', (_key: string, value: unknown) => (typeof value === 'string' ? sanitize(value) : value))
   const add = (path: string, handler: RequestHandler): void => {
     // express uses it for HEAD too
     app.get(path, async (request, response, next) => {

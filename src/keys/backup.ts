@@ -1,8 +1,10 @@
 import { readKeyMaterial, renderPasswordBackup } from '../parsers/keystore.ts'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { backupOf, KEY_TYPES, type KeyType } from '../domain/key-paths.ts'
+import { SourceError } from '../core/errors.ts'
 import { Secret } from '../core/redaction/secret.ts'
 import { copiesOf, findTemporaryFiles, keep, regularFileAt, replaceFile, tryRemove } from './rotation.ts'
+import { folderRiskOf } from './folder-risk.ts'
 import { type KeyContext, readNodePassword, recoverKey } from './key-context.ts'
 
 /** The result of `keys backup` for one file: paths and public keys, no secrets. */
@@ -22,6 +24,10 @@ export interface BackupResult {
   readonly removed: readonly string[]
   /** Files of interrupted runs with another secret, or unreadable: the operator must check them. */
   readonly left: readonly string[]
+  /** The directory of the file, if its path contains symbolic links; null if it does not. */
+  readonly linkedTo: string | null
+  /** Why other users can remove or replace the backup, whatever its mode; null if they cannot. */
+  readonly folderRisk: string | null
 }
 
 /**
@@ -34,25 +40,65 @@ export const backUp = async (
   signal: AbortSignal,
 ): Promise<BackupResult> => {
   const path = backupOf(context.folders, key)
+  const folder = dirname(path)
+  const before = await context.files.resolve(folder)
   // Fail before the tool runs, which shows the password in the process list.
   await regularFileAt(context, path)
+  await assertNoForeignLink(context, folder)
   const { text, publicKey, isLegacy } = await contentOf(context, key, signal)
   signal.throwIfAborted()
-  await context.files.createFolder(dirname(path))
-  const temporary = await findTemporaryFiles(context, path)
-  const kept = await replaceFile(context, { path, content: text.reveal() }, () => keep(context, path))
-  const { removed, left } = await clear(context, temporary, text)
-  return {
-    key,
-    file: path,
-    publicKey,
-    isLegacy,
-    kept: kept?.file ?? null,
-    isKeptExposed: kept?.isExposed ?? false,
-    copies: (await copiesOf(context, path)).length,
-    removed,
-    left,
+  await context.files.createFolder(folder)
+  const opened = await context.files.openFolder(folder)
+  try {
+    const inFolder = { ...context, files: opened.files }
+    const place = await opened.files.resolve(folder)
+    if (before !== undefined && place !== before) throw replacedFolder(folder)
+    const temporary = await findTemporaryFiles(inFolder, path)
+    const kept = await replaceFile(inFolder, { path, content: text.reveal() }, async () => {
+      if (!(await opened.isInPlace())) throw replacedFolder(folder)
+      return keep(inFolder, path)
+    })
+    if (!(await opened.isInPlace())) {
+      // No key stays in a directory to which the path does not lead.
+      await opened.files.remove(path)
+      if (kept) await opened.files.keepAs(kept.file, path)
+      throw replacedFolder(folder)
+    }
+    const { removed, left } = await clear(inFolder, temporary, text)
+    return {
+      key,
+      file: path,
+      publicKey,
+      isLegacy,
+      kept: kept?.file ?? null,
+      isKeptExposed: kept?.isExposed ?? false,
+      copies: (await copiesOf(inFolder, path)).length,
+      removed,
+      left,
+      linkedTo: place === undefined || place === resolve(folder) ? null : place,
+      folderRisk: (await folderRiskOf(context, folder))?.text ?? null,
+    }
+  } finally {
+    await opened.close()
   }
+}
+
+const replacedFolder = (folder: string): SourceError =>
+  new SourceError({
+    doing: `write to ${folder}`,
+    happened: 'another process has replaced the directory meanwhile',
+    advice: 'find out which user may do that, or set node.backupDirectory to a directory that only root can change',
+  })
+
+/** A link on the way that another user can replace may lead anywhere by the time the key is written. */
+const assertNoForeignLink = async (context: KeyContext, folder: string): Promise<void> => {
+  const risk = await folderRiskOf(context, folder)
+  if (!risk?.hasLink) return
+  throw new SourceError({
+    doing: `write to ${folder}`,
+    happened: `its path contains a symbolic link, and ${risk.text}`,
+    advice: 'set node.backupDirectory to a directory that only root can change',
+  })
 }
 
 const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal) => {

@@ -3,7 +3,7 @@ import { type KeyFolders, keystoreOf, type KeyType } from '../domain/key-paths.t
 import { Secret } from '../core/redaction/secret.ts'
 import { readKeyMaterial, readPassword } from '../parsers/keystore.ts'
 import type { KeystoreTool } from '../sources/keystore-tool.ts'
-import type { SecretFiles } from '../sources/secret-files.ts'
+import type { Owner, SecretFiles } from '../sources/secret-files.ts'
 
 /** The files, tool and paths that backup and restore use. */
 export interface KeyContext {
@@ -18,6 +18,8 @@ export interface KeyContext {
   readonly runId: string
   /** A directory that only root can change; null if this process does not run as root. */
   readonly privateDirectory: string | null
+  /** The user and the group of this process. */
+  readonly user: Owner
 }
 
 /** A key that was read from a keystore or a backup. */

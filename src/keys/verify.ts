@@ -4,6 +4,7 @@ import { Secret } from '../core/redaction/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'
 import { type OffNode, parseOffNode } from '../parsers/off-node.ts'
 import { copiesOf, findStagingDirectories, findTemporaryFiles, replaceFile } from './rotation.ts'
+import { folderRiskOf } from './folder-risk.ts'
 import { isSameKey, type Key, type KeyContext, parseKey, readNodePassword, recoverKey } from './key-context.ts'
 
 /** The status of the backup of one key. Contains no secret. */
@@ -44,6 +45,8 @@ export const verify = async (context: KeyContext, { key, mayRecover }: VerifyReq
     problem,
     /** Why users other than its owner can read it; null if they cannot, or if there is no backup. */
     exposure: await exposureAt(context, backup),
+    /** Why other users can remove or replace the backup, whatever its mode; null if they cannot. */
+    folderRisk: isHere ? ((await folderRiskOf(context, folders.backupDirectory))?.text ?? null) : null,
     /** Whether the keystore contains the same key; null if that is unknown. */
     isSame: held && recovered ? isSameKey(held, recovered) : null,
     whyUnknown,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Clock, type Context, linkAbort, withDeadline } from '../core/clock.ts'
-import { errorCode, SourceError } from '../core/errors.ts'
+import { errorCode, SourceError, startLimit } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { renderDuration } from '../core/units.ts'
 
@@ -210,6 +210,8 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
       { code: 'program not permitted' },
     )
   }
+  const limit = ended.exitCode === undefined ? startLimit(ended.code ?? '') : undefined
+  if (limit) return new SourceError({ doing, ...limit })
   if (ended.isMaxBuffer) {
     return new SourceError(
       { doing, happened: `it printed more than ${LIMITS.tool.outputBytes} bytes` },

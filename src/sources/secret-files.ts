@@ -1,6 +1,6 @@
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { fingerprint } from '../core/hash.ts'
 import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { isOpenToOthers } from '../domain/key-paths.ts'
@@ -48,32 +48,45 @@ export interface SecretFiles {
   createFolder(path: string): Promise<void>
   /** Removes a file or an empty directory. */
   remove(path: string): Promise<void>
+  /** The path without symbolic links; undefined if it does not exist. */
+  resolve(path: string): Promise<string | undefined>
+  /** Opens a directory: what is done through it happens there, also if the path leads elsewhere by then. */
+  openFolder(path: string): Promise<OpenFolder>
+}
+
+export interface OpenFolder {
+  /** Paths in the directory are taken relative to the open directory; all others as they are. */
+  readonly files: SecretFiles
+  /** False if the path leads to another directory now: it was moved, or replaced with a link. */
+  isInPlace(): Promise<boolean>
+  close(): Promise<void>
 }
 
 const PRIVATE_FILE = 0o600
 
-export const secretFiles: SecretFiles = {
+/** `at` is where a path is. */
+const createSecretFiles = (at: (path: string) => string): SecretFiles => ({
   look: (path) =>
-    withFileErrors(`look at ${path}`, () => lstat(path, { bigint: true }).then(infoOf).catch(ifMissing(undefined))),
+    withFileErrors(`look at ${path}`, () => lstat(at(path), { bigint: true }).then(infoOf).catch(ifMissing(undefined))),
 
   isFolder: (path) =>
     withFileErrors(
       `look at ${path}`,
-      async () => (await stat(path).catch(ifMissing(undefined)))?.isDirectory() ?? false,
+      async () => (await stat(at(path)).catch(ifMissing(undefined)))?.isDirectory() ?? false,
     ),
 
-  read: (path, options = { isNamed: false }) => withFileErrors(`read ${path}`, () => readSmallFile(path, options)),
+  read: (path, options = { isNamed: false }) => withFileErrors(`read ${path}`, () => readSmallFile(at(path), options)),
 
-  list: (folder) => withFileErrors(`list ${folder}`, () => readdir(folder).catch(ifMissing([]))),
+  list: (folder) => withFileErrors(`list ${folder}`, () => readdir(at(folder)).catch(ifMissing([]))),
 
   create: (path, content, owner) =>
     withFileErrors(`write ${path}`, async () => {
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
-      const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
+      const handle = await open(at(path), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
       try {
-        return await fill(handle, path, { content: Buffer.from(content), owner })
+        return await fill(handle, at(path), { content: Buffer.from(content), owner })
       } catch (error) {
-        await rm(path, { force: true }).catch(() => undefined)
+        await rm(at(path), { force: true }).catch(() => undefined)
         throw error
       }
     }),
@@ -81,21 +94,21 @@ export const secretFiles: SecretFiles = {
   keepAs: (path, copy) =>
     withFileErrors(`keep ${path} as ${copy}`, async () => {
       try {
-        await linkOrCopy(path, copy)
+        await linkOrCopy(at(path), at(copy))
       } catch (error) {
         if (errorCode(error) === 'EEXIST') return false
         throw error
       }
-      await syncFolder(dirname(copy))
+      await syncFolder(dirname(at(copy)))
       return true
     }),
 
   replace: (from, to, inode) =>
     withFileErrors(`replace ${to} with ${from}`, async () => {
-      await rename(from, to)
-      await syncFolder(dirname(to))
+      await rename(at(from), at(to))
+      await syncFolder(dirname(at(to)))
       // A process with write access to the directory could have replaced the file.
-      if ((await lstat(to, { bigint: true })).ino !== inode) {
+      if ((await lstat(at(to), { bigint: true })).ino !== inode) {
         throw new Error('another process has changed the file in the meantime')
       }
     }),
@@ -104,12 +117,35 @@ export const secretFiles: SecretFiles = {
 
   remove: (path) =>
     withFileErrors(`remove ${path}`, async () => {
-      const found = await lstat(path).catch(() => undefined)
+      const place = at(path)
+      const found = await lstat(place).catch(() => undefined)
       if (found === undefined) return
-      await (found.isDirectory() ? rmdir(path) : rm(path))
-      await syncFolder(dirname(path))
+      await (found.isDirectory() ? rmdir(place) : rm(place))
+      await syncFolder(dirname(place))
     }),
-}
+
+  resolve: (path) => withFileErrors(`look at ${path}`, () => realpath(at(path)).catch(ifMissing(undefined))),
+
+  openFolder: (path) =>
+    withFileErrors(`open the directory ${path}`, async () => {
+      const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+      const { dev, ino } = await handle.stat({ bigint: true })
+      const opened = `/proc/self/fd/${handle.fd}`
+      return {
+        files: createSecretFiles((one) =>
+          one === path ? opened : dirname(one) === path ? `${opened}/${basename(one)}` : at(one),
+        ),
+        isInPlace: () =>
+          withFileErrors(`look at ${path}`, async () => {
+            const now = await stat(path, { bigint: true }).catch(ifMissing(undefined))
+            return now?.dev === dev && now.ino === ino
+          }),
+        close: () => handle.close(),
+      }
+    }),
+})
+
+export const secretFiles = createSecretFiles((path) => path)
 
 const infoOf = (facts: BigIntStats): KeyFileInfo => ({
   kind: facts.isFile() ? 'file' : facts.isDirectory() ? 'folder' : 'other',

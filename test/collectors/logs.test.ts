@@ -200,3 +200,39 @@ test('counts new entries after the clock of the host went back behind the start 
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(1)
   expect(states['execution log']).toContain('assertion: ')
 })
+
+test('counts each entry once while the clock of the host is set by two days, ahead and back, during the follow', async () => {
+  const [days, after] = [2 * 86_400_000, T0 + 60_000]
+  const line = (at: number) => [of('execution', ASSERTION, at)]
+  const { total, states, samples } = await runFollower(
+    (dependencies) =>
+      logs({
+        ...dependencies,
+        units: { ...UNITS, execution: 'zephyr-execution.service' },
+        readOldest: () => Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' })),
+      }),
+    {
+      beginsAt: T0,
+      steps: [
+        { seconds: 60 },
+        line(after),
+        { clockOffset: days },
+        // Written before the step, read after it; then one with the new time.
+        line(after + 1),
+        line(after + days),
+        { clockOffset: 0 },
+        line(after + days + 1),
+        line(after + 2),
+        { clockOffset: -days },
+        line(after + 3),
+        line(after - days),
+        { clockOffset: 0 },
+        line(after + 4),
+        { seconds: 60 },
+      ],
+    },
+  )
+  expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(8)
+  expect(states['execution log']).toContain('assertion: ')
+  expect(Object.entries(samples).filter(([, value]) => !(value >= 0))).toEqual([])
+})

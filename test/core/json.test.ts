@@ -132,3 +132,14 @@ test('an error in a reading becomes its words, without all that a tool printed',
     reading: { ok: false, error: 'Could not run x: exit code 1' },
   })
 })
+
+test('texts and keys lose what a terminal interprets: controls, escape sequences, directions, zero width', () => {
+  const hostile = new Map([['a\u202eb', 'one\u001b[31mtwo\u200b\u009b2Jthree\u2066\u0007 \u0000']])
+  const error = new SourceError({ doing: 'read \u202ex', happened: 'no\u001b]0;title\u0007thing' })
+  expect(toJson({ hostile, list: ['\u202dc'], 'k\u200dey': error })).toEqual({
+    // A control character that is not part of a word leaves a sign.
+    hostile: { ab: 'onetwothree\ufffd \ufffd' },
+    list: ['c'],
+    key: 'Could not read x: nothing',
+  })
+})

@@ -54,8 +54,8 @@ test('an error of another kind is reported as a bug, and does not reject', async
   expect(lines[0]).toMatch(/^error [^]*This is a bug of chain-agent: TypeError: x is no function/)
 })
 
-test('reloads run one after the other; requests during one lead to one more', async () => {
-  const { reloader } = create()
+/** A reload that lasts until `finish` is called. */
+const pendingReload = () => {
   const started: string[] = []
   const finish: (() => void)[] = []
   const reload = (name: string) => async () => {
@@ -63,24 +63,55 @@ test('reloads run one after the other; requests during one lead to one more', as
     await new Promise<void>((resolve) => finish.push(resolve))
     return { applied: [], pending: [] }
   }
+  return { started, finish, reload }
+}
+
+test('reloads run one after the other; requests during one, and in the second after it, lead to one more', async () => {
+  const { clock, reloader } = create()
+  const { started, finish, reload } = pendingReload()
   const first = reloader.run(reload('first'))
   await Promise.resolve()
-  const others = ['second', 'third'].map((name) => reloader.run(reload(name)))
+  const during = Array.from({ length: 400 }, (_, index) => reloader.run(reload(`${index}`)))
   expect(started).toEqual(['first'])
   finish[0]?.()
   await first
-  await Promise.resolve()
-  expect(started).toEqual(['first', 'second'])
+  await clock.advance(999)
+  const after = Array.from({ length: 50 }, (_, index) => reloader.run(reload(`after ${index}`)))
+  expect(started).toEqual(['first'])
+  await clock.advance(1)
+  expect(started).toEqual(['first', '0'])
   finish[1]?.()
-  await Promise.all(others)
-  expect(started).toEqual(['first', 'second'])
+  await Promise.all([...during, ...after])
+  await clock.advance(1000)
+  expect(started).toEqual(['first', '0'])
+  // A second later there is nothing to wait for.
+  const last = reloader.run(reload('last'))
+  await Promise.resolve()
+  expect(started).toEqual(['first', '0', 'last'])
+  finish[2]?.()
+  await last
+})
+
+test('a stop waits for the reload in progress, and the waiting one does not start', async () => {
+  const { clock, lines, reloader } = create()
+  const { started, finish, reload } = pendingReload()
+  const runs = [reloader.run(reload('first')), reloader.run(reload('second'))]
+  await Promise.resolve()
+  const stopped = reloader.stop()
+  finish[0]?.()
+  await stopped
+  await Promise.all([...runs, reloader.run(reload('third'))])
+  await clock.advance(5000)
+  expect(started).toEqual(['first'])
+  expect(lines).toEqual(['info Configuration reloaded: nothing changed'])
 })
 
 test('while one of two files cannot be used, a reload of the other does not count as a success', async () => {
-  const { reloader, state, ends } = create()
+  const { clock, reloader, state, ends } = create()
   await reloader.run(() => Promise.reject(new ConfigError('web.yml:1: wrong')), 'web.yml')
   await reloader.run(ends({}))
   expect(state()[0]).toBe(0)
+  await clock.advance(1000)
   await reloader.run(ends({}), 'web.yml')
   expect(state()[0]).toBe(1)
 })

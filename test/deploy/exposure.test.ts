@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
@@ -18,6 +18,11 @@ const probe = async (): Promise<Probe> => {
 
 const describe = await requireRealPart('systemd-analyze', probe)
 const units = (await readdir('deploy')).filter((file) => file.endsWith('.service'))
+
+it.each(units)('%s: neither a core dump nor its pipe handler gets the memory of the process', async (unit) => {
+  // With 0 bytes the kernel still starts a pipe handler: core(5).
+  expect(await readFile(`deploy/${unit}`, 'utf8')).toMatch(/^LimitCORE=1$/m)
+})
 
 describe('the exposure of a unit, from 0 to 10', () => {
   // The threshold is in tenths.

@@ -3,7 +3,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
+import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
+import { renderStatus } from '../../src/exporter/api.ts'
 import { addAgentRoutes, type AgentView, serve } from '../../src/exporter/server.ts'
 import { createWeb } from '../../src/exporter/web.ts'
 import { API_SCHEMAS } from '../../src/parsers/agent-api.ts'
@@ -87,6 +89,38 @@ test.each(documented)('$path returns what is documented', async ({ path, type, s
   expect([response.status, response.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`])
   if (schema) expectOnly(schema, await response.text())
   else expect(path).toMatch(/stream$|openapi/)
+})
+
+test('the JSON contains no character that a terminal interprets, whatever systemd and the node report', async () => {
+  const text = 'up\u202e\u2066\u200b\u001b[31m\u009b2J\u001b]0;title\u0007 since\u0085'
+  const statuses = [
+    {
+      name: 'services',
+      help: 'help',
+      enabled: true,
+      up: false,
+      lastSuccessAt: 0,
+      error: new SourceError({ doing: 'read', happened: text, advice: text }),
+      reading: { services: new Map([[text, { subState: text }]]) },
+    },
+  ]
+  const ask = await start({
+    status: () => renderStatus({ version: text, startedAt: 0, prefix: text }, statuses),
+    health: () =>
+      Promise.resolve({
+        state: 'unknown',
+        since: '2026-03-01T12:00:00.000Z',
+        unknownBecause: null,
+        findings: [],
+        failures: [text],
+      }),
+  })
+  for (const path of ['/api/v1/status', '/api/v1/health']) {
+    const body = await (await ask(path)).text()
+    expect(body).toContain('up since')
+    // A control character would be escaped in JSON.
+    expect(body).not.toMatch(/[^\n -~\ufffd]|\\u/)
+  }
 })
 
 test('the limits of the parameter limit are those of the document', async () => {

@@ -97,6 +97,8 @@ const targetsIn = (
 
 const signatureOf = ({ name, arguments: words }: Call, folder: string): string =>
   `${name}(${words})`
+    // The backup directory is open, and its files are named relative to it.
+    .replaceAll(/\/proc\/self\/fd\/\d+/g, 'BENCH/backup')
     .replaceAll(folder, 'BENCH')
     .replaceAll(/%2F[^"/>]*%2F(id-\w+)\.made/g, '$1.made')
     .replaceAll(/\.\d+-[0-9a-f]+\.new/g, '.RUN.new')

@@ -1,4 +1,4 @@
-import { chmod, copyFile, link, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, link, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sealKeystore } from '../../simulator/keystore/keystore-file.ts'
@@ -194,6 +194,43 @@ describe('a keystore of version 1', () => {
 })
 
 describe('directories', () => {
+  const directory = (): string => join(bench.folder, 'backup')
+
+  it('a backup directory in which every user can remove files is reported, and the backup is not ok', async () => {
+    await chmod(directory(), 0o777)
+    const reported = `every user may write to ${directory()} (mode 0777) and can remove or replace files in it`
+    const { code, out } = await runKeys(bench, ['backup', '--type', 'secp', '--json'])
+    expect([code, JSON.parse(out)]).toMatchObject([0, { done: [{ folderRisk: reported }] }])
+    const verified = await runKeys(bench, ['verify', '--type', 'secp'])
+    expect([verified.code, verified.out.replaceAll(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(reported)])
+    await chmod(directory(), 0o1777)
+    expect((await runKeys(bench, ['verify', '--type', 'secp'])).code).toBe(0)
+  })
+
+  it('a link that other users can replace is not followed', async () => {
+    await rename(directory(), `${directory()}.elsewhere`)
+    await symlink(`${directory()}.elsewhere`, directory())
+    const followed = await runKeys(bench, ['backup', '--type', 'secp', '--json'])
+    expect(JSON.parse(followed.out)).toMatchObject({
+      done: [{ linkedTo: `${directory()}.elsewhere`, folderRisk: null }],
+    })
+    const before = await bench.look()
+    await chmod(bench.folder, 0o777)
+    const { code, err } = await runKeys(bench, ['backup', '--type', 'secp'])
+    expect([code, err]).toEqual([1, expect.stringContaining('its path contains a symbolic link, and every user may')])
+    expect(await bench.look()).toEqual(before)
+  })
+
+  it('a directory that is replaced with a link while the tool runs gets no key', async () => {
+    const other = join(bench.folder, 'other')
+    await mkdir(other)
+    await putTool(`mv ${directory()} ${directory()}.moved; ln -s ${other} ${directory()}`)
+    const { code, err } = await runKeys(bench, ['backup', '--type', 'secp'])
+    expect([code, err]).toEqual([1, expect.stringContaining('another process has replaced the directory meanwhile')])
+    expect(err).toContain('what to do: ')
+    expect(await readdir(other)).toEqual([])
+  })
+
   it('a missing backup directory is created with mode 700, its parents with 755', async () => {
     const folder = join(bench.folder, 'opt/chain/backup')
     const config = { ...bench.config.node, backupDirectory: folder }

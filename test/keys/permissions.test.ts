@@ -1,9 +1,10 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { type Bench, createBench, KEY_TYPES, MAIN, secretOf, temporaryFilesIn } from './bench.ts'
+import { runKeys } from './in-process.ts'
 
 const UNPRIVILEGED = ['--reuid=65534', '--regid=65534', '--clear-groups']
 
@@ -52,6 +53,17 @@ const expectError = (stderr: string, why: RegExp): void => {
 }
 
 describe('another user', () => {
+  it('that owns the backup directory or a parent of it is reported, and the backup is not ok', async () => {
+    await runKeys(bench, ['backup', '--type', 'secp'])
+    for (const changed of [join(bench.folder, 'backup'), bench.folder]) {
+      await chown(changed, 60_123, 60_123)
+      const { code, out } = await runKeys(bench, ['verify', '--type', 'secp', '--json'])
+      const folderRisk = `the user 60123 owns ${changed} and can remove or replace files in it`
+      expect([code, JSON.parse(out)]).toMatchObject([1, [{ folderRisk, exposure: null, problem: null }]])
+      await chown(changed, 0, 0)
+    }
+  })
+
   it.each(COMMANDS)('$command: fails with the reason, and changes nothing', async ({ argv }) => {
     await chmod(bench.folder, 0o755)
     const before = await bench.look()

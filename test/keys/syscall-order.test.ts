@@ -41,6 +41,8 @@ const isExecution = ({ name }: Call): boolean => name === 'execve'
 /** `fsync </backup>`: without descriptors and what differs between runs. */
 const tidy = ({ name, arguments: words }: Call, folder: string): string =>
   `${name} ${words}`
+    // The backup directory is open, and its files are named relative to it.
+    .replaceAll(/\/proc\/self\/fd\/\d+/g, '/backup')
     .replaceAll(folder, '')
     .replaceAll(/%2F[^"/>]*%2F(id-\w+)\.made/g, '$1.made')
     .replaceAll(/\.\d+-[0-9a-f]+\.new/g, '.RUN.new')

@@ -225,8 +225,10 @@ describe('the Debian packages', () => {
     expect(await shell('ls /etc/chain-agent')).toContain('config.yaml')
   })
 
-  it('purge both, and the users', async () => {
-    await shell('dpkg -P chain-agent-query-service chain-agent')
+  it('purge the agent: the configuration of the other package stays. After both, nothing and no user is left', async () => {
+    await shell('dpkg -P chain-agent')
+    expect(await shell('ls /etc/chain-agent')).toBe('query-service.yaml')
+    await shell('dpkg -P chain-agent-query-service')
     const paths = '/etc/chain-agent /var/lib/chain-agent /var/lib/chain-agent-serve-query /usr/share/chain-agent'
     const users =
       'for user in chain-agent chain-query; do getent passwd $user || true; getent group $user || true; done'

@@ -5,7 +5,15 @@ import type { KeySession } from './session.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import type { Io, ActionContext } from '../../terminal/io.ts'
 import type { Style } from '../../terminal/style.ts'
-import { type KeyFailure, LEGACY, page, printResults, runKeyCommand, warnOfExposure } from './key-command.ts'
+import {
+  FOLDER_ADVICE,
+  type KeyFailure,
+  LEGACY,
+  page,
+  printResults,
+  runKeyCommand,
+  warnOfExposure,
+} from './key-command.ts'
 
 interface BackupOptions extends ConfigOptions {
   readonly type?: readonly BackupResult['key'][]
@@ -45,11 +53,13 @@ const render = (one: BackupResult, style: Style): readonly string[] =>
   page(`${style.paint('good', style.sign('good'))} ${one.key}: ${one.file}`, style, [
     ...(one.publicKey === null ? [] : [['public key', one.publicKey] as const]),
     ...(one.isLegacy ? [['legacy', LEGACY] as const] : []),
+    ...(one.linkedTo === null ? [] : [['directory', `${one.linkedTo}, to which a link leads`] as const]),
     ...(one.kept === null ? [] : [['previous', one.kept] as const]),
     ...(one.copies === 0 ? [] : [['earlier', earlierOf(one)] as const]),
     ...(one.isKeptExposed
       ? [['exposed', `other users can read the previous backup: chmod 600 ${one.kept}`] as const]
       : []),
+    ...(one.folderRisk === null ? [] : [['removable', `${one.folderRisk}: ${FOLDER_ADVICE}`] as const]),
     ...one.removed.map((file) => ['removed', `${file}, left by an interrupted run`] as const),
     ...one.left.map((file) => ['check', `${file}: left by an interrupted run, and its content differs`] as const),
   ])

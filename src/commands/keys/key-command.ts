@@ -97,6 +97,9 @@ const assertExpected = (error: Error): void => {
 export const LEGACY =
   'a keystore of version 1, which cannot be restored from this backup: also keep a copy of the keystore file itself and of its password'
 
+/** Shown for a directory in which other users can remove or replace files. */
+export const FOLDER_ADVICE = 'use a directory of root with mode 0700, below directories of root (node.backupDirectory)'
+
 /** A headline with rows below it. */
 export const page = (
   headline: string,

@@ -68,6 +68,7 @@ export const withKeySession = async <T>(
           reportProgress,
           runId: uniqueRunName(),
           privateDirectory: rootOnlyDirectory(),
+          user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
         },
         fallbacks: fallbacksOf(folders, config.node, word),
         readKnownKeys: async ({ mayRun }) => {

@@ -3,7 +3,7 @@ import { verify, type VerifyResult } from '../../keys/verify.ts'
 import type { Tone } from '../../domain/health.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { wrap, type Style } from '../../terminal/style.ts'
-import { LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'
+import { FOLDER_ADVICE, LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import type { ActionContext } from '../../terminal/io.ts'
@@ -41,12 +41,13 @@ interface VerifiedBackup extends VerifyResult {
   readonly identity: readonly Comparison[]
 }
 
-/** Whether the key can be restored from this backup, and only its owner can read it. */
+/** Whether the key can be restored from this backup, only its owner can read it, and no other user can remove it. */
 const isReliable = (one: VerifiedBackup, mayRecover: boolean): boolean =>
   !one.isLegacy &&
   one.identity.every(({ isSame }) => isSame !== false) &&
   [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
-  (one.isAway || (one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)))
+  (one.isAway ||
+    (one.problem === null && one.exposure === null && one.folderRisk === null && (!mayRecover || one.isSame === true)))
 
 type Line = readonly [tone: Tone, text: string]
 
@@ -61,6 +62,7 @@ const renderVerified = (
   const lines: readonly Line[] = [
     integrityLine(one),
     ...permissionLines(one),
+    ...(one.folderRisk === null ? [] : [['bad', `removable: ${one.folderRisk}; ${FOLDER_ADVICE}`] as const]),
     keystoreLine(one, mayRecover),
     ...(one.publicKey === null ? [] : [['quiet', `public key ${one.publicKey}`] as const]),
     ...one.identity.map((comparison) => identityLine(comparison, one.publicKey)),

@@ -30,14 +30,14 @@ export const redact = (text: string): string =>
     .replaceAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]*[^\s"'<>:,.;)]/gi, redactUrl)
     .replaceAll(/\/(?:home\/[^/\s:"']+|root)(?=\/|\b)/g, '~')
 
-/** The same for every string in a value, at any depth. Other values are kept, and so are the types of objects. */
+/** Sanitizes and redacts every string in a value, at any depth. Other values are kept, and so are the types of objects. */
 export const redactAll = (value: unknown): unknown => {
-  if (typeof value === 'string') return redact(value)
+  if (typeof value === 'string') return redact(sanitize(value))
   if (Array.isArray(value)) return value.map(redactAll)
   if (typeof value !== 'object' || value === null) return value
-  if (value instanceof Error) return new Error(redact(value.message))
+  if (value instanceof Error) return new Error(redact(sanitize(value.message)))
   if (value instanceof Map) return new Map([...value].map(([key, entry]) => [redactAll(key), redactAll(entry)]))
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(key), redactAll(entry)]))
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(sanitize(key)), redactAll(entry)]))
 }
 
 /** A configuration value for display: every URL is reduced to its host. */
@@ -80,9 +80,12 @@ export const plainText = (text: string, limit: number): string =>
  * kept.
  */
 export const sanitize = (text: string): string =>
-  text
-    .replaceAll(/\r\n/g, '\n')
-    .replaceAll(SEQUENCES, '')
-    .replaceAll(WITHOUT_WIDTH, '')
-    .replaceAll(WITHIN_WORDS, '')
-    .replaceAll(CONTROLS, (sign) => (sign === '\t' ? ' ' : '\ufffd'))
+  // Most texts are printable ASCII, and an answer of the API has thousands of them.
+  /^[\n -~]*$/.test(text)
+    ? text
+    : text
+        .replaceAll(/\r\n/g, '\n')
+        .replaceAll(SEQUENCES, '')
+        .replaceAll(WITHOUT_WIDTH, '')
+        .replaceAll(WITHIN_WORDS, '')
+        .replaceAll(CONTROLS, (sign) => (sign === '\t' ? ' ' : '\ufffd'))
