@@ -186,7 +186,7 @@ const createClientCache = (options: ClientOptions): (() => Promise<QueryClient>)
     if (cached?.apiKey !== apiKey || !cached) {
       cached = {
         apiKey,
-        client: connect({ url: url ?? '', apiKey, clock, retries: RETRIES, maxBodyBytes: LIMITS.http.pageBytes }),
+        client: connect({ url: url ?? '', apiKey, clock, retries: RETRIES, maxBodyBytes: LIMITS.response.pageBytes }),
       }
     }
     return cached.client

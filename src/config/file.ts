@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { ConfigError, errorCode } from '../core/errors.ts'
-import { isDeeper } from '../core/json.ts'
+import { exceededLimit } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redaction/redact.ts'
 
@@ -67,7 +67,7 @@ const toData = (name: string, document: ReturnType<typeof parseDocument>): unkno
 const isTooNested = (text: string): boolean => {
   const { depth, indent } = LIMITS.config
   return (
-    isDeeper(text, depth) ||
+    exceededLimit(text, { depth, values: text.length }) !== undefined ||
     text.split(/[\n\r]/).some((line) => {
       const indicators = line.match(/[-?:](?=\s|$)/g)?.length ?? 0
       return indicators > depth || line.length - line.trimStart().length > indent

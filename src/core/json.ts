@@ -35,12 +35,21 @@ const convert = (value: unknown, leafOf: ConvertLeaf, key = ''): unknown => {
   return leafOf(value, key)
 }
 
+/** What JSON may have before it is parsed. */
+export interface JsonLimits {
+  /** Levels of lists and objects. Each level takes fifty times its size in memory. */
+  readonly depth: number
+  /** Opening brackets and commas: at least the number of values. An empty object takes 60 bytes of memory. */
+  readonly values: number
+}
+
 /** JSON as unknown data. Throws a ParseError naming `what` it was. */
-export const parseJson = (what: string, text: string): unknown => {
-  const value = tryJson(text)
+export const parseJson = (what: string, text: string, limits: JsonLimits = LIMITS.json): unknown => {
+  const value = tryJson(text, limits)
   if (value !== undefined) return value
-  const isDeep = isDeeper(text, LIMITS.json.depth)
-  throw new ParseError(what, isDeep ? `JSON of at most ${LIMITS.json.depth} levels` : 'JSON', text)
+  const exceeded = exceededLimit(text, limits)
+  const most = { depth: `JSON of at most ${limits.depth} levels`, values: `JSON of at most ${limits.values} values` }
+  throw new ParseError(what, exceeded === undefined ? 'JSON' : most[exceeded], text)
 }
 
 /** JSON can contain a negative zero; no format uses it. */
@@ -50,9 +59,9 @@ export const withoutMinus = (value: number): number => value + 0
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON as unknown data; undefined for a text that is not JSON, or is nested too deeply. */
-export const tryJson = (text: string): unknown => {
-  if (isDeeper(text, LIMITS.json.depth)) return undefined
+/** JSON as unknown data; undefined for a text that is not JSON, or exceeds a limit. */
+export const tryJson = (text: string, limits: JsonLimits = LIMITS.json): unknown => {
+  if (exceededLimit(text, limits) !== undefined) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -61,32 +70,40 @@ export const tryJson = (text: string): unknown => {
 }
 
 /**
- * Whether JSON is nested more deeply than this. Reads the text once and keeps nothing of it: parsed, each level takes
- * fifty times its size. Takes a fifth of the time of JSON.parse, because strings are skipped by `indexOf`.
+ * The limit that JSON exceeds. Ends at the first value too many and keeps nothing. Takes a fifth of the time of
+ * JSON.parse, because strings are skipped by `indexOf`.
  */
-export const isDeeper = (text: string, limit: number): boolean => {
+export const exceededLimit = (text: string, limits: JsonLimits): keyof JsonLimits | undefined => {
   let depth = 0
+  let values = 1
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
       at = endOfString(text, at)
-      if (at < 0) return false
+      if (at < 0) return undefined
     } else if (code === BRACKET || code === BRACE) {
       depth += 1
-      if (depth > limit) return true
+      values += 1
+      if (depth > limits.depth) return 'depth'
+      if (values > limits.values) return 'values'
       // The closing characters are two after the opening ones.
     } else if (code === BRACKET + 2 || code === BRACE + 2) depth -= 1
+    else if (code === COMMA) {
+      values += 1
+      if (values > limits.values) return 'values'
+    }
   }
-  return false
+  return undefined
 }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+const COMMA = 0x2c
 const BRACKET = 0x5b
 const BRACE = 0x7b
 
 /** The closing quote of the string that begins here; -1 without one. A quote after an odd number of backslashes is not. */
-const endOfString = (text: string, begin: number): number => {
+export const endOfString = (text: string, begin: number): number => {
   let end = text.indexOf('"', begin + 1)
   while (end >= 0 && text.charCodeAt(end - 1) === BACKSLASH) {
     let first = end - 1

@@ -8,9 +8,15 @@ const MiB = 1024 * KiB
  * in milliseconds. Requests to the query service have their own limits: query/service/api/limits.ts.
  */
 export const LIMITS = {
-  /** Responses of the node, of references and of the agent. A block with all transaction hashes is far smaller. */
-  http: {
-    bodyBytes: 8 * MiB,
+  /** Responses, after decompression. A longer one is an error of its endpoint, and the rest is not read. */
+  response: {
+    /** A height, a version, the result of a contract call. A set of 100 validators has 7 KB; an error page some KB. */
+    valueBytes: 64 * KiB,
+    /** A block with the hashes of its transactions: 70 bytes each. */
+    blockBytes: 2 * MiB,
+    metricsBytes: 2 * MiB,
+    /** The API of the agent, which the commands read. */
+    agentBytes: 8 * MiB,
     /** A page of the query service that the agent reads: a larger one blocks `/metrics` while it is parsed. */
     pageBytes: 32 * MiB,
   },
@@ -19,10 +25,13 @@ export const LIMITS = {
    * the connections; one that has not read `streamBytes` of its stream is disconnected.
    */
   server: { connections: 64, headersMs: 3 * second, requestMs: 10 * second, streams: 512, streamBytes: 256 * KiB },
-  /** JSON is not parsed if it is nested more deeply: each level costs memory. The node's own is at most 8 deep. */
-  json: { depth: 64 },
-  /** The largest known response of a node is about 300 KB, with 3,000 samples. */
-  exposition: { length: 4 * MiB, samples: 100_000 },
+  /**
+   * JSON is not parsed if it has more: parsed, each level and each value takes many times its size. The node's own is at
+   * most 8 deep, and a block of 10,000 transactions has about 10,000 values.
+   */
+  json: { depth: 64, values: 100_000 },
+  /** The largest known response of a node has 300 KB, 3,000 samples and 10 labels. */
+  exposition: { length: 2 * MiB, lines: 60_000, labels: 64 },
   /** Tools of the node and of the system. The known tools print less; a tool that prints more is killed. */
   tool: {
     outputBytes: 4 * MiB,
@@ -40,8 +49,9 @@ export const LIMITS = {
     searchMs: 5 * minute,
   },
   journal: {
-    /** A line of `journalctl -o json`: a byte of a message can take four characters. */
+    /** A line of `journalctl -o json`: a byte of a message can take four characters, and then is a number in a list. */
     entryBytes: 8 * MiB,
+    entryValues: 2 * MiB,
     /** Longer messages are dropped: 1 MiB without a line break carries no log message. */
     messageLength: MiB,
     /** The last part of a split line follows at once or never: the program was killed, or journald dropped it. */

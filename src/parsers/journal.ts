@@ -52,7 +52,7 @@ const PRINTED_PREFIX =
 export const withoutPrintedPrefix = (line: string): string => line.replace(PRINTED_PREFIX, '')
 
 const parseObject = (line: string): object => {
-  const parsed = tryJson(line)
+  const parsed = tryJson(line, { ...LIMITS.json, values: LIMITS.journal.entryValues })
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
   throw new ParseError('an entry of the journal', 'one JSON object on a line', line)
 }

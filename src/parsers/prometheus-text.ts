@@ -30,9 +30,10 @@ const WHAT = 'metrics in the text format of Prometheus'
  * JSON, and for a text that is too long.
  */
 export const parsePrometheusText = (text: string): Exposition => {
-  const { length, samples: mostSamples } = LIMITS.exposition
+  const { length, lines: mostLines } = LIMITS.exposition
   if (text.length > length) throw new ParseError(WHAT, `${length} characters at most`, text.slice(0, 1000))
-  const lines = text.replace(/^\uFEFF/, '').split('\n')
+  const lines = text.replace(/^\uFEFF/, '').split('\n', mostLines + 1)
+  if (lines.length > mostLines) throw new ParseError(WHAT, `${mostLines} lines at most`, text.slice(0, 1000))
   // Every line ends with a line feed. A last line without one is truncated, perhaps within its value.
   const last = (lines.pop() ?? '').trim()
   const isOpenMetrics = [last, lines.at(-1)?.trim()].includes('# EOF')
@@ -45,7 +46,6 @@ export const parsePrometheusText = (text: string): Exposition => {
     if (sample) samples.push(sample)
     else unknown.push(trimmed)
   }
-  if (samples.length > mostSamples) throw new ParseError(WHAT, `${mostSamples} samples at most`, text.slice(0, 1000))
   const firstUnknown = unknown[0] ?? null
   if (firstUnknown !== null && samples.length === 0) {
     throw new ParseError(WHAT, 'lines of a name, labels and a value', text.slice(0, 1000))
@@ -69,7 +69,7 @@ const parseSample = (line: string, isOpenMetrics: boolean): PrometheusSample | n
   let { at, separator } = head
   const labels: [string, string][] = []
   if (separator !== null) {
-    while (separator === ',') {
+    while (separator === ',' && labels.length < LIMITS.exposition.labels) {
       LABEL.lastIndex = at
       const [, bare, quoted = '', value, comma = ''] = LABEL.exec(line) ?? []
       if (value === undefined) break

@@ -2,9 +2,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
+import { LIMITS } from '../core/limits.ts'
 import { readSecretFile } from './credential-file.ts'
 import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
 import { type Clock, endsWithin } from '../core/clock.ts'
+
+const { response } = LIMITS
 
 /** A JSON-RPC endpoint. Responses are not interpreted. */
 export interface RpcEndpoint {
@@ -19,6 +22,7 @@ export const createRpcEndpoint = (ask: SendRequest, url: string, timeout: number
       url,
       init: { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) },
       timeout,
+      maxBytes: method === 'eth_getBlockByNumber' ? response.blockBytes : response.valueBytes,
       signal,
     }),
 })
@@ -46,6 +50,7 @@ export const createQueryEndpoint = (
       url: `${url.replace(/\/+$/, '')}/height`,
       ...(apiKeyFile !== null && { bearer: await readSecretFile(apiKeyFile, 'API key') }),
       timeout,
+      maxBytes: response.valueBytes,
       signal,
     }),
 })
@@ -63,7 +68,9 @@ const ACCEPT = 'text/plain;version=0.0.4, text/plain;q=0.5, */*;q=0.1'
 export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: number): MetricsEndpoint => {
   const address = new URL(url)
   if (address.pathname === '/') address.pathname = '/metrics'
-  return { metrics: (signal) => ask({ url: address.href, accept: ACCEPT, timeout, signal }) }
+  return {
+    metrics: (signal) => ask({ url: address.href, accept: ACCEPT, timeout, maxBytes: response.metricsBytes, signal }),
+  }
 }
 
 /** Sends a heartbeat document. Throws a SourceError if there is no response. */
@@ -88,7 +95,13 @@ export const createHeartbeat =
         advice: 'write one address into it, and nothing else',
       })
     }
-    return ask({ url, init: { method: 'POST', body: JSON.stringify(document) }, timeout, signal })
+    return ask({
+      url,
+      init: { method: 'POST', body: JSON.stringify(document) },
+      timeout,
+      maxBytes: response.valueBytes,
+      signal,
+    })
   }
 
 /** The API of the agent that runs on this host. */
@@ -128,7 +141,8 @@ export const createAgentApi = (ask: SendRequest, config: AgentAddress): AgentApi
   const doing = `request data from the agent at ${socketPath ?? base}`
   return {
     get: async (path, signal) => {
-      const request = { url: `${base}${path}`, accept: '*/*', timeout: AGENT_TIMEOUT_MS, signal }
+      const limits = { timeout: AGENT_TIMEOUT_MS, maxBytes: response.agentBytes }
+      const request = { url: `${base}${path}`, accept: '*/*', ...limits, signal }
       const answer = await ask({ ...request, ...(socketPath !== null && { socketPath }) }).catch((error: unknown) => {
         if (!(error instanceof NoResponseError) || error.silence !== 'refused') throw error
         // An agent that is stopping closes the connection; only these mean that no agent runs.

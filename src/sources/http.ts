@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../core/clock.ts'
-import { asError, errorCode, excerpt, SourceError } from '../core/errors.ts'
-import { LIMITS } from '../core/limits.ts'
+import { asError, errorCode, excerpt, ParseError, SourceError } from '../core/errors.ts'
+import { size } from '../core/format.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
-import { readBody, sendRequest } from './http-exchange.ts'
+import { BodyError, readBody, sendRequest } from './http-exchange.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
 export type NoResponseReason = 'refused' | 'timeout'
@@ -41,15 +41,20 @@ export interface HttpRequest {
   readonly socketPath?: string
   /** For the complete response, in milliseconds. */
   readonly timeout: number
+  /** The most bytes of the response, after decompression: one of `LIMITS.response`. */
+  readonly maxBytes: number
   readonly signal: AbortSignal
 }
 
-/** Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is none. */
+/**
+ * Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is none, and a ParseError
+ * for a response with status 200 that is longer. Of a longer response with another status, the beginning is returned.
+ */
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>
 
 export const createHttpClient =
   (clock: Clock): SendRequest =>
-  async ({ url, init, bearer, accept = 'application/json', socketPath, timeout, signal }) => {
+  async ({ url, init, bearer, accept = 'application/json', socketPath, timeout, maxBytes, signal }) => {
     const linked = linkAbort(signal)
     void clock.sleep(timeout, linked.signal).then(linked.abort)
     try {
@@ -60,8 +65,9 @@ export const createHttpClient =
         body: init?.body ?? null,
         signal: linked.signal,
       })
-      return await readResponse(message)
+      return await readResponse(message, maxBytes)
     } catch (error) {
+      if (isTooLarge(error)) throw new ParseError(`the response of ${redactUrl(url)}`, `at most ${size(maxBytes)}`, '')
       throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
     } finally {
       linked.abort()
@@ -70,11 +76,12 @@ export const createHttpClient =
 
 const FIRST_BYTES = 8
 
-/** A truncated body is not valid JSON and is reported as an invalid response. */
-const readResponse = async (message: IncomingMessage): Promise<HttpResponse> => {
+const isTooLarge = (error: unknown): boolean => error instanceof BodyError && error.problem === 'too large'
+
+const readResponse = async (message: IncomingMessage, maxBytes: number): Promise<HttpResponse> => {
   const { statusCode: status = 0, headers } = message
   if (status >= 300 && status < 400) throw new Error('unexpected redirect')
-  const bytes = await readBody(message, { bytes: LIMITS.http.bodyBytes, beyond: 'truncate' })
+  const bytes = await readBody(message, { bytes: maxBytes, beyond: status === 200 ? 'fail' : 'truncate' })
   return {
     status,
     contentType: headers['content-type'] ?? null,

@@ -86,9 +86,16 @@ test.each([
   ['a page', '<!doctype html>\n<html><body>502 Bad Gateway</body></html>\n'],
   ['JSON', '{"status":"ok"}\n'],
   ['one line that was cut', 'zephyr_total_uptime_us 9'],
-  ['a text without end', 'a 1\n'.repeat(1_100_000)],
+  ['a text with more lines', 'a 1\n'.repeat(60_000)],
+  ['a text with more characters', `a{b="${'c'.repeat(2_100_000)}"} 1\n`],
 ])('%s is not of the format', (_, text) => {
   expect(() => parsePrometheusText(text)).toThrow(ParseError)
+})
+
+test('a sample has 64 labels at most', () => {
+  const sample = (labels: number): string => `a{${'b="1",'.repeat(labels)}} 1\n`
+  expect(parsePrometheusText(sample(64)).samples).toHaveLength(1)
+  expect(parsePrometheusText(`${sample(65)}b 1\n`)).toMatchObject({ samples: [{ name: 'b' }], unknownLines: 1 })
 })
 
 test('the error shows only the beginning', () => {

@@ -2,10 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { createHttpClient, NoResponseError } from '../../src/sources/http.ts'
-import { createQueryEndpoint, createRpcEndpoint } from '../../src/sources/endpoints.ts'
+import { createHttpClient, NoResponseError, type SendRequest } from '../../src/sources/http.ts'
+import { createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../../src/sources/endpoints.ts'
 import { freePort } from '../support/free-port.ts'
 
 const servers: Server[] = []
@@ -76,30 +77,63 @@ test('the API key of a query service is read from its file for each request', as
 test('connection refused', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/KEY`
-  expect(await silence(ask({ url, timeout: 60_000, signal: never }))).toBe(
+  expect(await silence(ask({ url, timeout: 60_000, maxBytes: 1000, signal: never }))).toBe(
     `refused: Could not request http://127.0.0.1:${port}/…: no connection (ECONNREFUSED)`,
   )
 })
 test('timeout: before the response, and in the middle of it', async () => {
   const mute = await serve(() => undefined)
-  expect(await silence(ask({ url: mute, timeout: 100, signal: never }))).toMatch(/^timeout: .*: no response in time$/)
+  expect(await silence(ask({ url: mute, timeout: 100, maxBytes: 1000, signal: never }))).toMatch(
+    /^timeout: .*: no response in time$/,
+  )
   const slow = await serve((_, response) => response.write('{"jsonrpc'))
-  expect(await silence(ask({ url: slow, timeout: 100, signal: never }))).toMatch(/^timeout: /)
+  expect(await silence(ask({ url: slow, timeout: 100, maxBytes: 1000, signal: never }))).toMatch(/^timeout: /)
 })
 test('the connection is closed', async () => {
   const url = await serve((request) => request.socket.destroy())
-  expect(await silence(ask({ url, timeout: 60_000, signal: never }))).toMatch(/^refused: /)
+  expect(await silence(ask({ url, timeout: 60_000, maxBytes: 1000, signal: never }))).toMatch(/^refused: /)
 })
-test('a response without an end is truncated, and is not valid JSON', async () => {
-  const url = await serve((_, response) => {
+/** A response without an end. */
+const endless = (status: number) =>
+  serve((_, response) => {
+    response.statusCode = status
     const more = (): void => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
     }
     response.on('drain', more)
     more()
   })
-  const { text } = await ask({ url, timeout: 60_000, signal: never })
-  expect(text.length).toBeLessThanOrEqual(8 * 1024 * 1024)
+test('a response with more bytes is an error, which names the limit', async () => {
+  const url = await endless(200)
+  const error: unknown = await ask({ url, timeout: 60_000, maxBytes: 65_536, signal: never }).catch(String)
+  expect(error).toContain(`ParseError: Could not parse the response of ${url}`)
+  expect(error).toContain('expected at most 64.00 KiB')
+})
+test('the limit applies after decompression', async () => {
+  const bomb = gzipSync('x'.repeat(1_000_000))
+  const url = await serve((_, response) => response.setHeader('content-encoding', 'gzip').end(bomb))
+  const request = { url, timeout: 60_000, signal: never }
+  await expect(ask({ ...request, maxBytes: 999_999 })).rejects.toThrow(/expected at most 976\.56 KiB/)
+  expect((await ask({ ...request, maxBytes: 1_000_000 })).text).toHaveLength(1_000_000)
+})
+test('of the response of a server that failed, the beginning is enough', async () => {
+  const url = await endless(500)
+  const { status, text } = await ask({ url, timeout: 60_000, maxBytes: 1_000_000, signal: never })
+  expect(status).toBe(500)
+  expect(text.length).toBeLessThanOrEqual(1_000_000)
+})
+test('each request has the limit of what it asks for', async () => {
+  const limits: unknown[] = []
+  const record: SendRequest = ({ maxBytes }) => {
+    limits.push(maxBytes)
+    return Promise.resolve({ status: 200, text: '' })
+  }
+  const node = createRpcEndpoint(record, 'http://127.0.0.1:1', 1)
+  await node.call('eth_blockNumber', [], never)
+  await node.call('eth_getBlockByNumber', ['latest', false], never)
+  await createQueryEndpoint(record, { url: 'http://127.0.0.1:1', apiKeyFile: null }, 1).height(never)
+  await createMetricsEndpoint(record, 'http://127.0.0.1:1', 1).metrics(never)
+  expect(limits).toEqual([65_536, 2_097_152, 65_536, 2_097_152])
 })
 
 test('a user and a password in the URL are sent as basic authentication', async () => {
@@ -107,6 +141,6 @@ test('a user and a password in the URL are sent as basic authentication', async 
     response.end(`${request.headers.authorization ?? 'none'} ${request.url ?? ''}`),
   )
   const withUser = url.replace('http://', 'http://me:p%40ss@')
-  const { text } = await ask({ url: `${withUser}/x`, timeout: 60_000, signal: never })
+  const { text } = await ask({ url: `${withUser}/x`, timeout: 60_000, maxBytes: 1000, signal: never })
   expect(text).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')} /x`)
 })

@@ -7,7 +7,7 @@ import { second } from '../../../src/core/units.ts'
 import type { Filter, LogStore } from '../../store/store.ts'
 import { answerQuery } from './answer.ts'
 import { HttpError, retryLater, toHttpError } from './http-error.ts'
-import { type Access, createAdmission, createConcurrencyLimit, QUERY_LIMITS, type QueryLimits } from './limits.ts'
+import { type Access, createAdmission, createRequestQueue, QUERY_LIMITS, type QueryLimits } from './limits.ts'
 import { createQueryParser, type Dialect } from './parse-query.ts'
 
 /** Receives one record per request, for metrics. */
@@ -74,13 +74,16 @@ interface Exchange {
 /** Makes the response to a request, or throws. */
 type Act = (exchange: Exchange) => Promise<Reply> | Reply
 
+/** The same for a request of a client that may use the service. */
+type AdmittedAct = (exchange: Exchange, client: string) => Promise<Reply> | Reply
+
 /** Serves POST /query and GET /height. Never throws, and never sends a partial response. */
 export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   const { store, dialect, clock, height, onError = () => undefined } = options
   const limits = { ...QUERY_LIMITS, ...options.limits }
   let admit = createAdmission(options.access, clock)
   const createSender = createSenders({ clock, limits, observer: options.observer })
-  const limitConcurrency = createConcurrencyLimit({ limits, clock })
+  const queue = createRequestQueue({ limits, clock })
   const parseQuery = createQueryParser({ ...options, limits })
   const readBody = createBodyReader(limits.bodyBytes)
 
@@ -102,24 +105,25 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
       })
   }
 
-  const query: Act = async ({ request, response, sender: { disconnected, withinBufferLimit } }) => {
-    const parsed = parseQuery(await readBody(request, response))
-    const { body, logs } = await withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) =>
-      limitConcurrency(
-        () => withinBufferLimit(() => answerQuery(parsed, { store, dialect, limits, clock }, signal)),
-        signal,
-      ),
-    )
+  // The cost of a request is that of its body, too: a body is not read without room in the queue, nor parsed before its turn.
+  const query: AdmittedAct = async ({ request, response, sender: { disconnected, withinBufferLimit } }, client) => {
+    queue.expectRoom(client)
+    const sent = await readBody(request, response)
+    const { body, logs } = await withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) => {
+      const answer = () => answerQuery(parseQuery(sent), { store, dialect, limits, clock }, signal)
+      return queue.run(() => withinBufferLimit(answer), client, signal)
+    })
     return jsonReply(body, logs)
   }
 
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing')
-  const add = (path: '/query' | '/height', { method, act }: { method: 'get' | 'post'; act: Act }): void => {
+  const add = (path: '/query' | '/height', { method, act }: { method: 'get' | 'post'; act: AdmittedAct }): void => {
     // express uses the handler of GET for HEAD, too.
     const allow = method === 'get' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS'
     const admitted: Act = (exchange) => {
-      exchange.response.set(admit(exchange.request))
-      return act(exchange)
+      const { client, headers } = admit(exchange.request)
+      exchange.response.set(headers)
+      return act(exchange, client)
     }
     app[method](path, serve(path, admitted))
     app.options(
@@ -163,7 +167,7 @@ const JSON_UTF8 = /^application\/json *(?:; *(?:charset="?utf-?8"?)? *)*$/i
  */
 const createBodyReader = (limit: number) => {
   const read = promisify(express.raw({ limit, type: () => true }))
-  return async (request: Request, response: Response): Promise<Uint8Array> => {
+  return async (request: Request, response: Response): Promise<Buffer> => {
     const { headers } = request
     if (!JSON_UTF8.test(headers['content-type'] ?? ''))
       throw new HttpError('media_type', 'send the body as Content-Type: application/json')

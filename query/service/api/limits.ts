@@ -10,8 +10,10 @@ const MiB = 1024 * 1024
 
 /** Limits per request, and for all requests together. Times are in milliseconds. */
 export const QUERY_LIMITS = {
-  /** Size of a request body. */
+  /** A request body: its size, and what its JSON has before it is parsed. */
   bodyBytes: MiB,
+  bodyDepth: 16,
+  bodyValues: 20_000,
   /** Addresses and topics per request, and alternatives in its `logs`. */
   values: 10_000,
   filters: 100,
@@ -42,43 +44,101 @@ export const apiServerOptions: ServerOptions = {
 
 export const API_MAX_CONNECTIONS = 256
 
-interface ConcurrencyLimitOptions {
+interface RequestQueueOptions {
   readonly limits: Pick<QueryLimits, 'concurrent' | 'waiting' | 'waitMs'>
   readonly clock: Clock
 }
 
+interface Waiting {
+  readonly client: string
+  /** Ends the wait: with a slot, or without one if a client with fewer requests takes the place in the queue. */
+  readonly end: (hasSlot: boolean) => void
+}
+
+const busy = (): HttpError => retryLater('busy', 'too many concurrent requests', 1)
+
 /**
- * Runs the work as soon as a slot is free. The slot is released when the work ends, even if the client has
- * disconnected. Not p-limit, whose queue keeps work that timed out or whose client has disconnected.
+ * Slots for the work of requests, and a queue for them. Fair by client: a free slot is for the waiting client with the
+ * fewest running requests, or of these for the one whose turn was the longest ago; and a full queue takes a request of a client with fewer waiting ones in place of the newest
+ * request of the client with the most. The slot is released when the work ends, even if the client has disconnected.
+ * Not p-limit, whose queue has one order and keeps work that timed out.
  */
-export const createConcurrencyLimit = ({ limits, clock }: ConcurrencyLimitOptions) => {
-  /** Waiting requests; aborting one gives it a slot. */
-  const waiting = new Set<AbortController>()
-  let running = 0
-  const waitForSlot = async (signal: AbortSignal): Promise<boolean> => {
-    const turn = new AbortController()
+export const createRequestQueue = ({ limits, clock }: RequestQueueOptions) => {
+  /** In order of arrival. */
+  const waiting = new Set<Waiting>()
+  /** The number of running requests by client. */
+  const running = new Map<string, number>()
+  const runningOf = (client: string): number => running.get(client) ?? 0
+  const total = (): number => [...running.values()].reduce((sum, requests) => sum + requests, 0)
+  /** The turn in which each client got its last slot, while it has requests. */
+  const turns = new Map<string, number>()
+  let turn = 0
+  const start = (client: string): void => {
+    running.set(client, runningOf(client) + 1)
+    turn += 1
+    turns.set(client, turn)
+  }
+
+  /** The request that leaves a full queue for one of this client; undefined if the client has as many as any other. */
+  const displaced = (client: string): Waiting | undefined => {
+    const counts = new Map<string, number>([[client, 1]])
+    for (const request of waiting) counts.set(request.client, (counts.get(request.client) ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    return [...waiting].findLast((request) => counts.get(request.client) === most && most > (counts.get(client) ?? 0))
+  }
+
+  /** Throws if a request of this client would be rejected at the moment. */
+  const expectRoom = (client: string): void => {
+    if (total() < limits.concurrent || waiting.size < limits.waiting || displaced(client)) return
+    throw busy()
+  }
+
+  const waitForSlot = async (client: string, signal: AbortSignal): Promise<boolean> => {
+    if (waiting.size >= limits.waiting) displaced(client)?.end(false)
     const sleeping = linkAbort(signal)
-    turn.signal.addEventListener('abort', sleeping.abort, { once: true })
-    waiting.add(turn)
+    let isGranted = false
+    const request: Waiting = {
+      client,
+      end: (hasSlot) => {
+        isGranted = hasSlot
+        waiting.delete(request)
+        sleeping.abort()
+      },
+    }
+    waiting.add(request)
     await clock.sleep(limits.waitMs, sleeping.signal)
     sleeping.abort()
-    waiting.delete(turn)
-    return turn.signal.aborted
+    waiting.delete(request)
+    return isGranted
   }
-  return async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    if (running < limits.concurrent) running += 1
-    else if (waiting.size >= limits.waiting || !(await waitForSlot(signal)))
-      throw retryLater('busy', 'too many concurrent requests', 1)
+
+  /** The slot goes to the next request. */
+  const release = (client: string): void => {
+    if (runningOf(client) > 1) running.set(client, runningOf(client) - 1)
+    else running.delete(client)
+    const [next] = [...waiting].toSorted(
+      (a, b) => runningOf(a.client) - runningOf(b.client) || (turns.get(a.client) ?? 0) - (turns.get(b.client) ?? 0),
+    )
+    if (next) {
+      start(next.client)
+      next.end(true)
+    }
+    for (const known of turns.keys())
+      if (!running.has(known) && ![...waiting].some((request) => request.client === known)) turns.delete(known)
+  }
+
+  /** Does the work in a slot. Throws an HttpError if there is none in time. */
+  const run = async <T>(work: () => Promise<T>, client: string, signal: AbortSignal): Promise<T> => {
+    expectRoom(client)
+    if (total() < limits.concurrent) start(client)
+    else if (!(await waitForSlot(client, signal))) throw busy()
     try {
       return await work()
     } finally {
-      const [next] = waiting
-      if (next) {
-        waiting.delete(next)
-        next.abort()
-      } else running -= 1
+      release(client)
     }
   }
+  return { expectRoom, run }
 }
 
 /** API keys and rate limit. */
@@ -89,12 +149,31 @@ export interface Access {
   readonly requestsPerMinute: number | null
 }
 
-/** Returns the rate limit headers. Throws an HttpError without a valid key, or if the rate limit is exceeded. */
+/** A request that may be served. */
+export interface Admitted {
+  /** The client, for limits: a key, or an address if no key is required. */
+  readonly client: string
+  /** The headers about the rate limit. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Identifies the client of a request. Throws an HttpError without a valid key, or if the rate limit is exceeded. */
 export const createAdmission = ({ keys, requestsPerMinute }: Access, clock: Clock) => {
   const digests = keys.map((key) => digest(key.reveal()))
   const limitRate = createRateLimit({ perMinute: requestsPerMinute, clock })
-  return ({ headers, socket }: Request) =>
-    limitRate(digests.length === 0 ? (socket.remoteAddress ?? '') : `key ${authenticate(headers, digests)}`)
+  return ({ headers, socket }: Request): Admitted => {
+    const client =
+      digests.length === 0 ? networkOf(socket.remoteAddress ?? '') : `key ${authenticate(headers, digests)}`
+    return { client, headers: limitRate(client) }
+  }
+}
+
+/** An IPv4 address, or the first 64 bits of an IPv6 address: a host has all addresses of such a network. */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':') || address.includes('.')) return address
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].slice(0, 4).join(':')
 }
 
 /**

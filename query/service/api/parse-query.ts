@@ -1,11 +1,11 @@
-import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { isDeeper, tryJson, withoutMinus } from '../../../src/core/json.ts'
+import { withoutMinus } from '../../../src/core/json.ts'
 import { plainText } from '../../../src/core/redaction/redact.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import type { Filter } from '../../store/store.ts'
 import { HttpError } from './http-error.ts'
 import type { QueryLimits } from './limits.ts'
+import { formatPath, parseBody } from './parse-body.ts'
 
 /**
  * `spec`: to_block is inclusive, next_block is absent on the last page, one entry of data per block. `hosted`:
@@ -36,17 +36,18 @@ interface QueryRules {
   readonly dialect: Dialect
   /** What the store keeps of each block. */
   readonly scope: Filter
-  readonly limits: Pick<QueryLimits, 'filters' | 'values'>
+  readonly limits: Pick<QueryLimits, 'filters' | 'values' | 'bodyDepth' | 'bodyValues'>
 }
 
 /** Returns the parser of request bodies. It throws an HttpError with the path of the invalid value. */
-export const createQueryParser = (rules: QueryRules): ((body: Uint8Array) => ParsedQuery) => {
+export const createQueryParser = (rules: QueryRules): ((body: Buffer) => ParsedQuery) => {
+  const { bodyDepth: depth, bodyValues: values } = rules.limits
   const schema = rules.dialect === 'spec' ? specSchema(rules) : hostedSchema(rules)
   return (body) => {
-    const { data, error } = schema.safeParse(parseJson(body), { reportInput: true })
+    const { data, error } = schema.safeParse(parseBody(body, { depth, values }), { reportInput: true })
     if (error === undefined) return data
     const { error: refusal, path } = refusalOf(error)
-    throw new HttpError(refusal.code, refusal.message, { path: join(path) })
+    throw new HttpError(refusal.code, refusal.message, { path: formatPath(path) })
   }
 }
 
@@ -142,13 +143,6 @@ const describe = (value: unknown): string => {
     ? 'an object'
     : shorten(plainText(JSON.stringify(value), 2 * SHOWN))
 }
-
-/** `logs[0].topics[1]` */
-const join = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, step) => {
-    if (typeof step === 'number') return `${text}[${step}]`
-    return text === '' ? String(step) : `${text}.${String(step)}`
-  }, '')
 
 const WHOLE_NUMBER = 'a whole number from 0 to 2^53-1'
 const wholeNumber = z.int(WHOLE_NUMBER).min(0, WHOLE_NUMBER).overwrite(withoutMinus)
@@ -299,52 +293,4 @@ const describeValues = (values: readonly string[]): string => {
   const shown = values.slice(0, 5)
   const more = values.length - shown.length
   return `${shown.join(' or ')}${more > 0 ? ` (and ${more} more)` : ''}`
-}
-
-const UTF8 = new TextDecoder()
-
-/** Parses the JSON of a body. Duplicate keys are rejected: JSON parsers differ in which of the two they use. */
-const parseJson = (body: Uint8Array): unknown => {
-  // Bytes that are not UTF-8 are not JSON either.
-  const text = isUtf8(body) ? UTF8.decode(body) : ''
-  if (isDeeper(text, DEEPEST)) throw new HttpError('bad_json', 'the body is nested too deeply')
-  const value = tryJson(text)
-  if (value === undefined) throw new HttpError('bad_json', 'the body is not valid JSON in UTF-8')
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HttpError('bad_json', 'the body is not a JSON object')
-  checkKeys(text)
-  return value
-}
-
-/** An object with its keys so far, or a list with the current index. */
-interface Level {
-  readonly keys: Set<string> | null
-  /** Null if the next string is a key. */
-  at: string | number | null
-}
-
-const DEEPEST = 16
-
-/** Checks for duplicate keys. The text is known to be valid JSON. */
-const checkKeys = (text: string): void => {
-  const levels: Level[] = []
-  for (let position = 0; position < text.length; position += 1) {
-    const character = text[position]
-    const level = levels.at(-1)
-    if (character === '"') {
-      const start = position
-      for (position += 1; text[position] !== '"'; position += 1) if (text[position] === '\\') position += 1
-      if (level?.keys && level.at === null) {
-        level.at = String(JSON.parse(text.slice(start, position + 1)))
-        if (level.keys.has(level.at)) {
-          const path = join(levels.map(({ at }) => at ?? '')).slice(0, 200)
-          throw new HttpError('bad_json', 'duplicate key', { path })
-        }
-        level.keys.add(level.at)
-      }
-    } else if (character === '{' || character === '[') {
-      levels.push(character === '{' ? { keys: new Set(), at: null } : { keys: null, at: 0 })
-    } else if (character === '}' || character === ']') levels.pop()
-    else if (character === ',' && level) level.at = typeof level.at === 'number' ? level.at + 1 : null
-  }
 }

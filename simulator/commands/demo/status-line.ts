@@ -1,6 +1,7 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import { SourceError } from '../../../src/core/errors.ts'
 import { figure } from '../../../src/core/format.ts'
+import { LIMITS } from '../../../src/core/limits.ts'
 import { createHttpClient } from '../../../src/sources/http.ts'
 
 const TIMEOUT_MS = 2000
@@ -8,7 +9,8 @@ const TIMEOUT_MS = 2000
 /** The agent's key metrics of the node in one line, or a note if the agent does not respond. */
 export const readStatusLine = async (url: string, clock: Clock, signal: AbortSignal): Promise<string> => {
   try {
-    const { status, text } = await createHttpClient(clock)({ url, accept: 'text/plain', timeout: TIMEOUT_MS, signal })
+    const limits = { timeout: TIMEOUT_MS, maxBytes: LIMITS.response.agentBytes }
+    const { status, text } = await createHttpClient(clock)({ url, accept: 'text/plain', ...limits, signal })
     return status === 200 ? renderStatusLine(text) : NO_RESPONSE
   } catch (error) {
     if (error instanceof SourceError) return NO_RESPONSE

@@ -85,7 +85,10 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
     const response = endpoint.metrics(signal)
     const reply = await request(response, parsePrometheusText)
     if (!reply.ok && reply.reason === 'invalid') {
-      return { state: describeOther(source, await response, reply.detail), isOtherContent: true }
+      // A response that is too long has no content.
+      const content = await response.catch(() => null)
+      const state = content === null ? `invalid: ${reply.detail}` : describeOther(source, content, reply.detail)
+      return { state, isOtherContent: true }
     }
     if (!reply.ok) return { state: failureState(reply) }
     count(reply.value)

@@ -2,18 +2,19 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
-import { createConcurrencyLimit } from '../../../query/service/api/limits.ts'
+import { createRequestQueue, networkOf } from '../../../query/service/api/limits.ts'
 import { StoreError } from '../../../query/store/errors.ts'
 import type { LogStore } from '../../../query/store/store.ts'
+import { Secret } from '../../../src/core/redaction/secret.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { ask, codeOf, hashOf, it, plainChain, type QueryApi, rawQuery, RIGHT, storeWith } from './fixtures.ts'
 
-/** A limit of two with a queue of two; the test ends each work item. */
+/** A limit of two with a queue of two; the test ends each work item. The client is the first letter of the name. */
 const createBusy = () => {
   const clock = manualClock()
-  const gate = createConcurrencyLimit({ clock, limits: { concurrent: 2, waiting: 2, waitMs: 100 } })
+  const queue = createRequestQueue({ clock, limits: { concurrent: 2, waiting: 2, waitMs: 100 } })
   const said: string[] = []
   const ends = new Map<string, () => void>()
   const signals = new Map<string, AbortController>()
@@ -24,7 +25,7 @@ const createBusy = () => {
       said.push(`${name} in`)
       await new Promise<void>((resolve) => ends.set(name, resolve))
     }
-    gate(work, gone.signal).then(
+    queue.run(work, name.slice(0, 1), gone.signal).then(
       () => said.push(`${name} out`),
       (error: unknown) => said.push(`${name} ${error instanceof Error ? error.message : ''}`),
     )
@@ -41,12 +42,20 @@ const createBusy = () => {
       await clock.advance(0)
     },
     said: () => said.splice(0),
+    hasRoom: (client: string): boolean => {
+      try {
+        queue.expectRoom(client)
+        return true
+      } catch {
+        return false
+      }
+    },
   }
 }
 
 const REFUSED = 'too many concurrent requests'
 
-describe('the concurrency limit', () => {
+describe('the request queue', () => {
   it('runs two, queues two in order, and rejects the next at once', async () => {
     const { come, pass, end, said } = createBusy()
     for (const name of ['a', 'b', 'c', 'd', 'e']) come(name)
@@ -79,6 +88,36 @@ describe('the concurrency limit', () => {
     expect(said()).toEqual(['b out', 'e in'])
   })
 
+  it('a client with fewer requests takes the place of the newest of the client with the most', async () => {
+    const { come, pass, end, said, hasRoom } = createBusy()
+    for (const name of ['a1', 'a2', 'a3', 'a4']) come(name)
+    await pass(0)
+    expect([hasRoom('a'), hasRoom('b')]).toEqual([false, true])
+    come('a5')
+    come('b1')
+    await pass(0)
+    expect(said()).toEqual(['a1 in', 'a2 in', `a5 ${REFUSED}`, `a4 ${REFUSED}`])
+    // Each has one that waits: a further one of either would not have fewer.
+    expect([hasRoom('a'), hasRoom('b'), hasRoom('c')]).toEqual([false, false, false])
+    await end('a1')
+    expect(said()).toEqual(['a1 out', 'b1 in'])
+  })
+
+  it('a slot is for the client with the fewest running requests, then for the longest without a turn', async () => {
+    const { come, pass, end, said } = createBusy()
+    for (const name of ['a1', 'b1', 'a2', 'c1']) come(name)
+    await pass(0)
+    await end('b1')
+    // a has one running request, c has none.
+    expect(said()).toEqual(['a1 in', 'b1 in', 'b1 out', 'c1 in'])
+    come('d1')
+    await end('a1')
+    // Neither has a running one, and a had the first turn.
+    expect(said()).toEqual(['a1 out', 'd1 in'])
+    await end('c1')
+    expect(said()).toEqual(['c1 out', 'a2 in'])
+  })
+
   it('removes a client that disconnects while it waits', async () => {
     const { come, pass, end, leave, said } = createBusy()
     for (const name of ['a', 'b', 'c', 'd']) come(name)
@@ -90,6 +129,17 @@ describe('the concurrency limit', () => {
     await end('b')
     expect(said()).toEqual(['a out', 'd in', 'b out', 'e in'])
   })
+})
+
+it.for<readonly [string, string]>([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '::ffff:192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8::6', '2001:db8:0:0'],
+  ['2001::3:4:5:6:7:8', '2001:0:3:4'],
+  ['::1', '0:0:0:0'],
+])('the network of %s is %s', ([address, network]) => {
+  expect(networkOf(address)).toBe(network)
 })
 
 /** One log with more data than the machine's buffers take between two programs. */
@@ -194,6 +244,61 @@ describe('more requests than concurrent reads', () => {
     await clock.advance(20)
     expect([codeOf(await first), codeOf(await ask(served, RIGHT))]).toEqual(['too_slow', 'busy'])
     reads[0]?.(new Error('at last'))
+  })
+})
+
+describe('a full queue', () => {
+  it('rejects a request before its body is read', async ({ serve }) => {
+    const { store, reads } = slowStore()
+    const served = await serve({ store, limits: { concurrent: 1, waiting: 0 } })
+    const first = ask(served, RIGHT)
+    await reaches(reads, 1)
+    // Of this body only a part is sent: a server that reads it first does not respond.
+    const socket = connect(served.port, '127.0.0.1')
+    socket.write('POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{')
+    const head: unknown[] = await once(socket, 'data')
+    expect(String(head[0])).toMatch(/^HTTP\/1.1 503 /)
+    socket.destroy()
+    reads[0]?.end()
+    expect((await first).status).toBe(200)
+  })
+
+  it('does not parse a body before its turn', async ({ serve }) => {
+    const { store, reads } = slowStore()
+    const served = await serve({ store, limits: { concurrent: 1, waiting: 1 } })
+    const first = ask(served, RIGHT)
+    await reaches(reads, 1)
+    const second = ask(served, '{')
+    // Without room for a third one, the second one waits.
+    await eventually(
+      async () => (await ask(served, RIGHT)).status,
+      (status) => status === 503,
+      { every: 5 },
+    )
+    expect(served.answered.map(({ code }) => code)).not.toContain(400)
+    reads[0]?.end()
+    expect((await first).status).toBe(200)
+    expect((await second).status).toBe(400)
+  })
+
+  it('serves a client of another key', async ({ serve }) => {
+    const { store, reads } = slowStore()
+    const keys = ['key-of-a-0123456789', 'key-of-b-0123456789'].map((key) => new Secret(key))
+    const served = await serve({ store, keys, limits: { concurrent: 1, waiting: 2 } })
+    const of = (key: string) => ask(served, RIGHT, { authorization: `Bearer key-of-${key}-0123456789` })
+    const flood = [of('a'), of('a'), of('a')]
+    await reaches(reads, 1)
+    // The newest waiting request of a leaves the queue as soon as the one of b is there.
+    const honest = of('b')
+    await reaches(served.answered, 1)
+    expect(served.answered.map(({ code }) => code)).toEqual([503])
+    reads[0]?.end()
+    await reaches(reads, 2)
+    reads[1]?.end()
+    expect((await honest).status).toBe(200)
+    await reaches(reads, 3)
+    reads[2]?.end()
+    expect((await Promise.all(flood)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 503])
   })
 })
 

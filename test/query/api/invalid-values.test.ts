@@ -144,7 +144,7 @@ describe('bad input', () => {
 })
 
 describe('a body full of invalid entries', () => {
-  const many = (entry: unknown): readonly unknown[] => Array.from({ length: 250_000 }, () => entry)
+  const many = (entry: unknown): readonly unknown[] => Array.from({ length: 9000 }, () => entry)
 
   it.for([
     ['logs[0]', withLogs(many(0))],
@@ -156,6 +156,15 @@ describe('a body full of invalid entries', () => {
   ])('is rejected at the first: %s', async ([path, body], { api }) => {
     const got = await ask(api, body)
     expect([got.status, errorOf(got).path]).toEqual([400, path])
+  })
+
+  it.for<readonly [string, string]>([
+    ['empty objects', `{"from_block":0,"logs":[${'{},'.repeat(340_000)}{}]}`],
+    ['keys', `{${Array.from({ length: 90_000 }, (_, index) => `"k${index}":1`).join()}}`],
+  ])('is not parsed beyond 20,000 values: %s', async ([, body], { api }) => {
+    const got = await askRaw(api, { body })
+    expect([got.status, codeOf(got)]).toEqual([400, 'too_many'])
+    expect(errorOf(got).message).toBe('more than 20000 JSON values in one request')
   })
 })
 
