@@ -1,5 +1,5 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
-import { type Envelope, parseInteger, readEnvelope, type ShapeError } from './wire-format.ts'
+import { type Envelope, PAGE_JSON, parseInteger, readEnvelope, type ShapeError } from './wire-format.ts'
 
 /** The coverage of a page: what the client checks before it delivers the page. */
 export interface Coverage {
@@ -188,7 +188,7 @@ const OPEN_LENGTH = 64
  */
 const cutTail = (body: Buffer, { at, count, listEnd, end }: Tail): Buffer | undefined => {
   const cut = body.lastIndexOf(BRACE, at)
-  const tail = tryJson(`[{"logs":[${body.toString('utf8', cut, listEnd)}]`)
+  const tail = tryJson(`[{"logs":[${body.toString('utf8', cut, listEnd)}]`, PAGE_JSON)
   const logs = Array.isArray(tail) ? tail.flatMap(logsOf) : []
   if (logs.length !== count || logs.some((log) => !(blockOf(log) > end))) return undefined
   const before = body.toString('latin1', Math.max(0, cut - OPEN_LENGTH), cut)

@@ -1,9 +1,9 @@
 import { reasonIn } from '../../src/core/error-body.ts'
-import { isObject, tryJson } from '../../src/core/json.ts'
+import { exceededLimit, isObject, tryJson } from '../../src/core/json.ts'
 import type { ErrorFactory } from './errors.ts'
-import type { BlockHash, Page, RawLog } from './types.ts'
+import type { BlockHash, LogObject, Page, RawLog } from './types.ts'
 import { blockOf, type Coverage, scanCoverage } from './coverage-scan.ts'
-import { type Envelope, readEnvelope, readLogs, type ShapeError } from './wire-format.ts'
+import { type Envelope, logObjectsOf, PAGE_JSON, readEnvelope, readLog, type ShapeError } from './wire-format.ts'
 
 /** A page with the fields that only the client needs. */
 export interface CheckedPage extends Page {
@@ -33,8 +33,9 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
   const shapeError: ShapeError = (happened, evidence) => queryError('protocol', happened, evidence)
   const { from, end } = range
   const scanned = scanCoverage(body, end, shapeError)
-  const parsed = scanned === undefined ? parsePage(body, end, shapeError) : undefined
-  const coverage = parsed?.coverage ?? scanned
+  const parsed = scanned === undefined ? parsePage(body, shapeError) : undefined
+  const logsOfParsed = parsed?.objects.map((log) => readLog(log, shapeError))
+  const coverage = parsed && logsOfParsed ? coverageOf(parsed.envelope, logsOfParsed, end) : scanned
   if (coverage === undefined) throw shapeError('the response cannot be read', '')
   const next = nextBlockOf(coverage, range, shapeError)
   checkRange(coverage, { ...range, next }, shapeError)
@@ -44,9 +45,10 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
   const count = coverage.logs - beyond
   const bytes = scanned?.trimmed ?? (parsed && beyond > 0 ? withoutLogsAfter(parsed.response, end) : body)
   const blockHashes = envelope.blockHashes.filter(({ block }) => block >= from - 1 && block < next)
-  let logs: readonly RawLog[] | undefined = parsed?.logs.filter(({ blockNumber }) => blockNumber <= end)
-  const read = (): readonly RawLog[] => {
-    const all = parsePage(bytes, end, shapeError).logs
+  // Pages that wait for their turn are kept as bytes and as these fields only: as parsed JSON they might take twenty times as much.
+  let logs: readonly RawLog[] | undefined = logsOfParsed?.filter(({ blockNumber }) => blockNumber <= end)
+  const logObjects = (): readonly LogObject[] => {
+    const all = parsePage(bytes, shapeError).objects
     // JSON.parse keeps the last of two equal keys, which the scan counts twice.
     if (all.length !== count) {
       throw shapeError('a scan and a parse count different logs', `${count} and ${all.length}`)
@@ -64,7 +66,8 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
     hasNextBlock: envelope.next !== null,
     nullHeight: isNullHeight ? (highest >= 0 || envelope.blockHashes.length > 0 ? 'proven' : 'unproven') : undefined,
     isInferred: (envelope.next === null || isNullHeight) && archiveHeight === null && highest < end,
-    logs: () => (logs ??= read()),
+    logs: () => (logs ??= logObjects().map((log) => readLog(log, shapeError))),
+    logObjects,
   }
 }
 
@@ -75,11 +78,7 @@ const lastOf = (blockHashes: readonly BlockHash[], from: number, next: number): 
   return isComparable ? (last ?? null) : null
 }
 
-const parsePage = (body: Buffer, end: number, shapeError: ShapeError) => {
-  const response = parseResponse(body, shapeError)
-  const envelope = readEnvelope(response, shapeError)
-  if (!Object.hasOwn(response, 'data')) throw shapeError('the response has no data', body.toString('utf8'))
-  const logs = readLogs(response['data'], shapeError)
+const coverageOf = (envelope: Envelope, logs: readonly RawLog[], end: number): Coverage => {
   let lowest = Number.POSITIVE_INFINITY
   let highest = -1
   let beyond = 0
@@ -88,17 +87,34 @@ const parsePage = (body: Buffer, end: number, shapeError: ShapeError) => {
     highest = Math.max(highest, blockNumber)
     if (blockNumber > end) beyond += 1
   }
-  const coverage: Coverage = { envelope, logs: logs.length, lowest, highest, beyond }
-  return { response, logs, coverage }
+  return { envelope, logs: logs.length, lowest, highest, beyond }
+}
+
+const parsePage = (body: Buffer, shapeError: ShapeError) => {
+  const response = parseResponse(body, shapeError)
+  const envelope = readEnvelope(response, shapeError)
+  if (!Object.hasOwn(response, 'data')) throw shapeError('the response has no data', beginningOf(body))
+  return { response, envelope, objects: logObjectsOf(response['data'], shapeError) }
 }
 
 const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<string, unknown>> => {
   const text = body.toString('utf8')
-  const value = tryJson(text)
-  if (value === undefined) throw shapeError('the response is not JSON', reasonIn(text))
-  if (!isObject(value)) throw shapeError('the response is not a JSON object', text)
-  return value
+  const value = tryJson(text, PAGE_JSON)
+  if (isObject(value)) return value
+  const beginning = beginningOf(body)
+  if (value !== undefined) throw shapeError('the response is not a JSON object', beginning)
+  switch (exceededLimit(text, PAGE_JSON)) {
+    case 'values':
+      throw shapeError('the response has more values than a page of logs can have', beginning)
+    case 'depth':
+      throw shapeError('the response is nested more deeply than a page of logs', beginning)
+    case undefined:
+      throw shapeError('the response is not JSON', reasonIn(beginning))
+  }
 }
+
+/** As much of a response as an error message may need. */
+const beginningOf = (body: Buffer): string => body.toString('utf8', 0, 65_536)
 
 /**
  * The first block that is not covered: at most one after the requested range, and at most one after the height of the

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../../src/core/clock.ts'
 import { asError, errorCode } from '../../src/core/errors.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { BodyError, createPool, readBody, sendRequest } from '../../src/sources/http-exchange.ts'
 import { type Endpoint, urlOf } from './endpoint.ts'
 
@@ -36,7 +37,7 @@ interface TransportOptions {
   readonly clock: Clock
   /** In milliseconds, for the complete response. */
   readonly timeout: number
-  /** The largest response, compressed and decompressed. */
+  /** The largest page, compressed and decompressed. */
   readonly maxBytes: number
 }
 
@@ -49,7 +50,7 @@ export const createTransport = ({ endpoint, clock, timeout, maxBytes }: Transpor
     try {
       const url = urlOf(endpoint.url, path)
       const message = await sendRequest({ url, agent, headers: endpoint.headers, body, signal: linked.signal })
-      return await readReply(message, maxBytes)
+      return await readReply(message, path === 'height' ? LIMITS.response.valueBytes : maxBytes)
     } catch (error) {
       if (error instanceof BodyError) return bodyFailureOf(error)
       if (linked.signal.aborted) {

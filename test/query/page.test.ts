@@ -157,7 +157,7 @@ describe('logs in the wrong place', () => {
     const { url } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'protocol' })
-    expect(String(error)).toContain('the response is not JSON')
+    expect(String(error)).toContain('the response is nested more deeply than a page of logs')
   })
 })
 

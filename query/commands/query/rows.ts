@@ -1,5 +1,3 @@
-import { z } from 'zod'
-import { tryJson } from '../../../src/core/json.ts'
 import { QueryError, repeatedPosition } from '../../client/errors.ts'
 import { createLogFilter, TOPICS } from '../../client/log-filter.ts'
 import type { LogQuery, Page } from '../../client/types.ts'
@@ -63,12 +61,8 @@ interface RowContext extends Pick<RowOptions, 'redact'> {
 }
 
 const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
-  const body = tryJson(Buffer.from(page.body).toString())
-  if (body === undefined) throw unexpected('JSON')
-  const { data } = pageSchema.safeParse(body)
-  if (!data) throw unexpected('a page of logs')
-  const rows = data.data
-    .flatMap(({ logs }) => logs ?? [])
+  const rows = page
+    .logObjects()
     .map((log): Row => {
       const read = (field: LogField): Value => {
         const raw = log[field] ?? null
@@ -83,10 +77,7 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
       const topics = TOPICS.map((topic) => textOf(log[topic]))
       return { block, index, address: textOf(log['address']), topics, values: fields.map(read) }
     })
-    // A service with an inclusive to_block returns one more block.
-    .filter(({ block }) => block >= page.from && block < page.next)
     .toSorted((a, b) => a.block - b.block || a.index - b.index)
-  if (rows.length !== page.logs().length) throw unexpected('the same number of logs as in the scan of the page')
   for (const [at, { block, index }] of rows.entries()) {
     const before = rows[at - 1]
     if (before?.block === block && before.index === index) throw repeatedPosition(block, index)
@@ -95,10 +86,6 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-
-const pageSchema = z.object({
-  data: z.array(z.object({ logs: z.array(z.record(z.string(), z.unknown())).nullish() })),
-})
 
 const parseNumber = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value
