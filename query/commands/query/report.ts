@@ -8,6 +8,7 @@ import { exists } from '../../../src/sources/durable.ts'
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,
   auth: 3,
+  untrusted: 1,
   limited: 1,
   protocol: 5,
   'no-progress': 5,
