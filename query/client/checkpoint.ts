@@ -21,24 +21,32 @@ export interface ResumePoint {
   readonly next: number
   /** The block before `next` and its hash, if known: the next page must be of the same chain. */
   readonly last: BlockHash | null
-  readonly logs: number
-  /** The length of the complete part of the output, in bytes; 0 if the output is written at the end. */
-  readonly offset: number
+  /** The complete part of the output; null if the output is written at the end. */
+  readonly output: OutputPoint | null
 }
 
-const VERSION = 1
+interface OutputPoint {
+  readonly bytes: number
+  /** The fingerprint of these bytes. */
+  readonly fingerprint: string
+  readonly logs: number
+  /** The number of logs that were left out, because the query did not request them. */
+  readonly unrequested: number
+}
+
+const VERSION = 2
 const count = z.int().nonnegative()
 const headSchema = z.object({
   version: z.literal(VERSION),
   identity: z.record(z.string(), z.string()),
-  mark: z.object({
-    target: count,
-    next: count,
-    last: z.object({ block: count, hash: z.string() }).nullable(),
-    logs: count,
-    offset: count,
-  }),
-  payload: z.string(),
+  mark: z
+    .object({
+      target: count,
+      next: count,
+      last: z.object({ block: count, hash: z.string() }).nullable(),
+      output: z.object({ bytes: count, fingerprint: z.string(), logs: count, unrequested: count }).nullable(),
+    })
+    .refine(({ target, next, last }) => next <= target + 1 && (last === null || last.block === next - 1)),
 })
 
 const versionSchema = z.object({ version: z.int() })
@@ -53,20 +61,25 @@ export interface CheckpointFile {
 const NO_PAYLOAD = new Uint8Array()
 const LINE_END = 0x0a
 
-/** The file is a line of JSON, followed by the state that the run needs. It contains no key and no address. */
+/**
+ * The file is a line of JSON, a line with the fingerprint of everything else, and the state that the run needs. It
+ * contains no key and no address.
+ */
 export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointFile => ({
   read: async () => {
     const bytes = await readWhole(file)
     if (!bytes) return undefined
-    const end = bytes.indexOf(LINE_END)
-    const head = tryJson(Buffer.from(bytes.subarray(0, Math.max(end, 0))).toString())
-    const { version = VERSION } = versionSchema.safeParse(head).data ?? {}
-    if (version !== VERSION) {
+    const { head, payload, isIntact } = partsOf(bytes)
+    const parsed = tryJson(Buffer.from(head).toString())
+    const { version = VERSION } = versionSchema.safeParse(parsed).data ?? {}
+    // The first version had no fingerprint of all its parts.
+    if (isIntact ? version !== VERSION : version < VERSION) {
       throw unusable(file, 'another version of this program wrote it')
     }
-    const checked = headSchema.safeParse(head).data
-    const payload = bytes.subarray(end + 1)
-    if (!checked || checked.payload !== fingerprint(payload)) throw unusable(file, 'it is damaged')
+    const checked = headSchema.safeParse(parsed).data
+    if (!isIntact || !checked) {
+      throw unusable(file, 'it is damaged: it was changed or truncated', 'remove it to start again')
+    }
     const differing = [...new Set([...Object.keys(checked.identity), ...Object.keys(identity)])].filter(
       (part) => checked.identity[part] !== identity[part],
     )
@@ -76,18 +89,26 @@ export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointF
     return { mark: checked.mark, payload }
   },
   write: async (mark, payload = NO_PAYLOAD) => {
-    const head = { version: VERSION, identity, mark, payload: fingerprint(payload) }
-    await replaceFile(file, [Buffer.from(`${JSON.stringify(head)}\n`), payload])
+    const head = Buffer.from(`${JSON.stringify({ version: VERSION, identity, mark })}\n`)
+    await replaceFile(file, [head, Buffer.from(`${fingerprint(head, payload)}\n`), payload])
   },
   remove: () => removeFile(file),
 })
 
-export const unusable = (file: string, happened: string): SourceError =>
-  new SourceError({
-    doing: `resume from ${file}`,
-    happened,
-    advice: 'use the same options as in the first run, or remove the file to start again',
-  })
+const partsOf = (bytes: Uint8Array) => {
+  const headEnd = bytes.indexOf(LINE_END) + 1
+  const markEnd = bytes.indexOf(LINE_END, headEnd) + 1
+  const head = bytes.subarray(0, headEnd)
+  const payload = bytes.subarray(markEnd)
+  const stored = Buffer.from(bytes.subarray(headEnd, markEnd)).toString('latin1')
+  return { head, payload, isIntact: stored === `${fingerprint(head, payload)}\n` }
+}
+
+export const unusable = (
+  file: string,
+  happened: string,
+  advice = 'use the same options as in the first run, or remove the file to start again',
+): SourceError => new SourceError({ doing: `resume from ${file}`, happened, advice })
 
 /** A run ends at the block that was determined at its start, even if the service has fewer blocks now. */
 export const heightDecreased = (target: number): QueryError =>

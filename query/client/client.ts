@@ -36,11 +36,11 @@ import {
   type RunResult,
   UNSETTLED_BLOCKS,
 } from './types.ts'
-import { createRequestBody, parseInteger } from './wire-format.ts'
+import { createRequestBody, isBlock, parseInteger } from './wire-format.ts'
 
 /** How long the highest height that the service reported is kept. */
 const HEIGHT_LIFETIME_MS = minute
-const DEFAULT_MAX_BYTES = 256 * 1024 * 1024
+const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
 /** A client of one query service. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
@@ -100,7 +100,7 @@ interface HeightRequest {
 const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): Promise<number> => {
   const { queryError } = request
   const response = await sendRequest({ ...request, path: 'height', body: null })
-  if (typeof response === 'string') throw queryError('fatal', 'the response is too large')
+  if (typeof response === 'string') throw queryError('protocol', 'the response is too large for a height')
   const text = response.toString('utf8')
   const value = tryJson(text)
   if (!isObject(value) || !('height' in value)) {
@@ -108,7 +108,7 @@ const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): 
   }
   if (value['height'] === null) throw queryError('no-data', 'it has no blocks yet')
   const height = parseInteger(value['height'])
-  if (height === undefined) throw queryError('protocol', 'the response is not a height', text)
+  if (height === undefined || !isBlock(height)) throw queryError('protocol', 'the response is not a height', text)
   return height
 }
 

@@ -3,9 +3,17 @@ import { SourceError } from '../../src/core/errors.ts'
 /**
  * Why a query failed. `fatal` and `auth`: the service rejects the request and would reject it again. `limited`: a quota
  * or a rate limit is exceeded, or the service requests a wait of more than a few minutes. `protocol`: the response is not a valid one of a query service. `no-progress`: the service responds and returns no further
- * blocks. `no-data`: the service does not have these blocks yet. `unreachable`: no attempt succeeded.
+ * blocks. `untrusted`: TLS failed, and neither the request nor the API key was sent. `no-data`: the service does not have these blocks yet. `unreachable`: no attempt succeeded.
  */
-export type QueryErrorKind = 'fatal' | 'auth' | 'limited' | 'protocol' | 'no-progress' | 'no-data' | 'unreachable'
+export type QueryErrorKind =
+  | 'fatal'
+  | 'auth'
+  | 'untrusted'
+  | 'limited'
+  | 'protocol'
+  | 'no-progress'
+  | 'no-data'
+  | 'unreachable'
 
 type SourceErrorAccount = ConstructorParameters<typeof SourceError>[0]
 
@@ -28,6 +36,8 @@ export type ErrorFactory = (kind: QueryErrorKind, happened: string, evidence?: s
 const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
   auth: 'check that the API key is right and still valid, and which header the service expects it in',
   fatal: 'check the address and the query: the service would reject the same request again',
+  untrusted:
+    'check the scheme, the host name and the port of the address, and the clock of this host; for an authority of your own set NODE_EXTRA_CA_CERTS to its file. The API key was not sent',
   limited:
     'retry when the service accepts requests again; against a quota or a rate limit, use fewer processes, another API key, or a plan with a higher limit',
   protocol: 'check that the address belongs to a query service; if it does, retry later or contact its operator',

@@ -9,6 +9,7 @@ import {
   type SendRequest,
   TIMEOUTS_BEFORE_SHRINKING,
 } from './request.ts'
+import { MAX_PAGE_LOGS } from './wire-format.ts'
 
 /** Returns one page that begins at `from` and covers at least that block and no block after `end`. Throws a QueryError. */
 export type FetchPage = (from: number, end: number, signal: AbortSignal) => Promise<CheckedPage>
@@ -88,7 +89,9 @@ const createFetchOnce = ({ sendRequest, clock, queryError, counters, requestBody
   ): Promise<CheckedPage | 'too large' | 'too slow'> => {
     const timeouts = { attempts, canShrink: end > from }
     const response = await sendRequest({ path: 'query', body, queryError, counters, signal, timeouts })
-    return typeof response === 'string' ? response : readPage(response, { from, end }, queryError)
+    if (typeof response === 'string') return response
+    const page = readPage(response, { from, end }, queryError)
+    return page.count > MAX_PAGE_LOGS ? 'too large' : page
   }
   /**
    * A service with an inclusive to_block returns one more block than requested, and that block may have been the large

@@ -7,7 +7,7 @@ import type { Headers, Reply, TransportFailure } from './transport.ts'
 export type NextStep =
   | { readonly kind: 'ok'; readonly body: Buffer }
   | {
-      readonly kind: 'auth' | 'fatal' | 'limited' | 'protocol' | 'retry' | 'shrink'
+      readonly kind: 'auth' | 'fatal' | 'limited' | 'protocol' | 'untrusted' | 'retry' | 'shrink'
       readonly happened: string
       readonly evidence?: string
       readonly isTimeout?: boolean

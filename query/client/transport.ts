@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../../src/core/clock.ts'
 import { asError, errorCode } from '../../src/core/errors.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { BodyError, createPool, readBody, sendRequest } from '../../src/sources/http-exchange.ts'
 import { type Endpoint, urlOf } from './endpoint.ts'
 
@@ -16,7 +17,7 @@ export interface Reply {
 
 /** Why a request got no complete response. `retry`: send it again; `shrink`: request fewer blocks at a time. */
 export interface TransportFailure {
-  readonly kind: 'retry' | 'shrink' | 'protocol' | 'fatal'
+  readonly kind: 'retry' | 'shrink' | 'protocol' | 'untrusted'
   readonly happened: string
   /** The request timed out: a request for fewer blocks may be fast enough. */
   readonly isTimeout?: boolean
@@ -36,7 +37,7 @@ interface TransportOptions {
   readonly clock: Clock
   /** In milliseconds, for the complete response. */
   readonly timeout: number
-  /** The largest response, compressed and decompressed. */
+  /** The largest page, compressed and decompressed. */
   readonly maxBytes: number
 }
 
@@ -49,7 +50,7 @@ export const createTransport = ({ endpoint, clock, timeout, maxBytes }: Transpor
     try {
       const url = urlOf(endpoint.url, path)
       const message = await sendRequest({ url, agent, headers: endpoint.headers, body, signal: linked.signal })
-      return await readReply(message, maxBytes)
+      return await readReply(message, path === 'height' ? LIMITS.response.valueBytes : maxBytes)
     } catch (error) {
       if (error instanceof BodyError) return bodyFailureOf(error)
       if (linked.signal.aborted) {
@@ -102,12 +103,24 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'DNS lookup failed',
 }
 
-const CERTIFICATE = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
+const TLS = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
+
+/** What the codes and texts of OpenSSL mean, which differ between versions of Node.js. */
+const TLS_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/has expired/, 'its certificate has expired'],
+  [/not yet valid/, 'its certificate is not valid yet'],
+  [/altname invalid|hostname mismatch/, 'its certificate is for another host name'],
+  [/self signed|unable to/, 'its certificate is self-signed, or of an authority that this host does not trust'],
+  [/unsupported protocol|protocol version|version too low/, 'it offers only a version of TLS before 1.2'],
+  [/wrong version number|packet length|http request/, 'this port does not use TLS'],
+]
 
 const connectionFailureOf = (error: Error): TransportFailure => {
   const code = errorCode(error, error.name)
-  if (CERTIFICATE.test(code)) {
-    return { kind: 'fatal', happened: `no trusted connection (${code})` }
+  if (TLS.test(code)) {
+    const text = `${code} ${error.message}`.toLowerCase().replaceAll(/[_-]/g, ' ')
+    const [, reason = code] = TLS_ERRORS.find(([pattern]) => pattern.test(text)) ?? []
+    return { kind: 'untrusted', happened: `no trusted connection: ${reason}` }
   }
   if (code.startsWith('HPE_')) {
     return { kind: 'protocol', happened: `the response is not HTTP (${code})` }

@@ -34,6 +34,9 @@ export interface RawLog {
   readonly removed: boolean
 }
 
+/** A log as parsed JSON, of which nothing has been checked. */
+export type LogObject = Readonly<Record<string, unknown>>
+
 /** A block and its hash, as the service reported them; compared with later pages to detect a reorg. */
 export interface BlockHash {
   readonly block: number
@@ -52,6 +55,8 @@ export interface Page {
   readonly body: Uint8Array
   /** Parses the page once, in the order of the response. Throws QueryError('protocol') if the shape is wrong. */
   logs(): readonly RawLog[]
+  /** Parses the page at each call: the same logs, with all fields of the response. */
+  logObjects(): readonly LogObject[]
 }
 
 export interface Progress {
@@ -136,6 +141,6 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined
   readonly retries?: number | undefined
   readonly onRetry?: ((retry: Retry) => void) | undefined
-  /** The largest response, compressed and decompressed; default 256 MiB. */
+  /** The largest page, compressed and decompressed; default 128 MiB. */
   readonly maxBodyBytes?: number | undefined
 }

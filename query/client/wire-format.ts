@@ -1,8 +1,9 @@
-import { isObject } from '../../src/core/json.ts'
+import { isObject, type JsonLimits } from '../../src/core/json.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { errorOf } from '../../src/core/error-body.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 import { LOG_FIELDS } from '../log-fields.ts'
-import { type BlockHash, type LogQuery, type RawLog } from './types.ts'
+import type { BlockHash, LogObject, LogQuery, RawLog } from './types.ts'
 
 /** Returns the body of a request for the blocks `from` to `end`, both inclusive. Throws a ConfigError. */
 export const createRequestBody = (query: LogQuery): ((from: number, end: number) => string) => {
@@ -24,8 +25,10 @@ export const createRequestBody = (query: LogQuery): ((from: number, end: number)
   return (from, end) => JSON.stringify({ from_block: from, to_block: end + 1, ...rest })
 }
 
+/** Whether the blocks after it are exact numbers, too. */
+export const isBlock = (block: number): boolean => Number.isSafeInteger(block + 2) && block >= 0
+
 const checkQuery = ({ fromBlock, toBlock, topics }: LogQuery): void => {
-  const isBlock = (block: number): boolean => Number.isSafeInteger(block + 2) && block >= 0
   const why =
     !isBlock(fromBlock) || (toBlock !== null && !isBlock(toBlock))
       ? 'a block number is not an integer from 0 on'
@@ -36,6 +39,12 @@ const checkQuery = ({ fromBlock, toBlock, topics }: LogQuery): void => {
           : undefined
   if (why !== undefined) throw new ConfigError(`The query is invalid: ${why}`)
 }
+
+/** The most logs of a page: one with more is requested again in fewer blocks. The self-hosted service returns 20,000. */
+export const MAX_PAGE_LOGS = 250_000
+
+/** A log has twelve fields, and each block may add an entry. Such a page is parsed in two seconds and 300 MB. */
+export const PAGE_JSON: JsonLimits = { depth: LIMITS.json.depth, values: 16 * MAX_PAGE_LOGS }
 
 /** The fields of a response other than its logs. */
 export interface Envelope {
@@ -103,7 +112,7 @@ const fromText = (text: string): number | undefined =>
   /^(?:\d{1,16}|0x[0-9a-f]{1,14})$/i.test(text) ? Number(text) : undefined
 
 /** The logs of a response, in its order. Throws the `shapeError` if the shape is wrong. */
-export const readLogs = (data: unknown, shapeError: ShapeError): readonly RawLog[] => {
+export const logObjectsOf = (data: unknown, shapeError: ShapeError): readonly LogObject[] => {
   if (!Array.isArray(data)) throw shapeError('its data is not a list', jsonOf(data))
   const entries: readonly unknown[] = data
   return entries.flatMap((entry) => {
@@ -114,12 +123,15 @@ export const readLogs = (data: unknown, shapeError: ShapeError): readonly RawLog
     }
     if (!Array.isArray(logs)) throw shapeError('the logs of an entry are not a list', jsonOf(logs))
     const all: readonly unknown[] = logs
-    return all.map((log) => readLog(log, shapeError))
+    return all.map((log) => {
+      if (isObject(log)) return log
+      throw shapeError('a log is not an object', jsonOf(log))
+    })
   })
 }
 
-const readLog = (log: unknown, shapeError: ShapeError): RawLog => {
-  if (!isObject(log)) throw shapeError('a log is not an object', jsonOf(log))
+/** Throws the `shapeError` if a field that the client reads has a wrong type. */
+export const readLog = (log: LogObject, shapeError: ShapeError): RawLog => {
   const blockNumber = parseInteger(log['block_number'])
   const logIndex = parseInteger(log['log_index'])
   if (blockNumber === undefined) throw shapeError('a log has no block number', jsonOf(log))

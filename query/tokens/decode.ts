@@ -1,4 +1,5 @@
 import { repeatedPosition } from '../client/errors.ts'
+import type { LogFilter } from '../client/log-filter.ts'
 import type { Page, RawLog } from '../client/types.ts'
 import type { EventName } from './signatures.ts'
 import { invalidPage, StatCounter } from './types.ts'
@@ -238,9 +239,8 @@ export interface TokenLog {
 }
 
 /** Selects the logs of one ledger in a page. */
-interface LogFilter {
-  /** Lower case. */
-  readonly contract: string
+interface Selection {
+  readonly isRequested: LogFilter
   /** By topic0. */
   readonly events: ReadonlyMap<string, EventName>
   /** Blocks below this one were in earlier pages. */
@@ -248,7 +248,7 @@ interface LogFilter {
 }
 
 /** The selected logs of a page by block and index. Counts the others. Throws QueryError('protocol'), also for two logs at one position. */
-export const tokenLogs = (page: Page, filter: LogFilter, stats: StatCounter): readonly TokenLog[] => {
+export const tokenLogs = (page: Page, filter: Selection, stats: StatCounter): readonly TokenLog[] => {
   const byPosition = new Map<number, Map<number, TokenLog>>()
   const logs: TokenLog[] = []
   let inOrder = true
@@ -293,8 +293,7 @@ const checkPosition = (page: Page, { blockNumber, logIndex }: RawLog): void => {
 const TOPIC = /^0x[\da-f]{64}$/
 const DATA = /^0x(?:[\da-f]{2})*$/
 
-const readLog = (raw: RawLog, { contract, events }: LogFilter): TokenLog | undefined => {
-  if (raw.address !== null && raw.address.toLowerCase() !== contract) return undefined
+const readLog = (raw: RawLog, { isRequested, events }: Selection): TokenLog | undefined => {
   const present = raw.topics.filter((topic) => topic !== null).map((topic) => topic.toLowerCase())
   const data = raw.data?.toLowerCase() ?? '0x'
   // A gap between topics means that a field was not selected, so the event is unknown.
@@ -303,7 +302,7 @@ const readLog = (raw: RawLog, { contract, events }: LogFilter): TokenLog | undef
   }
   if (!DATA.test(data)) throw invalidPage('the data of a log is not hex', data)
   const event = events.get(present[0] ?? '')
-  if (event === undefined) return undefined
+  if (event === undefined || !isRequested(raw)) return undefined
   return {
     block: raw.blockNumber,
     index: raw.logIndex,

@@ -81,13 +81,7 @@ const createFeed = (
         current.ledger.applyPage(page)
         current.next = page.next
         current.last = page.last ?? null
-        await schedule.afterPage({
-          target,
-          next: page.next,
-          last: current.last,
-          logs: 0,
-          offset: 0,
-        })
+        await schedule.afterPage({ target, next: page.next, last: current.last, output: null })
         turn.checkTime()
       },
       reset: async () => {

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { access, chmod, constants, copyFile, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
@@ -114,6 +115,21 @@ export const partialBytes = async (file: string): Promise<number | undefined> =>
     return (await stat(partial).catch(ifMissing(undefined)))?.size
   } catch (error) {
     throw failed('look at', partial, error)
+  }
+}
+
+/** The first `bytes` bytes of the partial file, or what there is of them, in chunks. Throws a SourceError. */
+export async function* readPartial(
+  file: string,
+  { bytes, signal }: { readonly bytes: number; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  if (bytes === 0) return
+  const partial = partialPath(file)
+  const chunks: AsyncIterable<Buffer> = createReadStream(partial, { end: bytes - 1, signal })
+  try {
+    yield* chunks
+  } catch (error) {
+    throw failed('read', partial, error)
   }
 }
 

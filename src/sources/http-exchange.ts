@@ -151,6 +151,11 @@ export const createPool = (protocol: string, clock: Clock) => {
   }
 }
 
-/** Keeps connections; `maxSockets` at the same time. */
+/**
+ * Keeps connections; `maxSockets` at the same time. Checks certificates also if NODE_TLS_REJECT_UNAUTHORIZED=0 is set, which
+ * would send an API key to any server.
+ */
 export const createAgent = (protocol: string, maxSockets = Number.POSITIVE_INFINITY): HttpAgent =>
-  new (protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets })
+  protocol === 'https:'
+    ? new HttpsAgent({ keepAlive: true, maxSockets, rejectUnauthorized: true })
+    : new HttpAgent({ keepAlive: true, maxSockets })

@@ -119,6 +119,7 @@ describe('blocks that no reorg can replace', () => {
         isInferred: false,
         count: 0,
         logs: () => [],
+        logObjects: () => [],
       }
       return { from, next: from + 1, body, ...rest }
     }
@@ -163,7 +164,7 @@ describe('blocks that no reorg can replace', () => {
       concurrency: 4,
       fetchPage: async (from) => {
         if (from > 0) await late.passed
-        return { ...page, from, count: 0, logs: () => [] }
+        return { ...page, from, count: 0, logs: () => [], logObjects: () => [] }
       },
       deliver: async () => Promise.reject(new Error('no space left')),
       signal,

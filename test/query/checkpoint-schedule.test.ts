@@ -5,8 +5,7 @@ const point = (next: number, hash?: string): ResumePoint => ({
   target: 1000,
   next,
   last: hash === undefined ? null : { block: next - 1, hash },
-  logs: 0,
-  offset: 0,
+  output: null,
 })
 
 const createSchedule = ({ isEager = false, takes = 0 } = {}) => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEndpoint } from '../../query/client/endpoint.ts'
-import { readPage, scanCoverage } from '../../query/client/page.ts'
+import { scanCoverage } from '../../query/client/coverage-scan.ts'
+import { readPage } from '../../query/client/page.ts'
 import { createErrorFactory } from '../../query/client/errors.ts'
 
 const queryError = createErrorFactory('read', createEndpoint({ url: 'http://host', apiKey: null }))

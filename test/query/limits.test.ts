@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { createQueryClient } from '../../query/client/client.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import { createLimiter, sharedLimiter } from '../../query/client/request.ts'
+import { MAX_PAGE_LOGS } from '../../query/client/wire-format.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { fetchAll, it, positionsIn, positionsOf, type Serve, steadyLogs } from './client-fixtures.ts'
@@ -173,5 +174,23 @@ describe('413', () => {
     expect(error).toMatchObject({ kind: 'fatal' })
     // Once more for that block without the next one.
     expect(seen).toHaveLength(1 + 5 + 1)
+  })
+  it('a page with more logs than are parsed at once is handled in the same way', async ({ serve }) => {
+    const log = (index: number): string => `{"block_number":30,"log_index":${index}}`
+    const logs = Array.from({ length: MAX_PAGE_LOGS + 1 }, (_, index) => log(index)).join()
+    const body = `{"data":[{"logs":[${logs}]}],"next_block":31}`
+    const { url, seen } = await serve({
+      faults: ({ path, from, to }) =>
+        path === '/query' && (to ?? 0) - from > 7 ? { kind: 'reply', status: 200, body } : undefined,
+    })
+    const fetched = await fetchAll(url)
+    expect(fetched.error).toBeUndefined()
+    // 31, 15 and 7 blocks from block 0 on.
+    expect(seen.slice(1, 4).map(({ from, to }) => [from, (to ?? 0) - from])).toEqual([
+      [0, 31],
+      [0, 15],
+      [0, 7],
+    ])
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(steadyLogs(1, 30)))
   })
 })

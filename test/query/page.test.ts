@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Answer } from '../support/query-chain.ts'
 import { fetchAll, it, positionsIn, positionsOf, type Serve, steadyLogs } from './client-fixtures.ts'
+import { MAX_PAGE_LOGS } from '../../query/client/wire-format.ts'
 import { alter, always, inTurn, type QueryServer } from '../support/query-server.ts'
 
 const listOf = (data: unknown): readonly unknown[] => (Array.isArray(data) ? data : [])
@@ -152,12 +153,24 @@ describe('logs in the wrong place', () => {
     expect(String(error)).toContain('a scan and a parse count different logs')
     expect(pages).toEqual([])
   })
+  it.for([
+    ['{}', 'that the scan finds no log in'],
+    [String.raw`{"\u0061":1}`, 'that the scan leaves to the parser'],
+  ])('too many values, %s, %s: rejected before they are parsed', async ([value], { serve }) => {
+    const body = `{"data":[{"logs":[${`${value},`.repeat(16 * MAX_PAGE_LOGS)}{}]}],"next_block":31}`
+    const { url, seen } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
+    const { error, pages } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'protocol' })
+    expect(String(error)).toContain('the response has more values than a page of logs can have')
+    expect(pages).toEqual([])
+    expect(seen.filter(({ path }) => path === '/query')).toHaveLength(2)
+  })
   it('nested too deeply for an error message: rejected', async ({ serve }) => {
     const body = `{"data":[],"next_block":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const { url } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'protocol' })
-    expect(String(error)).toContain('the response is not JSON')
+    expect(String(error)).toContain('the response is nested more deeply than a page of logs')
   })
 })
 

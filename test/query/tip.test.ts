@@ -86,7 +86,7 @@ describe('pages that are held back', () => {
         const blockHashes = [from - 1, from].map((block) => ({ block, hash: hashOf(block, nth) }))
         const rest = { archiveHeight: null, hasNextBlock: true, isInferred: false, count: 0 }
         const page = { from, next: from + 1, body: Buffer.alloc(SIZE), blockHashes, ...rest }
-        return Promise.resolve({ ...page, logs: () => [] })
+        return Promise.resolve({ ...page, logs: () => [], logObjects: () => [] })
       },
       deliver: async ({ from, blockHashes }) => {
         if (blockHashes.some(({ block, hash }) => (known.get(block) ?? hash) !== hash)) {

@@ -4,7 +4,7 @@ import type { Retry } from '../../client/types.ts'
 import { writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
 import { otherChainOf, type Verification, verifyBalances } from './verify.ts'
-import { checkOutput, checkpointOf } from '../query/output.ts'
+import { checkOutput, checkpointOf, withCheckpointLocked } from '../query/output.ts'
 import { exists } from '../../../src/sources/durable.ts'
 import { standardOf } from '../../tokens/signatures.ts'
 import { type BalancesOptions, DEFAULT_SAMPLE } from './options.ts'
@@ -33,18 +33,14 @@ export const computeBalances = async ({
   const showProgress = (text: string): void => {
     if (!options.quiet) progress.show(text)
   }
-  try {
-    if (output !== undefined) await checkOutput(output)
+  const run = async (): Promise<ExitCode | undefined> => {
     const reportRetry = createRetryReporter(io, options.url)
     const onRetry = (retry: Retry): void => {
       progress.end()
       reportRetry(retry)
     }
     const rebuilt = await rebuild({ io, options, token, file, showProgress, onRetry })
-    if (!rebuilt) {
-      await exitInterrupted(io, exit, { file })
-      return
-    }
+    if (!rebuilt) return undefined
     if (plan !== null) showProgress('Comparing with the contract')
     const verified = await verify({ io, token, rebuilt, plan })
     progress.end()
@@ -52,7 +48,13 @@ export const computeBalances = async ({
     await writeBalances(io, options, { token, rebuilt, ...verified, decimals, checksum })
     if (rebuilt.complete) await rebuilt.removeCheckpoint()
     else await printResumeHint(io, file)
-    exit(rebuilt.complete ? (isVerified(verified, plan) ? 0 : 1) : 4)
+    return rebuilt.complete ? (isVerified(verified, plan) ? 0 : 1) : 4
+  }
+  try {
+    if (output !== undefined) await checkOutput(output)
+    const code = await (file === undefined ? run() : withCheckpointLocked(file, run))
+    if (code === undefined) await exitInterrupted(io, exit, { file })
+    else exit(code)
   } catch (error) {
     progress.end()
     if (io.signal.aborted) await exitInterrupted(io, exit, { file, error })

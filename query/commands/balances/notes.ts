@@ -1,5 +1,5 @@
 import { excerpt } from '../../../src/core/errors.ts'
-import { UNGUARDED } from '../query/report.ts'
+import { UNGUARDED, unrequestedNotes } from '../query/report.ts'
 import type { RebuiltBalances, TokenContract } from './rebuild.ts'
 import type { Verification } from './verify.ts'
 
@@ -95,9 +95,10 @@ const causeOf = ({ standard, profile }: BalancesReport['token']): string =>
 
 /** The logs that were not applied, and the unusual ones. Only JSON has the other counts. */
 const countNotesOf = (stats: Ledger['stats']): readonly string[] => {
-  const skipped = counted(stats, ['duplicate', 'removed', 'wrongStandard', 'malformed', 'unrequested'])
+  const skipped = counted(stats, ['duplicate', 'removed', 'wrongStandard', 'malformed'])
   const applied = counted(stats, ['unindexed', 'dirtyTopic', 'overflow'])
   return [
+    ...unrequestedNotes(stats.unrequested),
     ...(skipped === '' ? [] : [`Not applied: ${skipped}. The transfers of these logs are not included.`]),
     ...(applied === '' ? [] : [`Unusual: ${applied}.`]),
   ]

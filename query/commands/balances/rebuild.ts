@@ -109,7 +109,7 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
       ledger.applyPage(page)
       next = page.next
       last = page.last ?? null
-      await schedule.afterPage({ target, next, last, logs: 0, offset: 0 })
+      await schedule.afterPage({ target, next, last, output: null })
     },
     reset: async () => {
       schedule.discard()

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { describeFileError, errorCode, SourceError } from '../../../src/core/errors.ts'
+import { filterFieldsOf } from '../../client/log-filter.ts'
 import type { LogQuery } from '../../client/types.ts'
 import type { LogField } from '../../log-fields.ts'
 import { fetchLogs } from './fetch-logs.ts'
@@ -64,13 +65,13 @@ export const queryLogs = async ({ io, exit, options, command }: CommandContext<Q
         reportRetry(retry)
       },
     })
-    const { run, logs } = await fetchLogs({
+    const { run, logs, unrequested } = await fetchLogs({
       client,
-      ...createRowRenderer(query.fields, { format, redact: client.redact }),
+      ...createRowRenderer({ query, format, redact: client.redact }),
       url: options.url,
       clock: io.clock,
       signal: io.signal,
-      query,
+      query: { ...query, fields: [...query.fields, ...filterFieldsOf(query)] },
       output: output === undefined ? { send: async (text) => print(io, text) } : { file: output, resume },
       onProgress: (now) => {
         if (!options.quiet) progress.show(progressLine(now))
@@ -81,7 +82,7 @@ export const queryLogs = async ({ io, exit, options, command }: CommandContext<Q
       exitStopped(io, exit, output)
       return
     }
-    for (const note of notesOfRun(run)) io.stderr.write(`${note}\n`)
+    for (const note of notesOfRun(run, unrequested)) io.stderr.write(`${note}\n`)
     if (output !== undefined) {
       io.stderr.write(`${logs} logs through block ${run.target}, in ${output}.\n`)
     }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../../src/core/clock.ts'
+import { createFingerprint } from '../../../src/core/hash.ts'
 import { QueryError } from '../../client/errors.ts'
 import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../client/types.ts'
-import { openPartialFile, partialBytes, partialPath } from '../../../src/sources/durable.ts'
+import { openPartialFile, partialBytes, partialPath, readPartial } from '../../../src/sources/durable.ts'
 import {
   type CheckpointFile,
   createCheckpointSchedule,
@@ -9,8 +10,10 @@ import {
   identityOf,
   openCheckpoint,
   unfinishedRun,
+  unusable,
 } from '../../client/checkpoint.ts'
-import { checkOutput, checkpointOf } from './output.ts'
+import { checkOutput, checkpointOf, withCheckpointLocked } from './output.ts'
+import type { RenderedPage } from './rows.ts'
 
 interface FetchLogsOptions {
   readonly client: QueryClient
@@ -21,8 +24,7 @@ interface FetchLogsOptions {
   readonly query: LogQuery
   /** Written before the first row. */
   readonly head: string
-  /** Renders the rows of a page. */
-  readonly render: (page: Page) => { readonly text: string; readonly rows: number }
+  readonly render: (page: Page) => RenderedPage
   /** A file that grows with each page, or a function that receives the text. */
   readonly output: { readonly file: string; readonly resume: boolean } | { send(text: string): Promise<void> }
   readonly onProgress: (progress: Progress) => void
@@ -32,25 +34,31 @@ export interface FetchedLogs {
   readonly run: RunResult
   /** The number of logs, including earlier runs that were resumed. */
   readonly logs: number
+  /** The same of those that were left out, because the query did not request them. */
+  readonly unrequested: number
 }
 
 /** Fetches the logs page by page. Throws the errors of the client, and a SourceError for the file. */
 export const fetchLogs = async (options: FetchLogsOptions): Promise<FetchedLogs> => {
   const { output } = options
-  return 'file' in output ? fetchToFile(options, output) : fetchToStream(options, output)
+  if (!('file' in output)) return fetchToStream(options, output)
+  await checkOutput(output.file)
+  return withCheckpointLocked(checkpointOf(output.file), () => fetchToFile(options, output))
 }
 
 const fetchToStream = async (options: FetchLogsOptions, { send }: { send(text: string): Promise<void> }) => {
   const { client, query, head, render, signal, onProgress } = options
   let logs = 0
+  let unrequested = 0
   await send(head)
   const run = await client.run(
     query,
     {
       page: async (page) => {
-        const { text, rows } = render(page)
-        await send(text)
-        logs += rows
+        const rendered = render(page)
+        await send(rendered.text)
+        logs += rendered.rows
+        unrequested += rendered.unrequested
       },
       reset: () => {
         if (logs > 0) throw printedBlocksReplaced
@@ -58,7 +66,7 @@ const fetchToStream = async (options: FetchLogsOptions, { send }: { send(text: s
     },
     { signal, onProgress },
   )
-  return { run, logs }
+  return { run, logs, unrequested }
 }
 
 const printedBlocksReplaced = new QueryError('protocol', {
@@ -73,15 +81,18 @@ const fetchToFile = async (
 ): Promise<FetchedLogs> => {
   const { client, url, clock, signal, head, render, onProgress } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
-  await checkOutput(file)
   const height = await client.height(signal)
-  const point = await resumePointOf(file, checkpoint, resume)
+  const written = createFingerprint()
+  const point = await resumePointOf({ file, resume, checkpoint, signal }, written)
   const target = point?.target ?? Math.min(options.query.toBlock ?? height, height)
-  let logs = point?.logs ?? 0
-  let offset = point?.offset ?? 0
+  let { logs, unrequested } = point?.output ?? { logs: 0, unrequested: 0 }
   // A run that was killed after its last step may have left a checkpoint.
   if (!point) await checkpoint.remove()
-  const growing = await openPartialFile(file, offset)
+  const growing = await openPartialFile(file, point?.output.bytes)
+  const append = async (text: string): Promise<void> => {
+    await growing.append(text)
+    written.add(text)
+  }
   const schedule = createCheckpointSchedule({
     clock,
     height,
@@ -89,62 +100,77 @@ const fetchToFile = async (
     write: checkpoint.write,
   })
   try {
-    if (!point) await growing.append(head)
+    if (!point) await append(head)
     const run = await client.run(
       { ...options.query, toBlock: target },
       {
         page: async (page) => {
-          const { text, rows } = render(page)
-          await growing.append(text)
-          offset = await growing.sync()
-          logs += rows
+          const rendered = render(page)
+          await append(rendered.text)
+          const bytes = await growing.sync()
+          logs += rendered.rows
+          unrequested += rendered.unrequested
           await schedule.afterPage({
             target,
             next: page.next,
             last: page.last ?? null,
-            logs,
-            offset,
+            output: { bytes, fingerprint: written.value(), logs, unrequested },
           })
         },
         reset: async () => {
           schedule.discard()
           await checkpoint.remove()
           await growing.clear()
-          await growing.append(head)
+          written.clear()
+          await append(head)
           logs = 0
+          unrequested = 0
         },
       },
       { signal, onProgress, ...(point && { from: point.next, after: point.last }) },
     )
     if (!run.complete || signal.aborted) {
       await growing.close()
-      return { run, logs }
+      return { run, logs, unrequested }
     }
     if (run.through < target) throw heightDecreased(target)
     await growing.finish()
     await checkpoint.remove()
-    return { run, logs }
+    return { run, logs, unrequested }
   } catch (error) {
     await growing.close().catch(() => undefined)
     throw error
   }
 }
 
-/** Undefined for a new run. Throws a SourceError if an earlier run exists that cannot be resumed, or without --resume. */
-const resumePointOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
-  const written = await partialBytes(file)
-  if (written === undefined) return undefined
-  if (!resume) throw unfinishedRun(partialPath(file))
-  const found = await checkpoint.read()
-  // The earlier run ended before its first page.
-  if (!found) return undefined
-  if (written >= found.mark.offset) return found.mark
-  throw tooShort(partialPath(file))
+interface Resumed {
+  readonly file: string
+  readonly resume: boolean
+  readonly checkpoint: CheckpointFile
+  readonly signal: AbortSignal
 }
 
-const tooShort = (file: string): QueryError =>
-  new QueryError('fatal', {
-    doing: `resume ${file}`,
-    happened: 'it is shorter than at its last checkpoint',
-    advice: 'remove it to start again',
-  })
+/**
+ * Undefined for a new run. Otherwise adds the complete part of the output to `written`. Throws a SourceError if an earlier
+ * run exists that cannot be resumed, or without --resume.
+ */
+const resumePointOf = async (
+  { file, resume, checkpoint, signal }: Resumed,
+  written: ReturnType<typeof createFingerprint>,
+) => {
+  const size = await partialBytes(file)
+  if (size === undefined) return undefined
+  if (!resume) throw unfinishedRun(partialPath(file))
+  const { mark } = (await checkpoint.read()) ?? {}
+  // The earlier run ended before its first page.
+  if (!mark?.output) return undefined
+  const { output } = mark
+  for await (const chunk of readPartial(file, { bytes: output.bytes, signal })) written.add(chunk)
+  // What follows was written after the last checkpoint, and is written again.
+  if (size >= output.bytes && written.value() === output.fingerprint) return { ...mark, output }
+  throw unusable(
+    partialPath(file),
+    size < output.bytes ? 'it is shorter than at its last checkpoint' : 'it was changed after its last checkpoint',
+    'remove it to start again',
+  )
+}

@@ -8,6 +8,7 @@ import { exists } from '../../../src/sources/durable.ts'
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,
   auth: 3,
+  untrusted: 1,
   limited: 1,
   protocol: 5,
   'no-progress': 5,
@@ -57,8 +58,17 @@ interface CompletedRun {
   readonly stats: { readonly unguarded: number }
 }
 
+/** Logs that the service returned although the query did not request them; none if there are none. */
+export const unrequestedNotes = (count: number): readonly string[] =>
+  count === 0
+    ? []
+    : [
+        `Left out: ${count} logs of another contract or with other topics, which were not requested. A service that returns such logs may also lack requested ones: report it to its operator.`,
+      ]
+
 /** Limitations of the result of a complete run, one sentence each. */
-export const notesOfRun = ({ target, toBlock, stats }: CompletedRun): readonly string[] => [
+export const notesOfRun = ({ target, toBlock, stats }: CompletedRun, unrequested: number): readonly string[] => [
+  ...unrequestedNotes(unrequested),
   ...(toBlock !== null && toBlock > target
     ? [`Through block ${target}, not ${toBlock}: the service has no later block yet.`]
     : []),

@@ -1,7 +1,6 @@
-import { z } from 'zod'
-import { tryJson } from '../../../src/core/json.ts'
 import { QueryError, repeatedPosition } from '../../client/errors.ts'
-import type { Page } from '../../client/types.ts'
+import { createLogFilter, TOPICS } from '../../client/log-filter.ts'
+import type { LogQuery, Page } from '../../client/types.ts'
 import type { LogField } from '../../log-fields.ts'
 
 export type RowFormat = 'ndjson' | 'csv'
@@ -9,10 +8,20 @@ export type RowFormat = 'ndjson' | 'csv'
 interface RowRenderer {
   /** The line before the first row; empty for NDJSON. */
   readonly head: string
-  render(page: Page): { readonly text: string; readonly rows: number }
+  render(page: Page): RenderedPage
+}
+
+/** The rows of a page. */
+export interface RenderedPage {
+  readonly text: string
+  readonly rows: number
+  /** The number of logs without a row, because the query did not request them. */
+  readonly unrequested: number
 }
 
 interface RowOptions {
+  /** Which logs were requested, and the fields of a row. */
+  readonly query: Pick<LogQuery, 'addresses' | 'topics' | 'fields'>
   readonly format: RowFormat
   /** Redacts the API key in a value from the service. */
   readonly redact: (text: string) => string
@@ -21,18 +30,20 @@ interface RowOptions {
 type Value = string | number | boolean | null
 
 /** One row per log, ordered by block and log index, independent of the order in the page. */
-export const createRowRenderer = (requested: readonly LogField[], { format, redact }: RowOptions): RowRenderer => {
-  const fields: readonly LogField[] = [...new Set<LogField>(['block_number', 'log_index', ...requested])]
+export const createRowRenderer = ({ query, format, redact }: RowOptions): RowRenderer => {
+  const fields: readonly LogField[] = [...new Set<LogField>(['block_number', 'log_index', ...query.fields])]
+  const isRequested = createLogFilter(query)
   return {
     head: format === 'csv' ? csvLine(fields) : '',
     render: (page) => {
-      const rows = rowsOf(page, { fields, redact })
+      const all = rowsOf(page, { fields, redact })
+      const rows = all.filter(isRequested)
       const lines = rows.map(({ values }) =>
         format === 'csv'
           ? csvLine(values.map((value) => (value === null ? '' : String(value))))
           : `${JSON.stringify(Object.fromEntries(fields.map((field, at) => [field, values[at]])))}\n`,
       )
-      return { text: lines.join(''), rows: rows.length }
+      return { text: lines.join(''), rows: rows.length, unrequested: all.length - rows.length }
     },
   }
 }
@@ -40,6 +51,8 @@ export const createRowRenderer = (requested: readonly LogField[], { format, reda
 interface Row {
   readonly block: number
   readonly index: number
+  readonly address: string | null
+  readonly topics: readonly (string | null)[]
   readonly values: readonly Value[]
 }
 
@@ -48,12 +61,8 @@ interface RowContext extends Pick<RowOptions, 'redact'> {
 }
 
 const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
-  const body = tryJson(Buffer.from(page.body).toString())
-  if (body === undefined) throw unexpected('JSON')
-  const { data } = pageSchema.safeParse(body)
-  if (!data) throw unexpected('a page of logs')
-  const rows = data.data
-    .flatMap(({ logs }) => logs ?? [])
+  const rows = page
+    .logObjects()
     .map((log): Row => {
       const read = (field: LogField): Value => {
         const raw = log[field] ?? null
@@ -65,12 +74,10 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
       if (typeof block !== 'number' || typeof index !== 'number') {
         throw unexpected('a log with its block_number and log_index', redact(JSON.stringify(log)))
       }
-      return { block, index, values: fields.map(read) }
+      const topics = TOPICS.map((topic) => textOf(log[topic]))
+      return { block, index, address: textOf(log['address']), topics, values: fields.map(read) }
     })
-    // A service with an inclusive to_block returns one more block.
-    .filter(({ block }) => block >= page.from && block < page.next)
     .toSorted((a, b) => a.block - b.block || a.index - b.index)
-  if (rows.length !== page.logs().length) throw unexpected('the same number of logs as in the scan of the page')
   for (const [at, { block, index }] of rows.entries()) {
     const before = rows[at - 1]
     if (before?.block === block && before.index === index) throw repeatedPosition(block, index)
@@ -78,9 +85,7 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
   return rows
 }
 
-const pageSchema = z.object({
-  data: z.array(z.object({ logs: z.array(z.record(z.string(), z.unknown())).nullish() })),
-})
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 const parseNumber = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value

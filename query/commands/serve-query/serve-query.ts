@@ -142,7 +142,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
   const running = service.run(stop.signal)
   const end = async (): Promise<void> => {
     stop.abort()
-    await Promise.all([drain(api, clock), running.catch(() => undefined), watching])
+    await Promise.all([drain(api, clock), running.catch(() => undefined), watching, reloader.stop()])
     await service.close()
     await operations.close()
   }

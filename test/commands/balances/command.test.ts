@@ -266,7 +266,7 @@ describe('a service that becomes unreachable', () => {
     const asked = await cli(words)
     expect(asked.code).toBe(1)
     expect(asked.err).toContain('it is damaged')
-    await writeFile(place, bytes.toString('latin1').replace('"version":1', '"version":9'), 'latin1')
+    await writeFile(place, bytes.toString('latin1').replace('"version":2', '"version":1'), 'latin1')
     expect((await cli(words)).err).toContain('another version of this program wrote it')
   })
   it('a service without progress exits with 5 after at most ten requests', async () => {

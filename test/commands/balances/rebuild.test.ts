@@ -69,7 +69,7 @@ it('a checkpoint of another version, whose ledger does not have everything, is n
   const url = 'http://127.0.0.1:1'
   // The state of another ledger: its title differs, as after a change of what is counted.
   const other = createLedger({ standard: 'erc1155', contract: CONTRACT, fullHistory: true })
-  const mark = { target: 100, next: 10, last: null, logs: 0, offset: 0 }
+  const mark = { target: 100, next: 10, last: null, output: null }
   await openCheckpoint(file, identityOf({ service: url, ...run })).write(mark, other.snapshot())
   const client: QueryClient = {
     redact: (text) => text,

@@ -145,8 +145,9 @@ describe('notes on standard error, also for CSV', () => {
       transfer({ block: 1 }, mint),
       { ...transfer({ block: 2 }, { from: ADA, to: BOB, value: 5n }), removed: true },
     ]
-    const { out } = await cli(words(await serve({ logs }), 'erc20', '--format', 'csv'))
+    const { out, err } = await cli(words(await serve({ logs }), 'erc20', '--format', 'csv'))
     expect(out).toBe(`address,balance\n${ADA},100\n`)
+    expect(err).toContain('Not applied: 1 removed. The transfers of these logs are not included.')
   })
   it('--from-block 0 is not partial', async () => {
     const argv = words(await serve(), 'erc20', '--from-block', '0', '--format', 'json')

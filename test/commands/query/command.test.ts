@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../../support/cli.ts'
-import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
+import { always, type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { ADA, BOB, history, TOKEN, TRANSFER } from '../../support/token-logs.ts'
+import { withOtherContract, withOtherTopic } from './unrequested.ts'
 
 const KEY = 'key-that-must-stay-secret-4711'
 let directory = ''
@@ -167,6 +168,26 @@ describe('query', () => {
     expect(sent).toMatchObject({
       logs: [{ address: [TOKEN], topics: [[TRANSFER], [padded(ADA)], [padded(BOB), padded(ADA)]] }],
     })
+  })
+  it.each([
+    ['of another contract', withOtherContract],
+    ['with another topic', withOtherTopic],
+  ])('leaves out logs %s and reports how many, as balances does', async (_, alter) => {
+    const server = await serve({ faults: always({ kind: 'alter', alter }) })
+    const filter = ['--address', TOKEN, '--topic', TRANSFER]
+    const { code, out, err } = await query(server, ...filter, '--fields', 'data', '--format', 'csv')
+    const expected =
+      'Left out: 5 logs of another contract or with other topics, which were not requested. A service that returns such logs may also lack requested ones: report it to its operator.'
+    expect({ code, err }).toEqual({ code: 0, err: `${expected}\n` })
+    expect(out.trim().split('\n')).toEqual([
+      'block_number,log_index,data',
+      ...[0, 1, 2, 3, 4].map((block) => `${block},0,0x${'a'.padStart(64, '0')}`),
+    ])
+    // Without these fields the rows that were requested could not be distinguished.
+    const { body = '' } = server.seen.find(({ path }) => path === '/query') ?? {}
+    expect(JSON.parse(body)).toHaveProperty('field_selection.log', expect.arrayContaining(['address', 'topic0']))
+    const balances = await cli(['balances', '--url', server.url, '--standard', 'erc20', '--token', TOKEN])
+    expect(balances.err.replaceAll(/\s+/g, ' ')).toContain(expected)
   })
   it('reads the body of a query from a file, whose to_block is the last block', async () => {
     const file = join(directory, 'body.json')

@@ -72,6 +72,17 @@ describe('a service that is down', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
   })
+  it.each([
+    ['a height that no block can have', `{"height":${Number.MAX_SAFE_INTEGER}}`, 'the response is not a height'],
+    ['a height of 100 kB', `{"height":1,"more":"${'x'.repeat(100_000)}"}`, 'the response is too large for a height'],
+  ])('%s is an error of the service, exit code 5', async (_, body, happened) => {
+    for (const words of [['height'], ['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]]) {
+      const server = await serve({ faults: () => ({ kind: 'reply', status: 200, body }) })
+      const { code, out, err } = await cli([...words, '--url', server.url], { clock: jumpingClock() })
+      expect({ code, out }).toEqual({ code: 5, out: '' })
+      expect(err).toContain(`Could not ask the query service for its height at ${server.url}: ${happened}\n`)
+    }
+  })
   it('the error has the response of the service, with only the key redacted', async () => {
     const contract = `0x${'1a'.repeat(20)}`
     const answers = [

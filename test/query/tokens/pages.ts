@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { QueryError } from '../../../query/client/errors.ts'
-import { readLogs } from '../../../query/client/wire-format.ts'
-import { type Page } from '../../../query/client/types.ts'
+import { logObjectsOf, readLog } from '../../../query/client/wire-format.ts'
+import type { LogObject, Page } from '../../../query/client/types.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
 import type { LedgerOptions, LedgerResult } from '../../../query/tokens/types.ts'
 
@@ -84,12 +84,15 @@ export const pageOfBody = (body: Uint8Array, { from, next }: PageBounds): Page =
   next,
   archiveHeight: null,
   body,
-  logs: () => {
-    const answer: unknown = parse(Buffer.from(body).toString('utf8'))
-    const isAnswer = typeof answer === 'object' && answer !== null && 'data' in answer
-    return readLogs(isAnswer ? answer.data : undefined, refuse)
-  },
+  logs: () => objectsOf(body).map((log) => readLog(log, refuse)),
+  logObjects: () => objectsOf(body),
 })
+
+const objectsOf = (body: Uint8Array): readonly LogObject[] => {
+  const answer: unknown = parse(Buffer.from(body).toString('utf8'))
+  const isAnswer = typeof answer === 'object' && answer !== null && 'data' in answer
+  return logObjectsOf(isAnswer ? answer.data : undefined, refuse)
+}
 
 const parse = (text: string): unknown => {
   try {

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { realpath } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { basename, dirname, join } from 'node:path'
+import { errorCode, SourceError } from '../core/errors.ts'
+import { fingerprint } from '../core/hash.ts'
+
+interface LockDescription {
+  /** What needs the lock, for the error: "write FILE". */
+  readonly doing: string
+  /** What happened if another process has the lock. */
+  readonly taken: string
+}
+
+/**
+ * Runs `work` while holding a lock on the paths, which need not exist. The lock is a socket in Linux's abstract namespace
+ * (unix(7)): it leaves no file, and the kernel releases it when the process ends. Throws a SourceError if it is taken.
+ */
+export const withLock = async <T>(
+  paths: readonly string[],
+  description: LockDescription,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const names = new Set(await Promise.all(paths.map(nameOf)))
+  const held: Server[] = []
+  try {
+    // In a fixed order, so that two processes that lock the same paths cannot deadlock.
+    for (const name of [...names].toSorted()) held.push(await take(name, description))
+    return await work()
+  } finally {
+    await Promise.all(held.map(release))
+  }
+}
+
+const nameOf = async (path: string): Promise<string> => {
+  const inFolder = async (): Promise<string> => join(await realpath(dirname(path)), basename(path))
+  const real = await realpath(path)
+    .catch(inFolder)
+    .catch(() => path)
+  return `chain-agent-${fingerprint(real)}`
+}
+
+const take = async (name: string, { doing, taken }: LockDescription): Promise<Server> => {
+  const server = createServer((socket) => socket.destroy())
+  server.listen(`\0${name}`)
+  try {
+    await once(server, 'listening')
+    return server
+  } catch (error) {
+    throw new SourceError(
+      {
+        doing,
+        happened: errorCode(error) === 'EADDRINUSE' ? taken : `the lock cannot be acquired: ${errorCode(error)}`,
+        advice: 'wait until the other process has ended, then run the command again',
+      },
+      { cause: error },
+    )
+  }
+}
+
+const release = async (server: Server): Promise<void> => {
+  const closed = once(server, 'close')
+  server.close()
+  await closed
+}

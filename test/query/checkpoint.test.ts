@@ -1,0 +1,76 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { identityOf, openCheckpoint, type ResumePoint } from '../../query/client/checkpoint.ts'
+import { createFingerprint, fingerprint } from '../../src/core/hash.ts'
+import { it } from '../support/directory.ts'
+
+const MARK: ResumePoint = {
+  target: 1000,
+  next: 400,
+  last: { block: 399, hash: '0xab' },
+  output: { bytes: 7, fingerprint: 'f0', logs: 3, unrequested: 1 },
+}
+const IDENTITY = identityOf({ contract: '0x11', toBlock: null })
+const PAYLOAD = Buffer.from([0, 10, 255, 10])
+
+describe('a checkpoint', () => {
+  it('is read as it was written', async ({ directory }) => {
+    const checkpoint = openCheckpoint(join(directory, 'point'), IDENTITY)
+    expect(await checkpoint.read()).toBeUndefined()
+    await checkpoint.write(MARK, PAYLOAD)
+    expect(await checkpoint.read()).toEqual({ mark: MARK, payload: new Uint8Array(PAYLOAD) })
+    await checkpoint.write({ ...MARK, output: null })
+    expect(await checkpoint.read()).toEqual({ mark: { ...MARK, output: null }, payload: new Uint8Array() })
+  })
+
+  it('is damaged after a change of any byte, if it is cut anywhere, and if it is longer', async ({ directory }) => {
+    const file = join(directory, 'point')
+    const checkpoint = openCheckpoint(file, IDENTITY)
+    await checkpoint.write(MARK, PAYLOAD)
+    const intact = await readFile(file)
+    const changed = [...intact.keys()].map((at) => {
+      const bytes = Buffer.from(intact)
+      bytes.writeUInt8((bytes[at] ?? 0) ^ 1, at)
+      return bytes
+    })
+    const cut = [...intact.keys()].map((length) => intact.subarray(0, length))
+    const longer = ['\n', ' ', intact.toString()].map((more) => Buffer.concat([intact, Buffer.from(more)]))
+    for (const bytes of [...changed, ...cut, ...longer]) {
+      await writeFile(file, bytes)
+      await expect(checkpoint.read()).rejects.toThrow(
+        `Could not resume from ${file}: it is damaged: it was changed or truncated\n  what to do: remove it to start again`,
+      )
+    }
+  })
+
+  it.for([
+    ['the next block is after the end', { next: 1002, last: null }],
+    ['the last block is not the one before the next', { last: { block: 400, hash: '0xab' } }],
+  ] as const)('is damaged if %s', async ([, change], { directory }) => {
+    const checkpoint = openCheckpoint(join(directory, 'point'), IDENTITY)
+    await checkpoint.write({ ...MARK, ...change })
+    await expect(checkpoint.read()).rejects.toThrow('it is damaged')
+  })
+
+  it('of the first version, without a fingerprint of all its parts, is of another version', async ({ directory }) => {
+    const file = join(directory, 'point')
+    const mark = { target: 1000, next: 400, last: null, logs: 3, offset: 7 }
+    await writeFile(file, `${JSON.stringify({ version: 1, identity: IDENTITY, mark, payload: fingerprint('') })}\n`)
+    await expect(openCheckpoint(file, IDENTITY).read()).rejects.toThrow('another version of this program wrote it')
+  })
+})
+
+describe('the fingerprint of a content that grows', () => {
+  it('is the one of the same content at once, at each step', () => {
+    const growing = createFingerprint()
+    const values = ['one', 'two', 'three'].map((part) => {
+      growing.add(part)
+      return growing.value()
+    })
+    expect(values).toEqual(['one', 'onetwo', 'onetwothree'].map((text) => fingerprint(text)))
+    growing.clear()
+    // The published digest of an empty content.
+    expect(growing.value()).toBe('e3b0c44298fc1c149afbf4c8996fb924')
+  })
+})
