@@ -1,0 +1,111 @@
+import { z } from 'zod'
+
+export const sampleSchema = z.object({
+  /** Name of the process. */
+  name: z.string(),
+  /** Minutes since the start of the run: of the node's clock in a sandbox, else of real time. */
+  minute: z.number(),
+  figures: z.record(z.string(), z.number()),
+})
+
+export type Sample = z.output<typeof sampleSchema>
+
+/**
+ * The figures that must not grow, and the smallest growth that counts: noise of the allocator and of clients that are connected at the
+ * time of a sample.
+ */
+const BOUNDED: Readonly<Record<string, number>> = {
+  'RSS after collection, MiB': 8,
+  'anonymous after collection, MiB': 8,
+  'heap after collection, MiB': 2,
+  descriptors: 4,
+  children: 2,
+  resources: 4,
+  'objects: timers': 20,
+  'objects: signals': 20,
+  'objects: listeners': 50,
+  'objects: emitters': 50,
+  'objects: promises': 200,
+  'state, MiB': 4,
+  'state, files': 2,
+  '/metrics p50, ms': 5,
+}
+
+/** Shown without a limit. */
+const SHOWN = ['RSS, MiB', '/metrics max, ms', 'CPU, s']
+
+interface Growth {
+  readonly perHour: number
+  /** From the first to the last sample, by the fitted line. */
+  readonly total: number
+  readonly share: number
+  readonly isBeyond: boolean
+}
+
+/** The slope by least squares. A growth counts that is beyond the share, the floor and twice its standard error. */
+export const growthOf = (
+  points: readonly (readonly [number, number])[],
+  limits: { readonly share: number; readonly floor: number },
+): Growth | undefined => {
+  if (points.length < 4) return undefined
+  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)]
+  const [meanX, meanY] = [mean(xs), mean(ys)]
+  const spread = sum(xs.map((x) => (x - meanX) ** 2))
+  const slope = sum(points.map(([x, y]) => (x - meanX) * (y - meanY))) / spread
+  const residuals = sum(points.map(([x, y]) => (y - meanY - slope * (x - meanX)) ** 2))
+  const error = Math.sqrt(residuals / (points.length - 2) / spread)
+  const [first, last] = [Math.min(...xs), Math.max(...xs)]
+  const atStart = meanY + slope * (first - meanX)
+  const total = slope * (last - first)
+  const share = total / Math.max(Math.abs(atStart), Number.EPSILON)
+  const isBeyond = share > limits.share && total > limits.floor && slope > 2 * error
+  return { perHour: slope * 60, total, share, isBeyond }
+}
+
+interface Report {
+  readonly text: string
+  readonly failures: readonly string[]
+}
+
+/** A table per process: the mean of each figure by period, and its growth after the warm-up. */
+export const renderReport = (samples: readonly Sample[], share: number): Report => {
+  const lastMinute = Math.max(...samples.map(({ minute }) => minute))
+  const period = lastMinute > 180 ? 6 * 60 : lastMinute > 90 ? 30 : 10
+  const warmUp = Math.min(lastMinute / 4, 20)
+  const failures: string[] = []
+  const sections = [...new Set(samples.map(({ name }) => name))].map((name) => {
+    const own = samples.filter((sample) => sample.name === name)
+    const rows = [...Object.keys(BOUNDED), ...SHOWN].flatMap((figure) => {
+      const points = own.flatMap(({ minute, figures }): (readonly [number, number])[] =>
+        figures[figure] === undefined ? [] : [[minute, figures[figure]]],
+      )
+      if (points.length === 0) return []
+      const floor = BOUNDED[figure]
+      const growth = growthOf(
+        points.filter(([minute]) => minute >= warmUp),
+        { share, floor: floor ?? Infinity },
+      )
+      if (growth?.isBeyond) failures.push(`${name}: ${figure} grows by ${round(growth.perHour)} per hour`)
+      const cells = periodsOf(lastMinute, period).map((from) =>
+        round(mean(points.filter(([minute]) => minute >= from && minute < from + period).map(([, value]) => value))),
+      )
+      const slope = growth ? [round(growth.perHour), `${round(growth.share * 100)} %`] : ['', '']
+      return [
+        `| ${[figure, ...cells, ...slope, floor === undefined ? '' : growth?.isBeyond ? 'grows' : 'flat'].join(' | ')} |`,
+      ]
+    })
+    const heads = periodsOf(lastMinute, period).map((from) => `${from} to ${from + period} min`)
+    const head = ['figure', ...heads, 'per hour', 'growth', '']
+    return [`## ${name}`, '', `| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n')
+  })
+  return { text: `${sections.join('\n\n')}\n`, failures }
+}
+
+const periodsOf = (lastMinute: number, period: number): readonly number[] =>
+  Array.from({ length: Math.ceil(lastMinute / period) }, (_, index) => index * period)
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+const mean = (numbers: readonly number[]): number => sum(numbers) / numbers.length
+
+const round = (value: number): string =>
+  Number.isFinite(value) ? `${Number(value.toFixed(Math.abs(value) < 10 ? 2 : 1))}` : ''
