@@ -22,11 +22,14 @@ const figuresSchema = z.object({
 
 const MIB = 2 ** 20
 
+/** `collect` collects garbage first; `count` also counts objects. */
+export type Reading = 'read' | 'collect' | 'count'
+
 /** The figures of a process at one time, by name and unit. Throws if it does not return any. */
-export const readFigures = async (socketFile: string, collect: boolean): Promise<Record<string, number>> => {
+export const readFigures = async (socketFile: string, how: Reading): Promise<Record<string, number>> => {
   const socket = connect(socketFile)
   await once(socket, 'connect')
-  socket.write(collect ? 'collect\n' : 'read\n')
+  socket.write(`${how}\n`)
   const { before, after, objects, ...read } = figuresSchema.parse(JSON.parse(await text(socket)))
   return {
     'RSS, MiB': before.rss / MIB,

@@ -29,6 +29,7 @@ export const createLoad = (signal: AbortSignal) => {
 
   return {
     pause,
+    isStopped: (): boolean => signal.aborted,
     every,
     read,
     /** Requests that failed since the last call: a connection that was rejected, a page that could not be read. */

@@ -32,7 +32,10 @@ const BOUNDED: Readonly<Record<string, number>> = {
 }
 
 /** Shown without a limit. */
-const SHOWN = ['RSS, MiB', '/metrics max, ms', 'CPU, s']
+const SHOWN = ['RSS, MiB', '/metrics max, ms']
+
+/** Minute and value. */
+type Point = readonly [number, number]
 
 interface Growth {
   readonly perHour: number
@@ -44,7 +47,7 @@ interface Growth {
 
 /** The slope by least squares. A growth counts that is beyond the share, the floor and twice its standard error. */
 export const growthOf = (
-  points: readonly (readonly [number, number])[],
+  points: readonly Point[],
   limits: { readonly share: number; readonly floor: number },
 ): Growth | undefined => {
   if (points.length < 4) return undefined
@@ -67,42 +70,44 @@ interface Report {
   readonly failures: readonly string[]
 }
 
-/** A table per process: the mean of each figure by period, and its growth after the warm-up. */
+/** A table per process: each figure by period, and its growth after the warm-up, the first sixth of the run. */
 export const renderReport = (samples: readonly Sample[], share: number): Report => {
   const lastMinute = Math.max(...samples.map(({ minute }) => minute))
-  const period = lastMinute > 180 ? 6 * 60 : lastMinute > 90 ? 30 : 10
-  const warmUp = Math.min(lastMinute / 4, 20)
+  const period = lastMinute > 360 ? 720 : lastMinute > 90 ? 30 : 10
+  const starts = Array.from({ length: Math.max(1, Math.round(lastMinute / period)) }, (_, index) => index * period)
   const failures: string[] = []
   const sections = [...new Set(samples.map(({ name }) => name))].map((name) => {
-    const own = samples.filter((sample) => sample.name === name)
     const rows = [...Object.keys(BOUNDED), ...SHOWN].flatMap((figure) => {
-      const points = own.flatMap(({ minute, figures }): (readonly [number, number])[] =>
-        figures[figure] === undefined ? [] : [[minute, figures[figure]]],
-      )
+      const points = samples.flatMap((sample): readonly Point[] => {
+        const value = sample.figures[figure]
+        return sample.name !== name || value === undefined ? [] : [[sample.minute, value]]
+      })
       if (points.length === 0) return []
+      const cells = starts.map((from) => {
+        const values = points.filter(([minute]) => minute >= from && minute < from + period).map(([, value]) => value)
+        return round(figure.includes('max') ? Math.max(...values) : mean(values))
+      })
       const floor = BOUNDED[figure]
+      if (floor === undefined) return [row([figure, ...cells, '', '', ''])]
       const growth = growthOf(
-        points.filter(([minute]) => minute >= warmUp),
-        { share, floor: floor ?? Infinity },
+        points.filter(([minute]) => minute >= lastMinute / 6),
+        { share, floor },
       )
-      if (growth?.isBeyond) failures.push(`${name}: ${figure} grows by ${round(growth.perHour)} per hour`)
-      const cells = periodsOf(lastMinute, period).map((from) =>
-        round(mean(points.filter(([minute]) => minute >= from && minute < from + period).map(([, value]) => value))),
-      )
-      const slope = growth ? [round(growth.perHour), `${round(growth.share * 100)} %`] : ['', '']
-      return [
-        `| ${[figure, ...cells, ...slope, floor === undefined ? '' : growth?.isBeyond ? 'grows' : 'flat'].join(' | ')} |`,
-      ]
+      if (!growth) return [row([figure, ...cells, '', '', 'too few samples'])]
+      if (growth.isBeyond) failures.push(`${name}: ${figure} grows by ${round(growth.perHour)} per hour`)
+      const percent = `${round(growth.share * 100)} %`
+      return [row([figure, ...cells, round(growth.perHour), percent, growth.isBeyond ? 'grows' : 'flat'])]
     })
-    const heads = periodsOf(lastMinute, period).map((from) => `${from} to ${from + period} min`)
+    const heads = starts.map((from) =>
+      period < 60 ? `${from} to ${from + period} min` : `${from / 60} to ${(from + period) / 60} h`,
+    )
     const head = ['figure', ...heads, 'per hour', 'growth', '']
-    return [`## ${name}`, '', `| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n')
+    return [`### ${name}`, '', row(head), row(head.map(() => '---')), ...rows].join('\n')
   })
   return { text: `${sections.join('\n\n')}\n`, failures }
 }
 
-const periodsOf = (lastMinute: number, period: number): readonly number[] =>
-  Array.from({ length: Math.ceil(lastMinute / period) }, (_, index) => index * period)
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 const mean = (numbers: readonly number[]): number => sum(numbers) / numbers.length

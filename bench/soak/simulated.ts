@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import { nodeInfoSchema, renderConfig } from '../../simulator/commands/demo/demo-texts.ts'
+import { type NodeInfo, nodeInfoSchema, renderConfig } from '../../simulator/commands/demo/demo-texts.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { MAIN, type Setup } from '../comparison.ts'
@@ -18,16 +18,20 @@ export interface Subject {
   readonly state?: string
   readonly takeScrapes?: () => Record<string, number>
   /** Why it ended; undefined while it runs. */
-  ended(): string | undefined
+  readonly ended?: () => string | undefined
 }
 
 /** SIGUSR2 writes a heap snapshot into the folder of the run. */
-const NODE_OPTIONS = [
+export const nodeOptions = (folder: string): readonly string[] => [
   '--import',
   join(import.meta.dirname, 'preload.mjs'),
   '--expose-gc',
   '--heapsnapshot-signal=SIGUSR2',
+  `--diagnostic-dir=${folder}`,
 ]
+
+/** As in its unit in `deploy/`. */
+export const SERVICE_OPTIONS = ['--max-semi-space-size=64'] as const
 
 /** What happens in each hour of the node: minute and directive. */
 const HOUR: readonly (readonly [number, string])[] = [
@@ -58,38 +62,25 @@ const HOUR: readonly (readonly [number, string])[] = [
   [58, 'key secp rotates'],
 ]
 
-const scenarioOf = (hours: number): string =>
-  Array.from({ length: hours }, (_, hour) => HOUR.map(([minute, directive]) => `${hour * 60 + minute}m ${directive}`))
+/** The same steps again and again: seconds within a period, and directives. */
+export const repeated = (
+  steps: readonly (readonly [number, string])[],
+  { every, times }: { readonly every: number; readonly times: number },
+): string =>
+  Array.from({ length: times }, (_, index) =>
+    steps.map(([second, directive]) => `${index * every + second}s ${directive}`),
+  )
     .flat()
     .join('\n')
 
-interface SimulatedOptions {
-  readonly minutes: number
-  /** How many times as fast the clocks of the node, the agent and the query service run. */
-  readonly speed: number
-}
-
-const SCRAPE_MS = 15_000
-
-/** In real time: a time limit must not pass because the machine is busy. */
-const TIMEOUT_S = 20
-const COLLECTORS =
-  'consensus execution host keys ledger lifecycle logs native reference rpc services derived maintenance schedule slo staking status storage tokens version'.split(
-    ' ',
-  )
-
-/** A simulated node, the agent and the query service, each a process, and their clients. */
-export const startSimulated = async (
-  { folder, defer }: Pick<Setup, 'folder' | 'defer'>,
-  load: Load,
-  { minutes, speed }: SimulatedOptions,
-): Promise<readonly Subject[]> => {
+/** How many times as fast the clock of the processes runs. */
+export const createLauncher = ({ folder, defer }: Pick<Setup, 'folder' | 'defer'>, speed: number) => {
   const epoch = `${Date.now()}`
-  const launch = async (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  return async (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const socketFile = join(folder, `${name}.sock`)
     const logFile = join(folder, `${name}.log`)
     const log = await open(logFile, 'a')
-    const child = spawn(process.execPath, [...NODE_OPTIONS, `--diagnostic-dir=${folder}`, ...args], {
+    const child = spawn(process.execPath, [...nodeOptions(folder), ...args], {
       env: { ...process.env, ...env, SOAK_SPEED: `${speed}`, SOAK_EPOCH: epoch, SOAK_SOCKET: socketFile },
       stdio: ['ignore', log.fd, log.fd],
     })
@@ -105,76 +96,112 @@ export const startSimulated = async (
         : `exit code ${child.exitCode}, signal ${child.signalCode}; see ${logFile}`
     return { name, socketFile, logFile, ended, hangUp: () => child.kill('SIGHUP') }
   }
-  const scenario = join(folder, 'soak.scenario')
-  await writeFile(scenario, scenarioOf(Math.ceil((minutes * speed) / 60)))
-  const nodeDirectory = join(folder, 'node')
-  const simulate = [MAIN, 'simulate', '--json', '--scenario', scenario, '--directory', nodeDirectory]
-  const simulator = await launch('simulator', simulate)
+}
+
+type Launch = ReturnType<typeof createLauncher>
+
+export const startSimulator = async (launch: Launch, folder: string, scenario: string) => {
+  const file = join(folder, 'soak.scenario')
+  await writeFile(file, scenario)
+  const args = ['simulate', '--json', '--scenario', file, '--directory', join(folder, 'node')]
+  const simulator = await launch('simulator', [MAIN, ...args])
   const line = await eventually(
     async () => readFile(simulator.logFile, 'utf8'),
     (text) => text.endsWith('\n') || simulator.ended() !== undefined,
   )
-  const node = nodeInfoSchema.parse(JSON.parse(line))
+  return { simulator, node: nodeInfoSchema.parse(JSON.parse(line)) }
+}
 
-  const port = await freePort()
-  const agentConfig = join(folder, 'agent.yaml')
-  const configOf = (intervals: Readonly<Record<string, string>>): string =>
-    renderConfig(node, { directory: folder, port, intervals })
-  await writeFile(agentConfig, configOf({}))
-  const timeouts = COLLECTORS.flatMap((name) => ['--set', `${name}.timeout=${TIMEOUT_S * speed}s`])
-  const agent = await launch('agent', [MAIN, 'run', '--config', agentConfig, ...timeouts], {
-    PATH: node.binDirectory,
-    HOME: folder,
+export const serviceConfig = (
+  node: NodeInfo,
+  {
+    folder,
+    ports: [port, operations],
+    readyLag,
+  }: { readonly folder: string; readonly ports: readonly [number, number]; readonly readyLag: number },
+): string => {
+  const own = z.object({ serveQuery: z.looseObject({}) }).parse(parse(renderConfig(node, { directory: folder, port })))
+  const listen = { listen: `127.0.0.1:${port}`, metricsListen: `127.0.0.1:${operations}` }
+  return stringify({
+    prefix: node.prefix,
+    rpc: { url: node.rpcUrl },
+    serveQuery: { ...own.serveQuery, ...listen, readyLag, retentionBlocks: 20_000 },
   })
+}
 
-  const { serveQuery } = z.object({ serveQuery: z.record(z.string(), z.unknown()) }).parse(parse(configOf({})))
-  const store = join(folder, 'event-logs')
-  await mkdir(store, { recursive: true })
-  const [queryPort, operationsPort] = [await freePort(), await freePort()]
-  const serviceConfig = join(folder, 'query-service.yaml')
-  const serviceConfigOf = (readyLag: number): string =>
-    stringify({
-      prefix: node.prefix,
-      rpc: { url: node.rpcUrl },
-      serveQuery: {
-        ...serveQuery,
-        store,
-        readyLag,
-        retentionBlocks: 20_000,
-        listen: `127.0.0.1:${queryPort}`,
-        metricsListen: `127.0.0.1:${operationsPort}`,
-      },
-    })
-  await writeFile(serviceConfig, serviceConfigOf(30))
-  const serve = ['--max-semi-space-size=64', MAIN, 'serve-query', '--config', serviceConfig]
-  const service = await launch('query-service', serve)
+interface ServedPorts {
+  readonly agent: number
+  readonly query: number
+  readonly operations: number
+  /** Milliseconds between two scrapes. */
+  readonly every: number
+}
 
-  const [agentUrl, queryUrl, operations] = [port, queryPort, operationsPort].map((at) => `http://127.0.0.1:${at}`)
-  if (agentUrl === undefined || queryUrl === undefined || operations === undefined) throw new Error('no ports')
-  for (const url of [`${agentUrl}/metrics`, `${operations}/metrics`])
-    await eventually(async () => load.read(url), Boolean)
-
-  for (let viewer = 0; viewer < 3; viewer += 1) load.viewer(agentUrl, 8000)
+/** The clients of both programs. Returns what takes the times of the scrapes. */
+export const startClients = async (load: Load, { agent, query, operations, every }: ServedPorts) => {
+  const urlOf = (port: number): string => `http://127.0.0.1:${port}`
+  for (const port of [agent, operations]) await eventually(async () => load.read(`${urlOf(port)}/metrics`), Boolean)
+  for (let viewer = 0; viewer < 3; viewer += 1) load.viewer(urlOf(agent), 8000)
   for (const path of ['status', 'health', 'events', 'overview']) {
-    load.every(SCRAPE_MS / speed, async () => load.read(`${agentUrl}/api/v1/${path}`))
+    load.every(every, async () => load.read(`${urlOf(agent)}/api/v1/${path}`))
   }
-  for (let client = 0; client < 3; client += 1) load.queries(queryUrl, 100)
-  let reloads = 0
-  load.every((600 * 1000) / speed, async () => {
-    reloads += 1
-    const isOdd = reloads % 2 === 1
-    await writeFile(agentConfig, configOf(isOdd ? { rpc: '3s', host: '20s', services: '7s' } : {}))
-    await writeFile(serviceConfig, serviceConfigOf(isOdd ? 31 : 30))
+  for (let client = 0; client < 3; client += 1) load.queries(urlOf(query), 100)
+  return {
+    agent: load.scrapes(`${urlOf(agent)}/metrics`, every),
+    service: load.scrapes(`${urlOf(operations)}/metrics`, every),
+  }
+}
+
+/** Intervals of the agent after each second reload: the collectors start again. */
+const OTHER_INTERVALS = { rpc: '3s', host: '20s', services: '7s' } as const
+
+const SCRAPE_MS = 15_000
+const RELOAD_MS = 600_000
+
+/** In real time: a time limit must not pass because the machine is busy. */
+const TIMEOUT_S = 20
+const COLLECTORS =
+  `consensus derived execution host keys ledger lifecycle logs maintenance native reference rpc schedule services slo
+staking status storage tokens version`.split(/\s/)
+
+/** A simulated node, the agent and the query service, each a process, and their clients. */
+export const startSimulated = async (
+  setup: Pick<Setup, 'folder' | 'defer'>,
+  load: Load,
+  { minutes, speed }: { readonly minutes: number; readonly speed: number },
+): Promise<readonly Subject[]> => {
+  const { folder } = setup
+  const launch = createLauncher(setup, speed)
+  const hours = Math.ceil((minutes * speed) / 60)
+  const steps = HOUR.map(([minute, directive]) => [minute * 60, directive] as const)
+  const scenario = repeated(steps, { every: 3600, times: hours })
+  const { simulator, node } = await startSimulator(launch, folder, scenario)
+
+  const [port, queryPort, operationsPort] = [await freePort(), await freePort(), await freePort()]
+  const [agentFile, serviceFile] = [join(folder, 'agent.yaml'), join(folder, 'query-service.yaml')]
+  const configure = async (isOdd: boolean): Promise<void> => {
+    const intervals = isOdd ? OTHER_INTERVALS : {}
+    const ports = [queryPort, operationsPort] as const
+    await writeFile(agentFile, renderConfig(node, { directory: folder, port, intervals }))
+    await writeFile(serviceFile, serviceConfig(node, { folder, ports, readyLag: isOdd ? 31 : 30 }))
+  }
+  await configure(false)
+  const timeouts = COLLECTORS.flatMap((name) => ['--set', `${name}.timeout=${TIMEOUT_S * speed}s`])
+  const environment = { PATH: node.binDirectory, HOME: folder }
+  const agent = await launch('agent', [MAIN, 'run', '--config', agentFile, ...timeouts], environment)
+  const service = await launch('query-service', [...SERVICE_OPTIONS, MAIN, 'serve-query', '--config', serviceFile])
+  const every = SCRAPE_MS / speed
+  const take = await startClients(load, { agent: port, query: queryPort, operations: operationsPort, every })
+  let isOdd = true
+  load.every(RELOAD_MS / speed, async () => {
+    await configure(isOdd)
     agent.hangUp()
     service.hangUp()
+    isOdd = !isOdd
   })
   return [
-    {
-      ...agent,
-      state: join(folder, 'state'),
-      takeScrapes: load.scrapes(`${agentUrl}/metrics`, SCRAPE_MS / speed),
-    },
-    { ...service, state: store, takeScrapes: load.scrapes(`${operations}/metrics`, SCRAPE_MS / speed) },
+    { ...agent, state: join(folder, 'state'), takeScrapes: take.agent },
+    { ...service, state: join(folder, 'event-logs'), takeScrapes: take.service },
     simulator,
   ]
 }
