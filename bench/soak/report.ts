@@ -10,6 +10,10 @@ export const sampleSchema = z.object({
 
 export type Sample = z.output<typeof sampleSchema>
 
+/** In the samples that count objects. */
+const COUNTED = 'objects: timers'
+const FULLY_COLLECTED: ReadonlySet<string> = new Set(['RSS after collection, MiB', 'anonymous after collection, MiB'])
+
 /**
  * The figures that must not grow, and the smallest growth that counts: noise of the allocator and of clients that are connected at the
  * time of a sample.
@@ -21,7 +25,7 @@ const BOUNDED: Readonly<Record<string, number>> = {
   descriptors: 4,
   children: 2,
   resources: 4,
-  'objects: timers': 20,
+  [COUNTED]: 20,
   'objects: signals': 20,
   'objects: listeners': 50,
   'objects: emitters': 50,
@@ -80,7 +84,10 @@ export const renderReport = (samples: readonly Sample[], share: number): Report 
     const rows = [...Object.keys(BOUNDED), ...SHOWN].flatMap((figure) => {
       const points = samples.flatMap((sample): readonly Point[] => {
         const value = sample.figures[figure]
-        return sample.name !== name || value === undefined ? [] : [[sample.minute, value]]
+        if (sample.name !== name || value === undefined) return []
+        // Counting objects collects until nothing is left to collect, and returns the pages; a single collection keeps them.
+        const isComparable = COUNTED in sample.figures || !FULLY_COLLECTED.has(figure)
+        return isComparable ? [[sample.minute, value]] : []
       })
       if (points.length === 0) return []
       const cells = starts.map((from) => {

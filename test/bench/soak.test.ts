@@ -41,6 +41,20 @@ test('the report has means by period, the largest time of /metrics, and names wh
   expect(failures).toEqual([expect.stringMatching(/^agent: children grows by [\d.]+ per hour$/)])
 })
 
+test('resident memory counts after a full collection only', () => {
+  // Each tenth sample counts objects and has 50 MiB, the others keep more each time.
+  const { text, failures } = renderReport(
+    Array.from({ length: 60 }, (_, index): Sample => {
+      const isFull = index % 10 === 9
+      const figures = { 'RSS after collection, MiB': isFull ? 50 : 60 + index, ...(isFull && { 'objects: timers': 7 }) }
+      return { name: 'agent', minute: index + 0.5, figures }
+    }),
+    0.1,
+  )
+  expect(text).toContain('| RSS after collection, MiB | 50 | 50 | 50 | 50 | 50 | 50 | 0 | 0 % | flat |')
+  expect(failures).toEqual([])
+})
+
 test('a usage error', async () => {
   expect(await main(['--minutes', '0'])).toBe(2)
 })
