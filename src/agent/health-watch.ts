@@ -1,6 +1,5 @@
-import type { Logger } from 'pino'
 import type { Config } from '../config/schema.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, linkAbort } from '../core/clock.ts'
 import type { Change } from '../core/board.ts'
 import type { Sample } from '../core/metric.ts'
 import { createSampleIndex } from '../core/metric.ts'
@@ -13,7 +12,7 @@ import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 
 interface HealthWatchOptions {
   readonly clock: Clock
-  readonly log: Logger
+  readonly log: { error(failure: Error | string): void }
   readonly settings: Config['health']
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
@@ -21,7 +20,7 @@ interface HealthWatchOptions {
 
 /** What the rules are evaluated on; it exists once the collectors do. */
 interface Measured {
-  readonly exposition: Exposition
+  readonly exposition: Pick<Exposition, 'values'>
   readonly samples: () => readonly Sample[]
 }
 
@@ -39,7 +38,8 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
   })
   /** The time of the last evaluation on the monotonic clock. */
   let evaluatedAt = 0
-  let evaluateSoon = new AbortController()
+  let hasChanged = false
+  let wake = (): void => undefined
 
   const evaluate = async ({ exposition, samples }: Measured, isExtra = false): Promise<void> => {
     try {
@@ -63,19 +63,27 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
     evaluateNow: (measured: Measured): Promise<void> => evaluate(measured, true),
     /** A change on the board: a fault is evaluated when it is read, not up to 15 s later. */
     notice: (): void => {
-      evaluateSoon.abort()
+      hasChanged = true
+      wake()
     },
     run: async (measured: Measured, signal: AbortSignal): Promise<void> => {
       let due = clock.elapsed()
       while (!signal.aborted) {
         // An early evaluation, or a late one, does not move the times of the others.
         due += EVALUATION_INTERVAL * (1 + Math.floor((clock.elapsed() - due) / EVALUATION_INTERVAL))
-        do {
-          await clock.sleep(due - clock.elapsed(), AbortSignal.any([signal, evaluateSoon.signal]))
-          if (evaluateSoon.signal.aborted) await clock.sleep(COALESCED, signal)
-          evaluateSoon = new AbortController()
-          await evaluate(measured)
-        } while (clock.elapsed() < due && !signal.aborted)
+        let isEarly = true
+        while (isEarly && !signal.aborted) {
+          const pause = linkAbort(signal)
+          wake = pause.abort
+          if (hasChanged) wake()
+          await clock.sleep(due - clock.elapsed(), pause.signal)
+          wake()
+          if (hasChanged) await clock.sleep(COALESCED, signal)
+          hasChanged = false
+          isEarly = clock.elapsed() < due
+          // An early evaluation keeps no samples: memory must not grow with the number of changes, nor an average count their times more often.
+          await evaluate(measured, isEarly)
+        }
         history.record({ known: createSampleIndex(measured.samples()), at: clock.now() })
       }
     },

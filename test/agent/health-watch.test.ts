@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { createFailureLog } from '../../src/agent/health-watch.ts'
+import { createFailureLog, createHealthWatch } from '../../src/agent/health-watch.ts'
+import { health as settings } from '../../src/health/settings.ts'
+import { logLines } from '../support/log-lines.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 test('a failure is logged when it begins, and again after it was over', () => {
   const logged: (Error | string)[] = []
@@ -7,4 +10,33 @@ test('a failure is logged when it begins, and again after it was over', () => {
   const error = new Error('no samples')
   for (const failures of [['a'], ['a'], ['a', 'b'], [error], [new Error('no samples')], [], ['b']]) report(failures)
   expect(logged).toEqual(['a', 'b', error, 'b'])
+})
+
+test('evaluations after changes keep no samples, whatever their number', async () => {
+  const clock = manualClock(1_750_000_000_000)
+  const stalledAt = clock.now() + 3_600_000
+  // By default 30 % of an hour is too much; with this objective 4.5 %.
+  const { log, lines } = logLines()
+  const health = settings.parse({ objective: 0.997 })
+  const watch = createHealthWatch({ clock, log, settings: health, record: () => undefined })
+  const stop = new AbortController()
+  const newestBlock = () => ({
+    name: 'chain_rpc_block_timestamp_seconds',
+    labels: { tag: 'latest' },
+    value: Math.min(clock.now(), stalledAt) / 1000,
+  })
+  const exposition = { values: () => Promise.resolve([newestBlock()]) }
+  const running = watch.run({ exposition, samples: () => [] }, stop.signal)
+  while (clock.now() < stalledAt) await clock.advance(15_000)
+  for (let second = 0; second < 60; second += 1) {
+    watch.notice()
+    await clock.advance(1000)
+  }
+  // The block is too old at 2 of the 240 times of the last hour: 0.8 %. With those of the changes, every other second, it would be 7 %.
+  const alerts = watch.health().findings.map(({ alert }) => alert)
+  expect(alerts).toContain('ChainBlockStalled')
+  expect(alerts).not.toContain('ChainUptimeBudgetFast')
+  expect(lines).toEqual([])
+  stop.abort()
+  await running
 })
