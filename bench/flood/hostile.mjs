@@ -47,17 +47,22 @@ const serve = (port) => {
 
 const serveNode = (port, target, method) => {
   const results = new Map()
-  createServer(async (incoming, response) => {
-    const name = nameOf(incoming)
+  const resultOf = (text) => {
+    if (!results.has(text)) results.set(text, gzipSync(`{"jsonrpc":"2.0","id":1,"result":${TEXTS[text](63 * MiB)}}`))
+    return results.get(text)
+  }
+  const answer = async (incoming, response) => {
     let body = ''
     for await (const chunk of incoming.setEncoding('utf8')) body += chunk
     if (body.includes(`"${method}"`)) {
-      if (!results.has(name)) results.set(name, gzipSync(`{"jsonrpc":"2.0","id":1,"result":${TEXTS[name](63 * MiB)}}`))
-      response.setHeader('content-encoding', 'gzip').end(results.get(name))
+      response.setHeader('content-encoding', 'gzip').end(resultOf(nameOf(incoming)))
       return
     }
-    const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    response.end(await answer.text())
+    const headers = { 'content-type': 'application/json' }
+    response.end(await (await fetch(target, { method: 'POST', headers, body })).text())
+  }
+  createServer((incoming, response) => {
+    answer(incoming, response).catch(() => response.destroy())
   }).listen(port, '127.0.0.1')
 }
 

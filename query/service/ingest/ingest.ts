@@ -262,8 +262,7 @@ const createStepper = (dependencies: StepperDependencies) => {
         firstHeight = head.height
         return await wait('the first height of the node is read once more, because the store begins there', pollEvery)
       }
-      const from =
-        last === null ? startOf(options, Math.min(head.height, firstHeight ?? head.height)) : last.number + 1
+      const from = last === null ? startOf(options, Math.min(head.height, firstHeight ?? head.height)) : last.number + 1
       if (from > head.height) {
         await writer.done()
         await secondReading.run(signal)
