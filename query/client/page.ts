@@ -98,12 +98,11 @@ const parsePage = (body: Buffer, shapeError: ShapeError) => {
 }
 
 const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<string, unknown>> => {
-  const text = body.toString('utf8')
-  const value = tryJson(text, PAGE_JSON)
+  const value = tryJson(body, PAGE_JSON)
   if (isObject(value)) return value
   const beginning = beginningOf(body)
   if (value !== undefined) throw shapeError('the response is not a JSON object', beginning)
-  switch (exceededLimit(text, PAGE_JSON)) {
+  switch (exceededLimit(body, PAGE_JSON)) {
     case 'values':
       throw shapeError('the response has more values than a page of logs can have', beginning)
     case 'depth':

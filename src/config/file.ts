@@ -67,7 +67,7 @@ const toData = (name: string, document: ReturnType<typeof parseDocument>): unkno
 const isTooNested = (text: string): boolean => {
   const { depth, indent } = LIMITS.config
   return (
-    exceededLimit(text, { depth, values: text.length }) !== undefined ||
+    exceededLimit(Buffer.from(text), { depth, values: text.length }) !== undefined ||
     text.split(/[\n\r]/).some((line) => {
       const indicators = line.match(/[-?:](?=\s|$)/g)?.length ?? 0
       return indicators > depth || line.length - line.trimStart().length > indent

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
 import { ParseError } from './errors.ts'
 import { LIMITS } from './limits.ts'
@@ -55,7 +56,7 @@ export interface JsonLimits {
 export const parseJson = (what: string, text: string, limits: JsonLimits = LIMITS.json): unknown => {
   const value = tryJson(text, limits)
   if (value !== undefined) return value
-  const exceeded = exceededLimit(text, limits)
+  const exceeded = exceededLimit(Buffer.from(text), limits)
   const most = { depth: `JSON of at most ${limits.depth} levels`, values: `JSON of at most ${limits.values} values` }
   throw new ParseError(what, exceeded === undefined ? 'JSON' : most[exceeded], text)
 }
@@ -68,26 +69,27 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** JSON as unknown data; undefined for a text that is not JSON, or exceeds a limit. */
-export const tryJson = (text: string, limits: JsonLimits = LIMITS.json): unknown => {
-  if (exceededLimit(text, limits) !== undefined) return undefined
+export const tryJson = (json: string | Buffer, limits: JsonLimits = LIMITS.json): unknown => {
+  if (exceededLimit(typeof json === 'string' ? Buffer.from(json) : json, limits) !== undefined) return undefined
   try {
-    return JSON.parse(text)
+    return JSON.parse(json.toString())
   } catch {
     return undefined
   }
 }
 
 /**
- * The limit that JSON exceeds. Ends at the first value too many and keeps nothing. Takes a fifth of the time of
- * JSON.parse, because strings are skipped by `indexOf`.
+ * The limit that JSON exceeds. Ends at the first value too many and keeps nothing. Reads bytes: single characters of a long
+ * text take several times as long.
  */
-export const exceededLimit = (text: string, limits: JsonLimits): keyof JsonLimits | undefined => {
+export const exceededLimit = (bytes: Uint8Array, limits: JsonLimits): keyof JsonLimits | undefined => {
   let depth = 0
   let values = 1
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
+  for (let at = 0; at < bytes.length; at += 1) {
+    const code = bytes[at] ?? 0
+    if (SIGNS[code] === 0) continue
     if (code === QUOTE) {
-      at = endOfString(text, at)
+      at = endOfString(bytes, at)
       if (at < 0) return undefined
     } else if (code === BRACKET || code === BRACE) {
       depth += 1
@@ -104,7 +106,7 @@ export const exceededLimit = (text: string, limits: JsonLimits): keyof JsonLimit
   return undefined
 }
 
-/** Characters that JSON.parse takes at once in `parseInSteps`: 25 ms if each object has other keys. */
+/** Bytes that JSON.parse takes at once in `parseInSteps`: 25 ms if each object has other keys. */
 const STEP_LENGTH = 256 * 1024
 /** Members of an object that is longer than a step. */
 const MAX_LARGE_MEMBERS = 1000
@@ -114,14 +116,15 @@ const MAX_LARGE_MEMBERS = 1000
  * parsed in steps, and other work is done between them. A parse in a worker thread blocks longer, because its result has
  * to be cloned.
  */
-export const parseInSteps = async (text: string, limits: JsonLimits, length = STEP_LENGTH): Promise<unknown> => {
-  if (text.length <= length) return tryJson(text, limits)
-  if (exceededLimit(text, limits) !== undefined) return undefined
-  const steps = stepsOf({ text, length }, 0)
+export const parseInSteps = async (bytes: Buffer, limits: JsonLimits, length = STEP_LENGTH): Promise<unknown> => {
+  if (exceededLimit(bytes, limits) !== undefined) return undefined
+  // Decoding ASCII as latin1 is three times as fast.
+  const encoding = isAscii(bytes) ? 'latin1' : 'utf8'
+  const steps = stepsOf({ bytes, length, encoding }, 0, bytes.length)
   try {
     for (;;) {
       const { done, value } = steps.next()
-      if (done) return text.slice(value.end).trim() === '' ? value.value : undefined
+      if (done) return value
       await setImmediate()
     }
   } catch {
@@ -130,82 +133,86 @@ export const parseInSteps = async (text: string, limits: JsonLimits, length = ST
 }
 
 interface Steps {
-  readonly text: string
-  /** The most characters that one step parses, unless they are one string. */
+  readonly bytes: Buffer
+  /** The most bytes that one step parses, unless they are one string. */
   readonly length: number
+  readonly encoding: 'latin1' | 'utf8'
 }
 
-/** Parses the value at this position in steps. Returns it and the position after it; throws if it is not JSON. */
-function* stepsOf({ text, length }: Steps, from: number): Generator<undefined, { value: unknown; end: number }> {
-  const begin = afterSpace(text, from)
-  const end = endOfValue(text, begin)
-  const code = text.charCodeAt(begin)
+/** Parses the value between these positions in steps. Throws if it is not JSON. */
+function* stepsOf(steps: Steps, from: number, end: number): Generator<undefined, unknown> {
+  const { bytes, length, encoding } = steps
+  const parse = (begin: number, stop: number, [open, close] = ['', '']): unknown =>
+    JSON.parse(`${open}${bytes.toString(encoding, begin, stop)}${close}`)
+  const begin = afterSpace(bytes, from)
+  const code = bytes[begin]
   if (end - begin <= length || (code !== BRACKET && code !== BRACE)) {
+    const value = parse(begin, end)
     yield
-    return { value: JSON.parse(text.slice(begin, end)), end }
+    return value
   }
   const members: [string, unknown][] = []
   const entries: unknown[] = []
   /** The first entry that is not parsed yet: shorter entries of a list are parsed together. */
   let start = begin + 1
   const parseEntries = (stop: number): void => {
-    const some: unknown = JSON.parse(`[${text.slice(start, stop)}]`)
+    const some = parse(start, stop, ['[', ']'])
     if (Array.isArray(some)) for (const entry of some) entries.push(entry)
     start = stop + 1
   }
   for (let at = start; ;) {
-    const stop = endOfValue(text, at)
-    const isLast = text.charCodeAt(stop) === code + 2
-    const first = afterSpace(text, at)
-    if (!isLast && text.charCodeAt(stop) !== COMMA) throw new SyntaxError('a list or object is not closed')
+    const stop = endOfValue(bytes, at)
+    const isLast = bytes[stop] === code + 2
+    const first = afterSpace(bytes, at)
+    if (!isLast && bytes[stop] !== COMMA) throw new SyntaxError('a list or object is not closed')
     if (first === stop) {
       if (!isLast || at > begin + 1) throw new SyntaxError('there is no value')
-    } else if (code === BRACE || stop - at > length) {
+    } else if (code === BRACE) {
+      const colon = afterSpace(bytes, endOfString(bytes, first) + 1)
+      const key = parse(first, colon)
+      const isMember = typeof key === 'string' && bytes[colon] === COLON
+      if (!isMember || members.length === MAX_LARGE_MEMBERS) throw new SyntaxError('not a member of an object')
+      members.push([key, yield* stepsOf(steps, colon + 1, stop)])
+    } else if (stop - at > length) {
       if (start < at) parseEntries(at - 1)
-      const colon = code === BRACE ? afterSpace(text, endOfString(text, first) + 1) : at - 1
-      const value = yield* stepsOf({ text, length }, colon + 1)
-      if (afterSpace(text, value.end) !== stop) throw new SyntaxError('a value is not separated')
-      if (code === BRACKET) entries.push(value.value)
-      else {
-        const key: unknown = JSON.parse(text.slice(first, colon))
-        const isMember = typeof key === 'string' && text.charCodeAt(colon) === COLON
-        if (!isMember || members.length === MAX_LARGE_MEMBERS) throw new SyntaxError('not a member of an object')
-        members.push([key, value.value])
-      }
+      entries.push(yield* stepsOf(steps, at, stop))
       start = stop + 1
     } else if (isLast || stop - start > length) {
       parseEntries(stop)
       yield
     }
-    // fromEntries creates a property even for `__proto__`.
-    if (isLast) return { value: code === BRACE ? Object.fromEntries(members) : entries, end: stop + 1 }
+    if (isLast) {
+      if (afterSpace(bytes, stop + 1) < end) throw new SyntaxError('there is text after the value')
+      // fromEntries creates a property even for `__proto__`.
+      return code === BRACE ? Object.fromEntries(members) : entries
+    }
     at = stop + 1
   }
 }
 
-const afterSpace = (text: string, from: number): number => {
+const afterSpace = (bytes: Buffer, from: number): number => {
   let at = from
-  while (SPACES.has(text.charCodeAt(at))) at += 1
+  while (SPACES.has(bytes[at] ?? 0)) at += 1
   return at
 }
 
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09])
 
-/** The position of the comma or the closing bracket after a value; the end of the text without one. */
-const endOfValue = (text: string, from: number): number => {
+/** The position of the comma or the closing bracket after a value; the end without one. */
+const endOfValue = (bytes: Buffer, from: number): number => {
   let depth = 0
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
+  for (let at = from; at < bytes.length; at += 1) {
+    const code = bytes[at]
     if (code === QUOTE) {
-      at = endOfString(text, at)
-      if (at < 0) return text.length
+      at = endOfString(bytes, at)
+      if (at < 0) return bytes.length
     } else if (code === BRACKET || code === BRACE) depth += 1
     else if (code === BRACKET + 2 || code === BRACE + 2) {
       if (depth === 0) return at
       depth -= 1
     } else if (code === COMMA && depth === 0) return at
   }
-  return text.length
+  return bytes.length
 }
 
 const QUOTE = 0x22
@@ -215,14 +222,16 @@ const COLON = 0x3a
 const BRACKET = 0x5b
 const BRACE = 0x7b
 
-/** The closing quote of the string that begins here; -1 without one. A quote after an odd number of backslashes is not. */
-export const endOfString = (text: string, begin: number): number => {
-  let end = text.indexOf('"', begin + 1)
-  while (end >= 0 && text.charCodeAt(end - 1) === BACKSLASH) {
-    let first = end - 1
-    while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1
-    if ((end - first) % 2 === 0) return end
-    end = text.indexOf('"', end + 1)
+/** 1 for the characters that structure JSON. */
+const SIGNS = new Uint8Array(256)
+for (const sign of '"[]{},') SIGNS[sign.charCodeAt(0)] = 1
+
+/** The closing quote of the string that begins here; -1 without one. */
+export const endOfString = (bytes: Uint8Array, begin: number): number => {
+  for (let at = begin + 1; at < bytes.length; at += 1) {
+    const code = bytes[at]
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at += 1
   }
-  return end
+  return -1
 }

@@ -18,7 +18,7 @@ test.each([
   ['["[[', 1, undefined],
   [String.raw`["\"`, 1, undefined],
 ])('%s: at most %d levels: exceeds %s', (text, depth, expected) => {
-  expect(exceededLimit(text, { depth, values: LARGE })).toBe(expected)
+  expect(exceededLimit(Buffer.from(text), { depth, values: LARGE })).toBe(expected)
 })
 
 test.each([
@@ -29,8 +29,10 @@ test.each([
   ['[",,,","[["]', 3],
   ['[{},{},{}]', 7],
 ])('%s has %d values: the value itself, each bracket, each comma', (text, values) => {
-  expect(exceededLimit(text, { depth: LARGE, values })).toBeUndefined()
-  expect(exceededLimit(text, { depth: LARGE, values: values - 1 })).toBe(values === 1 ? undefined : 'values')
+  expect(exceededLimit(Buffer.from(text), { depth: LARGE, values })).toBeUndefined()
+  expect(exceededLimit(Buffer.from(text), { depth: LARGE, values: values - 1 })).toBe(
+    values === 1 ? undefined : 'values',
+  )
 })
 
 test('JSON is not parsed beyond its limits', () => {
@@ -92,15 +94,20 @@ const TEXTS = [
   '{"a":1,"b"}',
   '{"a":"x}',
   'undefined',
+  '',
+  '["é", "中文字", {"ключ": "\u{1f600}"}]',
 ]
 
 test.each(TEXTS)('in steps, %s is parsed as it is at once', async (text) => {
-  for (const length of [1, 2, 4, 8]) expect(await parseInSteps(text, LIMITS.json, length)).toEqual(tryJson(text))
+  for (const length of [1, 2, 4, 8])
+    expect(await parseInSteps(Buffer.from(text), LIMITS.json, length)).toEqual(tryJson(text))
 })
 
 test('other work is done between the steps', async () => {
   const texts: string[] = []
-  const parsed = parseInSteps(`[${'"abcdefg",'.repeat(100)}0]`, LIMITS.json, 100).then(() => texts.push('parsed'))
+  const parsed = parseInSteps(Buffer.from(`[${'"abcdefg",'.repeat(100)}0]`), LIMITS.json, 100).then(() =>
+    texts.push('parsed'),
+  )
   for (let turn = 0; turn < 5; turn += 1) {
     await setImmediate()
     texts.push('other work')
@@ -110,10 +117,10 @@ test('other work is done between the steps', async () => {
 })
 
 test('in steps, an object has 1,000 members at most', async () => {
-  const object = (members: number): string =>
-    `{${Array.from({ length: members }, (_, index) => `"${index}":1`).join()}}`
+  const object = (members: number): Buffer =>
+    Buffer.from(`{${Array.from({ length: members }, (_, index) => `"${index}":1`).join()}}`)
   const limits = { depth: 1, values: 10_000 }
-  expect(await parseInSteps(object(1000), limits, 10)).toEqual(JSON.parse(object(1000)))
+  expect(await parseInSteps(object(1000), limits, 10)).toEqual(JSON.parse(object(1000).toString()))
   expect(await parseInSteps(object(1001), limits, 10)).toBeUndefined()
 })
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type Request, type Response } from 'express'
@@ -77,6 +78,12 @@ type Act = (exchange: Exchange) => Promise<Reply> | Reply
 /** The same for a request of a client that may use the service. */
 type AdmittedAct = (exchange: Exchange, client: string) => Promise<Reply> | Reply
 
+interface Receiving {
+  readonly client: string
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal
+}
+
 /** Serves POST /query and GET /height. Never throws, and never sends a partial response. */
 export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   const { store, dialect, clock, height, onError = () => undefined } = options
@@ -84,6 +91,8 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   let admit = createAdmission(options.access, clock)
   const createSender = createSenders({ clock, limits, observer: options.observer })
   const queue = createRequestQueue({ limits, clock })
+  // Each turn of the event loop reads a part of each body that arrives, and other work waits for the turn.
+  const bodies = createRequestQueue({ limits: limits.largeBodies, clock })
   const parseQuery = createQueryParser({ ...options, limits })
   const readBody = createBodyReader(limits.bodyBytes)
 
@@ -105,12 +114,22 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
       })
   }
 
+  const receive = (request: Request, response: Response, { client, signal }: Receiving): Promise<Buffer> => {
+    const read = () => readBody(request, response)
+    const length = Number(request.headers['content-length'] ?? Infinity)
+    return length <= limits.smallBodyBytes ? read() : bodies.run(read, client, signal)
+  }
+
   // The cost of a request is that of its body, too: a body is not read without room in the queue, nor parsed before its turn.
   const query: AdmittedAct = async ({ request, response, sender: { disconnected, withinBufferLimit } }, client) => {
     queue.expectRoom(client)
-    const sent = await readBody(request, response)
+    const sent = await receive(request, response, { client, signal: disconnected })
     const { body, logs } = await withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) => {
-      const answer = () => answerQuery(parseQuery(sent), { store, dialect, limits, clock }, signal)
+      const answer = async () => {
+        // Without a pause, one turn of the event loop would parse all bodies that wait.
+        await setImmediate()
+        return answerQuery(parseQuery(sent), { store, dialect, limits, clock }, signal)
+      }
       return queue.run(() => withinBufferLimit(answer), client, signal)
     })
     return jsonReply(body, logs)

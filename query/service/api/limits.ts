@@ -12,6 +12,9 @@ const MiB = 1024 * 1024
 export const QUERY_LIMITS = {
   /** A request body: its size, and what its JSON has before it is parsed. */
   bodyBytes: MiB,
+  /** Larger bodies are read a few at a time. */
+  smallBodyBytes: 64 * 1024,
+  largeBodies: { concurrent: 4, waiting: 256, waitMs: 15 * second },
   bodyDepth: 16,
   bodyValues: 20_000,
   /** Addresses and topics per request, and alternatives in its `logs`. */

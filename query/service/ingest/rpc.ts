@@ -14,7 +14,7 @@ export interface Call {
 export type Reply = { readonly result: unknown } | { readonly error: IngestError }
 
 export interface Rpc {
-  /** Returns the result and the size of the response in characters. Throws an IngestError. */
+  /** Returns the result and the size of the response in bytes. Throws an IngestError. */
   one(call: Call, signal: AbortSignal): Promise<{ readonly result: unknown; readonly size: number }>
   /** Sends one batch; the replies are in the order of the calls. Throws an IngestError if the whole batch failed. */
   many(
@@ -68,7 +68,7 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
     const value = await bodyOf(response, doing, limits)
     const reply = replyOf(value, doing)
     if ('error' in reply) throw reply.error
-    return { result: reply.result, size: response.text.length }
+    return { result: reply.result, size: response.body.length }
   }
 
   const sendBatch: Rpc['many'] = async (calls, signal) => {
@@ -83,10 +83,10 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
     // A single response without the id of a call applies to all calls.
     if (byId.size === 1 && !byId.has(1)) {
       const reply = replyOf(list[0], doing)
-      throw 'error' in reply ? reply.error : invalidResponse(doing, 'a list of responses', response.text)
+      throw 'error' in reply ? reply.error : invalidResponse(doing, 'a list of responses', beginningOf(response))
     }
     const replies = calls.map((call, at) => replyOf(byId.get(at + 1), doingOf(call)))
-    return { replies, size: response.text.length }
+    return { replies, size: response.body.length }
   }
 
   const sendEach: Rpc['many'] = async (calls, signal) => {
@@ -132,13 +132,12 @@ const SMALL_BATCH = 3
 /** After this number of rejected batches, calls are sent one by one. */
 const MAX_REJECTED_BATCHES = 3
 
+const beginningOf = ({ body }: RpcResponse): string => body.toString('utf8', 0, 4096)
+
 /** The JSON body of a response, successful or not. Throws an IngestError for other failures. */
-const bodyOf = async (
-  { status, text, wait }: RpcResponse,
-  doing: string,
-  { values }: ResponseLimits,
-): Promise<unknown> => {
-  const evidence = status === 200 ? undefined : text
+const bodyOf = async (response: RpcResponse, doing: string, { values }: ResponseLimits): Promise<unknown> => {
+  const { status, body, wait } = response
+  const evidence = status === 200 ? undefined : beginningOf(response)
   if (status === 429 || status === 503) {
     const happened = `the node is overloaded (${status})`
     throw new IngestError('overload', { doing, happened, evidence }, wait)
@@ -147,20 +146,20 @@ const bodyOf = async (
     throw new TooLargeError('refused', { doing, happened: `the request is too large (${status})`, evidence })
   }
   const limits = { depth: LIMITS.json.depth, values }
-  const value = await parseInSteps(text, limits)
+  const value = await parseInSteps(body, limits)
   // Some nodes send JSON-RPC errors with status 400 or 500.
   if (value !== undefined && (status === 200 || isObject(value))) return value
   if (status !== 200) {
     const happened = `the node responded with status ${status}`
     throw new IngestError(status >= 500 ? 'unreachable' : 'refused', { doing, happened, evidence })
   }
-  if (exceededLimit(text, limits) === 'values')
+  if (exceededLimit(body, limits) === 'values')
     throw new TooLargeError('refused', {
       doing,
       happened: `the response has more than ${values} values`,
-      evidence: text,
+      evidence: beginningOf(response),
     })
-  throw invalidResponse(doing, 'JSON', text)
+  throw invalidResponse(doing, 'JSON', beginningOf(response))
 }
 
 const replyOf = (value: unknown, doing: string): Reply => {

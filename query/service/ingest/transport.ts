@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { type Clock, withDeadline } from '../../../src/core/clock.ts'
 import { asError, ConfigError, errorCode, SourceError } from '../../../src/core/errors.ts'
@@ -8,7 +7,7 @@ import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
 
 export interface RpcResponse {
   readonly status: number
-  readonly text: string
+  readonly body: Buffer
   /** `Retry-After` in milliseconds. */
   readonly wait: number | null
 }
@@ -40,8 +39,8 @@ export const createTransport = (options: TransportOptions): SendRequest => {
       return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
         const headers = { 'accept-encoding': 'gzip' }
         const message = await sendRequest({ url, agent, headers, body, signal: cancel })
-        const bytes = await readBody(message, { bytes: maxBytes, beyond: 'fail' })
-        return { status: message.statusCode ?? 0, text: textOf(bytes), wait: retryAfterOf(message) }
+        const received = await readBody(message, { bytes: maxBytes, beyond: 'fail' })
+        return { status: message.statusCode ?? 0, body: received, wait: retryAfterOf(message) }
       })
     } catch (thrown) {
       const error = asError(thrown)
@@ -65,9 +64,6 @@ const parseAddress = (text: string): URL => {
     `Invalid JSON-RPC address of the node: ${redactUrl(text)}\n  what to do: use the form http://host:port`,
   )
 }
-
-/** Decoding ASCII as latin1 is three times as fast; all responses but some errors are ASCII. */
-const textOf = (body: Buffer): string => body.toString(isAscii(body) ? 'latin1' : 'utf8')
 
 export type NodeTimer = ReturnType<typeof createNodeTimer>
 

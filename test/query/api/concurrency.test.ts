@@ -263,6 +263,21 @@ describe('a full queue', () => {
     expect((await first).status).toBe(200)
   })
 
+  it('reads large bodies a few at a time, and small ones at once', async ({ serve }) => {
+    const served = await serve({ limits: { largeBodies: { concurrent: 1, waiting: 0, waitMs: 1000 } } })
+    const large = JSON.stringify(RIGHT).padEnd(65_537)
+    // A large body that does not end.
+    const socket = connect(served.port, '127.0.0.1')
+    socket.write('POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 65537\r\n\r\n{')
+    await eventually(
+      async () => codeOf(await ask(served, large)),
+      (code) => code === 'busy',
+      { every: 5 },
+    )
+    expect((await ask(served, large.slice(0, 65_536))).status).not.toBe(503)
+    socket.destroy()
+  })
+
   it('does not parse a body before its turn', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store, limits: { concurrent: 1, waiting: 1 } })

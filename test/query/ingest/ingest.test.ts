@@ -100,7 +100,7 @@ describe('an ingest', () => {
     const timer = createNodeTimer(async ({ body }, signal) => {
       await clock.sleep(Number(body), signal)
       if (body === '40') throw new Error('cut off')
-      return { status: 200, text: '', wait: null }
+      return { status: 200, body: Buffer.alloc(0), wait: null }
     }, clock)
     await timer.send({ body: '300', maxBytes: 1 }, never)
     await clock.sleep(1000, never)

@@ -193,7 +193,7 @@ describe('an answer', () => {
     const sizes: number[] = []
     const rpc = createRpc(({ maxBytes }) => {
       sizes.push(maxBytes)
-      return Promise.resolve({ status: 200, text: `[${'0,'.repeat(values)}0]`, wait: null })
+      return Promise.resolve({ status: 200, body: Buffer.from(`[${'0,'.repeat(values)}0]`), wait: null })
     }, 'http://node')
     const calls = methods.map((method) => ({ method, params: [] }))
     const [call = { method: '', params: [] }] = calls
