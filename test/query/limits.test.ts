@@ -176,7 +176,7 @@ describe('413', () => {
     expect(seen).toHaveLength(1 + 5 + 1)
   })
   it('a page with more logs than are parsed at once is handled in the same way', async ({ serve }) => {
-    const log = (index: number): string => `{"block_number":30,"log_index":${index}}`
+    const log = (index: number): string => `{"block_number":3,"log_index":${index}}`
     const logs = Array.from({ length: MAX_PAGE_LOGS + 1 }, (_, index) => log(index)).join()
     const body = `{"data":[{"logs":[${logs}]}],"next_block":31}`
     const { url, seen } = await serve({
