@@ -31,6 +31,8 @@ export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): P
     ...(socketPath !== undefined && { socketPath }),
     ...(agent && { agent }),
     signal,
+    // Also with NODE_TLS_REJECT_UNAUTHORIZED=0, which would send an API key to any server.
+    rejectUnauthorized: true,
     method: body === null ? 'GET' : 'POST',
     headers: {
       accept: 'application/json',
@@ -151,11 +153,6 @@ export const createPool = (protocol: string, clock: Clock) => {
   }
 }
 
-/**
- * Keeps connections; `maxSockets` at the same time. Checks certificates also if NODE_TLS_REJECT_UNAUTHORIZED=0 is set, which
- * would send an API key to any server.
- */
+/** Keeps connections; `maxSockets` at the same time. */
 export const createAgent = (protocol: string, maxSockets = Number.POSITIVE_INFINITY): HttpAgent =>
-  protocol === 'https:'
-    ? new HttpsAgent({ keepAlive: true, maxSockets, rejectUnauthorized: true })
-    : new HttpAgent({ keepAlive: true, maxSockets })
+  new (protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets })

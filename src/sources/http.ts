@@ -67,7 +67,8 @@ export const createHttpClient =
       })
       return await readResponse(message, maxBytes)
     } catch (error) {
-      if (isTooLarge(error)) throw new ParseError(`the response of ${redactUrl(url)}`, `at most ${size(maxBytes)}`, '')
+      if (isTooLarge(error))
+        throw new ParseError(`the response of ${redactUrl(url)}`, `at most ${size(maxBytes)}`, 'a longer response')
       throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
     } finally {
       linked.abort()
