@@ -68,6 +68,7 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
     },
     run: async (measured: Measured, signal: AbortSignal): Promise<void> => {
       let due = clock.elapsed()
+      let isFirst = true
       while (!signal.aborted) {
         // An early evaluation, or a late one, does not move the times of the others.
         due += EVALUATION_INTERVAL * (1 + Math.floor((clock.elapsed() - due) / EVALUATION_INTERVAL))
@@ -82,7 +83,9 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
           hasChanged = false
           isEarly = clock.elapsed() < due
           // An early evaluation keeps no samples: memory must not grow with the number of changes, nor an average count their times more often.
-          await evaluate(measured, isEarly)
+          // The first one does: an increase of the first seconds is one after these samples.
+          await evaluate(measured, isEarly && !isFirst)
+          isFirst = false
         }
         history.record({ known: createSampleIndex(measured.samples()), at: clock.now() })
       }

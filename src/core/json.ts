@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from './clock.ts'
 import { ParseError } from './errors.ts'
 import { LIMITS } from './limits.ts'
 import { sanitize } from './redaction/redact.ts'
@@ -125,7 +125,7 @@ export const parseInSteps = async (bytes: Buffer, limits: JsonLimits, length = S
     for (;;) {
       const { done, value } = steps.next()
       if (done) return value
-      await setImmediate()
+      await nextTurn()
     }
   } catch {
     return undefined

@@ -18,12 +18,12 @@ const MiB = 1024 * 1024
 
 describe('the pages of the query service', () => {
   it('tells the limits as they are', () => {
-    const { bodyBytes, values, filters, pageBytes, pageLogs, pageMs } = QUERY_LIMITS
+    const { bodyBytes, bodyValues, values, filters, pageBytes, pageLogs, pageMs } = QUERY_LIMITS
     const { concurrent, waiting, waitMs, unsentBytes, sendMs } = QUERY_LIMITS
     for (const words of [
       `${pageBytes / MiB} MiB, ${many(pageLogs)} logs or ${pageMs / 1000} seconds`,
-      `${bodyBytes / MiB} MiB, ${filters} filters, ${many(values)} addresses and topics`,
-      `${concurrent} reads, ${waiting} that wait for ${waitMs / 1000} seconds; ${API_MAX_CONNECTIONS} connections`,
+      `${bodyBytes / MiB} MiB, ${many(bodyValues)} JSON values, ${filters} filters, ${many(values)} addresses and topics`,
+      `${concurrent} reads, ${waiting} that wait for ${waitMs / 1000} seconds, fair by client; ${API_MAX_CONNECTIONS} connections`,
       `${unsentBytes / MiB} MiB together; one times out after ${sendMs / 60_000} minutes`,
     ])
       expect(page).toContain(words)

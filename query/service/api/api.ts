@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type Request, type Response } from 'express'
-import { type Clock, withDeadline } from '../../../src/core/clock.ts'
+import { type Clock, nextTurn, withDeadline } from '../../../src/core/clock.ts'
 import { second } from '../../../src/core/units.ts'
 import type { Filter, LogStore } from '../../store/store.ts'
 import { answerQuery } from './answer.ts'
@@ -127,7 +126,7 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
     const { body, logs } = await withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) => {
       const answer = async () => {
         // Without a pause, one turn of the event loop would parse all bodies that wait.
-        await setImmediate()
+        await nextTurn()
         return answerQuery(parseQuery(sent), { store, dialect, limits, clock }, signal)
       }
       return queue.run(() => withinBufferLimit(answer), client, signal)
