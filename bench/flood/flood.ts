@@ -109,6 +109,8 @@ const floodAgent = async (bench: Bench): Promise<readonly Result[]> => {
     const agent = launch(bench, [MAIN, 'run', '--config', file], { PATH: node.binDirectory, HOME: directory })
     const metrics = `http://127.0.0.1:${port}/metrics`
     await eventually(async () => timeOf(metrics).catch(() => null), Boolean)
+    // Every collector and all code run for the first time in the first seconds.
+    await delay(START_MS)
     const flood = `agent: references, metrics and query service answer 8 MiB of ${text}`
     results.push({ flood, limits: AGENT, ...(await measure(bench, agent.pid, { metrics })) })
     await agent.stop()
@@ -116,6 +118,7 @@ const floodAgent = async (bench: Bench): Promise<readonly Result[]> => {
   return results
 }
 
+const START_MS = 5000
 const CONNECTIONS = 64
 /** As in its unit in `deploy/`. */
 const SERVICE_OPTIONS = ['--max-semi-space-size=64']
