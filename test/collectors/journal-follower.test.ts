@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createJournalFollower, type FollowerReading } from '../../src/collectors/shared/journal-follower.ts'
 import { SourceError } from '../../src/core/errors.ts'
@@ -146,6 +147,34 @@ test('counts are exported once they are saved with the cursor, and continue afte
   const second = createFollower({ ...journalOf([entry(AGENT_STARTED_AT + 2)]), checkpoint })
   await second.readBatches(1)
   expect(second.total(COUNTED)).toBe(3)
+})
+
+test('the first entries are saved at once, further ones 5 s after the last save, and with them all counts', async () => {
+  const { checkpoint } = savedState()
+  const steps: string[] = []
+  const journal: Journal<JournalEntry> = {
+    async *follow() {
+      for (const at of [0, 1000, 4000, 20_000]) {
+        if (at > 5000) await clock.advance(5000 - clock.elapsed())
+        await clock.advance(at - clock.elapsed())
+        yield { entries: [entry(AGENT_STARTED_AT + at)], unreadable: 0, gap: false }
+      }
+    },
+  }
+  const { readBatches, total, clock } = createFollower({
+    journal,
+    checkpoint: {
+      ...checkpoint,
+      save: async (value) => {
+        const { cursor } = z.object({ cursor: z.string() }).parse(value)
+        steps.push(`${clock.elapsed()}: ${cursor.slice(2)}, ${total(COUNTED) ?? 0} counted`)
+        return checkpoint.save(value)
+      },
+    },
+  })
+  await readBatches(4)
+  expect(steps).toEqual(['0: 1000000, 0 counted', '5000: 1004000, 1 counted', '20000: 1020000, 3 counted'])
+  expect(total(COUNTED)).toBe(4)
 })
 
 test('while the disk does not answer, counts are exported after the timeout', async () => {

@@ -4,6 +4,7 @@ import type { Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
+import { second } from '../../core/units.ts'
 import { createLineJoiner, type JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
@@ -55,9 +56,13 @@ interface FollowState {
   readonly startedAt: number
 }
 
+/** A file has kilobytes, and a log has new lines all the time. Longer would delay the counts, which are saved first. */
+const SAVE_EVERY_MS = 5 * second
+
 /**
  * Follows the journal for a consumer, across restarts of the follower and of the agent. Cursor, counts and snapshot are
- * saved together before the counts are exported, so that each entry is counted once even if the agent is killed.
+ * saved together before the counts are exported, so that each entry is counted once even if the agent is killed. They
+ * are saved at once if the last time is long ago, and when the follower ends.
  */
 export const createJournalFollower = (
   { journal, checkpoint, counts, recorder }: JournalDependencies,
@@ -71,6 +76,8 @@ export const createJournalFollower = (
   let isConnected = false
   let hasNews = false
   let isSaving = false
+  /** The start of the last save, by `clock.elapsed()`. */
+  let savedAt = Number.NEGATIVE_INFINITY
   let lastSaved = Promise.resolve()
 
   const connect = (): void => {
@@ -122,15 +129,19 @@ export const createJournalFollower = (
     return { lastEntryAt: isAhead ? null : lastEntryAt }
   }
 
-  /** Until nothing is new. A disk that does not answer delays the counts by one timeout. */
-  const saveAndExport = async (context: Context): Promise<void> => {
+  /** Until nothing is new; `signal` ends the wait. A disk that does not answer delays the counts by one timeout. */
+  const saveAndExport = async ({ clock, signal }: Context): Promise<void> => {
     isSaving = true
-    while (hasNews && current?.cursor !== undefined && !joiner.isWaiting) {
+    while (hasNews) {
+      const wait = savedAt + SAVE_EVERY_MS - clock.elapsed()
+      if (wait > 0) await clock.sleep(wait, signal)
+      if (current?.cursor === undefined || joiner.isWaiting) break
+      savedAt = clock.elapsed()
       hasNews = false
       const exportCounts = counts.take()
       const { match, cursor } = current
       const state = { match, cursor, at: lastEntryAt ?? 0, counts: counts.snapshot(), memory: consumer.snapshot() }
-      await endsWithin(context.clock, timing.timeout, saveCursor(checkpoint, state))
+      await endsWithin(clock, timing.timeout, saveCursor(checkpoint, state))
       exportCounts()
     }
     isSaving = false
@@ -142,6 +153,7 @@ export const createJournalFollower = (
     recorder.count('chain_agent_journal_restarts_total', current ? 1 : 0, { service })
     // Before the first batch: if the saved position is unusable, the gap is counted without one.
     recorder.count('chain_agent_journal_gaps_total', 0, { service })
+    const ending = new AbortController()
     try {
       while (!context.signal.aborted) {
         const match = await readMatch()
@@ -151,7 +163,7 @@ export const createJournalFollower = (
         const from = state.cursor === undefined ? { newest, lookBack } : { after: state.cursor }
         for await (const batch of journal.follow({ match, start: from, ...timing }, context)) {
           const reading = processBatch(batch, { state, clock: context.clock })
-          if (hasNews && !isSaving) lastSaved = saveAndExport(context)
+          if (hasNews && !isSaving) lastSaved = saveAndExport({ clock: context.clock, signal: ending.signal })
           yield reading
           // The node may be installed, and its name prefix become known, long after the agent was started.
           if (batch.entries.length === 0 && !sameMatch(await readMatch(), match)) break
@@ -165,6 +177,7 @@ export const createJournalFollower = (
       }
       throw error
     } finally {
+      ending.abort()
       await lastSaved
     }
   }
