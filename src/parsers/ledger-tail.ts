@@ -76,6 +76,7 @@ const fields = z.discriminatedUnion('message', [
   // `skipped_block` until v0.10.3
   z.object({ message: z.enum(['timeout', 'skipped_block']), ...common }),
 ])
+const ledgerLine = z.object({ fields })
 const OTHER_LEVELS = ['ERROR', 'WARN', 'DEBUG', 'TRACE']
 const MESSAGES = ['proposed_block', 'finalized_block', 'timeout', 'skipped_block']
 const line = z.object({
@@ -99,7 +100,7 @@ export const parseLedgerLine = (text: string): LedgerEvent | null => {
   const { data: head } = line.safeParse(raw)
   if (!head?.target.endsWith('ledger_tail')) return null
   if (OTHER_LEVELS.includes(head.level) && !MESSAGES.includes(head.fields.message)) return null
-  const { data, error } = z.object({ fields }).safeParse(raw)
+  const { data, error } = ledgerLine.safeParse(raw)
   if (!data) throw new ParseError(WHAT, expectation(error), text)
   return eventOf(data.fields, head)
 }

@@ -50,19 +50,20 @@ export const parseRpcQuantity = (text: string): bigint => {
   return data
 }
 
+const string = z.string()
+
 /** A string result, as returned by web3_clientVersion and net_version. Throws a ParseError. */
 export const parseRpcText = (text: string): string => {
-  const { data } = z.string().safeParse(parseRpcResult(text))
+  const { data } = string.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a string', text)
   return plainText(data, LIMITS.text.label)
 }
 
+const hexBytes = z.string().regex(/^0x(?:[0-9a-fA-F]{2})*$/)
+
 /** The return value of a contract call, as hex digits without 0x. Throws a ParseError. */
 export const parseRpcBytes = (text: string): string => {
-  const { data } = z
-    .string()
-    .regex(/^0x(?:[0-9a-fA-F]{2})*$/)
-    .safeParse(parseRpcResult(text))
+  const { data } = hexBytes.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'bytes as hex digits', text)
   return data.slice(2).toLowerCase()
 }
@@ -74,10 +75,11 @@ export interface Block {
 }
 
 const block = z.object({ number: quantity, timestamp: quantity })
+const blockOrNull = block.nullable()
 
 /** Height and timestamp of a block; null if the node does not have it. Throws a ParseError. */
 export const parseRpcBlock = (text: string): Block | null => {
-  const { data } = block.nullable().safeParse(parseRpcResult(text))
+  const { data } = blockOrNull.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a block with number and timestamp', text)
   return data
 }
@@ -87,34 +89,36 @@ const hash = z
   .regex(/^0x[0-9a-fA-F]{64}$/)
   .transform((text) => text.toLowerCase())
 
-const header = z.object({ number: quantity, hash, parentHash: hash, stateRoot: hash.nullish() })
+const header = z.object({ number: quantity, hash, parentHash: hash, stateRoot: hash.nullish() }).nullable()
 
 /** Hash, hash of the parent and state root of a block, in lower case; null if the node does not have it. Throws a ParseError. */
-export const parseRpcHeader = (text: string): z.output<typeof header> | null => {
-  const { data } = header.nullable().safeParse(parseRpcResult(text))
+export const parseRpcHeader = (text: string): z.output<typeof header> => {
+  const { data } = header.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a block with number, hash and parentHash', text)
   return data
 }
 
-const hashed = z.object({ hash })
+const hashed = z.object({ hash }).nullable()
 
 /** The hash of a block in lower case; null if the node does not have the block. Throws a ParseError. */
 export const parseRpcBlockHash = (text: string): string | null => {
-  const { data } = hashed.nullable().safeParse(parseRpcResult(text))
+  const { data } = hashed.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a block with a hash', text)
   return data?.hash ?? null
 }
 
-const proposed = z.object({
-  miner: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/)
-    .transform((text) => text.toLowerCase()),
-})
+const proposed = z
+  .object({
+    miner: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{40}$/)
+      .transform((text) => text.toLowerCase()),
+  })
+  .nullable()
 
 /** The beneficiary of a block in lower case; null if the node does not have the block. Throws a ParseError. */
 export const parseRpcBeneficiary = (text: string): string | null => {
-  const { data } = proposed.nullable().safeParse(parseRpcResult(text))
+  const { data } = proposed.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a block with a miner', text)
   return data?.miner ?? null
 }
@@ -149,6 +153,7 @@ export const parseRpcResponse = (text: string) => {
 }
 
 const HEIGHT = "the query service's height"
+const heightResponse = z.object({ height: z.int().nonnegative() })
 
 /**
  * The height in the response to GET /height. Throws a ParseError, also for null, which a service without a height
@@ -157,7 +162,7 @@ const HEIGHT = "the query service's height"
 export const parseHeight = (text: string): bigint => {
   const value = parseJson(HEIGHT, text)
   throwReportedError(value, text)
-  const { data } = z.object({ height: z.int().nonnegative() }).safeParse(value)
+  const { data } = heightResponse.safeParse(value)
   if (!data) throw new ParseError(HEIGHT, '{"height": N}', text)
   return BigInt(data.height)
 }
