@@ -2,6 +2,7 @@ import type { ServerOptions } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
+import { type Clock, systemClock } from '../core/clock.ts'
 import { asError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { sanitize } from '../core/redaction/redact.ts'
@@ -36,7 +37,7 @@ export interface Routes {
 const compress = promisify(gzip)
 
 /** Serves /metrics, /-/healthy and /-/ready, and added routes. */
-export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
+export const createRoutes = (view: MonitoringView, texts: RouteTexts, clock: Clock = systemClock): Routes => {
   const app = express()
     .disable('x-powered-by')
     .disable('etag')
@@ -57,12 +58,17 @@ export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes =>
       response.status(405).set('Allow', 'GET, HEAD').type('text').send('Only GET and HEAD.\n')
     })
   }
-  const plain = shared(async () => Buffer.from(await view.metrics()))
-  // Level 1 costs less than sending the plain body does.
-  const compressed = shared(async () => compress(await plain(), { level: 1 }))
+  const plain = shared(async () => Buffer.from(await view.metrics()), { clock, keptMs: RENDERED_FOR_MS })
+  const compressed = new WeakMap<Buffer, Promise<Buffer>>()
+  const compressedOf = (body: Buffer): Promise<Buffer> => {
+    // Level 1 costs less than sending the plain body does.
+    const made = compressed.get(body) ?? compress(body, { level: 1 })
+    compressed.set(body, made)
+    return made
+  }
   add('/metrics', async (request, response) => {
     const isPlain = request.acceptsEncodings('gzip') !== 'gzip'
-    const body = await (isPlain ? plain() : compressed())
+    const body = isPlain ? await plain() : await compressedOf(await plain())
     response.set({ 'Content-Type': view.contentType, Vary: 'Accept-Encoding' })
     if (!isPlain) response.set('Content-Encoding', 'gzip')
     response.send(body)
@@ -111,14 +117,27 @@ export const rejectAsText: Reject = ({ status, message, headers }, _request, res
   response.end(`${message.charAt(0).toUpperCase()}${message.slice(1)}.\n`)
 }
 
-/** All calls while one is in progress get its result. */
-const shared = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let current: Promise<T> | undefined
+/** All who ask within this time get one rendering, in milliseconds. Prometheus asks every few seconds. */
+const RENDERED_FOR_MS = 250
+
+/** All calls while one is in progress, or until `keptMs` after its start, get its result. */
+const shared = <T>(
+  make: () => Promise<T>,
+  { clock = systemClock, keptMs = 0 }: { readonly clock?: Clock; readonly keptMs?: number } = {},
+): (() => Promise<T>) => {
+  let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
   return () => {
-    current ??= make().finally(() => {
+    const now = clock.elapsed()
+    if (current && (!current.isDone || now - current.startedAt < keptMs)) return current.made
+    const next = { made: make(), startedAt: now, isDone: false }
+    current = next
+    const end = (): void => {
+      next.isDone = true
+    }
+    next.made.then(end, () => {
       current = undefined
     })
-    return current
+    return next.made
   }
 }
 
