@@ -1,13 +1,13 @@
 import { COLLECTORS } from './collectors/index.ts'
 import { type MetricDefinition, metricsOf } from './core/metric.ts'
-import { agent, health, reload } from './domain/agent-metrics.ts'
+import { agent, health, ofProcess } from './domain/agent-metrics.ts'
 import { queryService, serviceMetrics } from '../query/service/metrics.ts'
 
 /**
  * The catalogue: every metric, by the collector or the part of the agent that exports it. /metrics and docs/reference/metrics.md
  * are generated from it; dashboards and alerts are checked against it.
  */
-export const chapters = { ...COLLECTORS, health, agent, reload, queryService }
+export const chapters = { ...COLLECTORS, health, agent, ofProcess, queryService }
 
 type MetricsOf<Chapters> = {
   [Name in keyof Chapters]: Chapters[Name] extends { readonly metrics: infer Metrics } ? Metrics : never
@@ -22,6 +22,6 @@ declare module './core/metric.ts' {
 }
 
 /** The metrics of the agent. */
-export const agentMetrics = metricsOf([...Object.values(COLLECTORS), health, agent, reload])
+export const agentMetrics = metricsOf([...Object.values(COLLECTORS), health, agent, ofProcess])
 
 export const metrics: Readonly<Record<string, MetricDefinition>> = { ...agentMetrics, ...serviceMetrics }

@@ -1,5 +1,5 @@
 import { counter, externalCounter, gauge, histogram, metricsOf, open } from '../../src/core/metric.ts'
-import { reload } from '../../src/domain/agent-metrics.ts'
+import { ofProcess } from '../../src/domain/agent-metrics.ts'
 
 /** What the ingest is doing. */
 export const INGEST_PHASES = ['starting', 'backfill', 'tail', 'waiting', 'incomplete', 'stopped'] as const
@@ -69,4 +69,4 @@ export const queryService = {
 } as const
 
 /** Every metric that this process exports. */
-export const serviceMetrics = metricsOf([queryService, reload])
+export const serviceMetrics = metricsOf([queryService, ofProcess])

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { changedKeys } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, watchEventLoop } from '../core/clock.ts'
 import type { Board, Change } from '../core/board.ts'
 import { asError } from '../core/errors.ts'
 import { type NewEvent, type Severity, severityOf, toNewEvent } from '../domain/event.ts'
@@ -68,12 +68,12 @@ const STALENESS_INTERVAL = 5000
 
 /** Creates and starts the agent. Throws a ConfigError or, if it cannot listen, a SourceError. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
-  const { config, clock, log, path } = options
+  const { config, clock, log, path, ownsProcess = true } = options
   const exec = options.exec ?? createExec({ clock, path })
   const stopping = new AbortController()
   const reloader = createReloader({ clock, log, program: 'agent' })
   const state = createState(config, log)
-  const node = await watchNode({ ...options, exec, reloader, state })
+  const node = await watchNode({ ...options, ownsProcess, exec, reloader, state })
   const collectors = node.offer(config)
   const web = await startWeb({ config: config.web, clock, log, reloader })
   const server = await serve(node.view, config.listen, web)
@@ -87,6 +87,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     checkStaleness(node.board, clock, stopping.signal),
     node.runHealth(stopping.signal),
     web.watch(stopping.signal),
+    ...(ownsProcess ? [watchEventLoop({ clock, signal: stopping.signal }, node.observeEventLoop)] : []),
   ]
   const apply = createApply({ config, log, run: (next) => supervisor.run(node.offer(next)) })
 
@@ -145,6 +146,7 @@ const createState = ({ state: { directory }, events: { keep } }: Config, log: Lo
 }
 
 interface NodeWatchOptions extends AgentOptions {
+  readonly ownsProcess: boolean
   readonly exec: Exec
   readonly reloader: Reloader
   readonly state: ReturnType<typeof createState>
@@ -163,7 +165,6 @@ const watchNode = async (options: NodeWatchOptions) => {
     ...options,
     ask: options.ask ?? createHttpClient(clock),
     checkpoints,
-    ownsProcess: options.ownsProcess ?? true,
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
     complain: (message) => {
       log.error(message)
@@ -234,7 +235,16 @@ const watchNode = async (options: NodeWatchOptions) => {
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
   }
-  return { board, offer, startedAt, view, runHealth: (signal: AbortSignal) => health.run(measured, signal) }
+  return {
+    board,
+    offer,
+    startedAt,
+    view,
+    runHealth: (signal: AbortSignal) => health.run(measured, signal),
+    observeEventLoop: (seconds: number): void => {
+      exposition.recorder.observe('chain_agent_event_loop_delay_seconds', seconds)
+    },
+  }
 }
 
 const checkStaleness = async (board: Board, clock: Clock, signal: AbortSignal): Promise<void> => {

@@ -98,8 +98,9 @@ export class Board {
       }
       const { at, value } = outcome
       entry.due = nextDue()
-      // Computed when requested: a follower may report thousands of times between two scrapes.
-      entry.lastSuccess = { at, value, samples: () => collector.samples(value) }
+      // Computed when requested, and once: a follower may report thousands of times between two scrapes.
+      let samples: readonly Sample[] | undefined
+      entry.lastSuccess = { at, value, samples: () => (samples ??= collector.samples(value)) }
       this.#change(entry, { subject: undefined, to: 'working', at })
       const warnings = collector.warnings?.(value) ?? []
       for (const [subject, state] of Object.entries(collector.states(value))) {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SourceError } from './errors.ts'
-import { renderDuration } from './units.ts'
+import { renderDuration, second } from './units.ts'
 
 /** The only source of time. Tests pass a clock that they control. */
 export interface Clock {
@@ -55,6 +55,17 @@ export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve)
   })
+
+const EVENT_LOOP_INTERVAL_MS = 100
+
+/** Observes how late a timer is, in seconds, until the signal aborts: the delay of the event loop of this process. */
+export const watchEventLoop = async ({ clock, signal }: Context, observe: (seconds: number) => void): Promise<void> => {
+  while (!signal.aborted) {
+    const due = clock.elapsed() + EVENT_LOOP_INTERVAL_MS
+    await clock.sleep(EVENT_LOOP_INTERVAL_MS, signal)
+    if (!signal.aborted) observe(Math.max(0, clock.elapsed() - due) / second)
+  }
+}
 
 /** Whether `work` ends within this time; if it fails, throws its error. */
 export const endsWithin = async (clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> => {

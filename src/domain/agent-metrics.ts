@@ -1,6 +1,6 @@
 import { FINDING_SEVERITIES, HEALTH_STATES } from './health.ts'
 import { FAILURE_KINDS } from '../core/errors.ts'
-import { counter, externalCounter, gauge, open } from '../core/metric.ts'
+import { counter, externalCounter, gauge, histogram, open } from '../core/metric.ts'
 
 export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
 
@@ -77,11 +77,18 @@ export const health = {
   },
 } as const
 
-/** The metrics of configuration reloads, of the agent and of the query service. */
-export const reload = {
+/** The metrics of a process, of the agent and of the query service. */
+export const ofProcess = {
   introduction:
-    'Configuration reloads of the agent and of the query service. Each process reads its configuration at start-up and on SIGHUP (`systemctl reload`).',
+    'The process, of the agent and of the query service. Each reads its configuration at start-up and on SIGHUP (`systemctl reload`).',
   metrics: {
+    chain_agent_event_loop_delay_seconds: {
+      ...histogram(
+        'How late a timer of 100 ms was, in seconds: the delay of everything that the process does.',
+        [0.01, 0.1, 0.5, 1.5],
+      ),
+      noScenario: 'a property of the process, not of the node; test/core blocks it',
+    },
     chain_agent_config_last_reload_successful: {
       ...gauge('Whether the last attempt to load the configuration succeeded.'),
       noScenario: 'no scenario changes the configuration',

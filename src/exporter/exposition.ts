@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { MetricDefinition, Recorder, Sample } from '../core/metric.ts'
 
 /** The metrics in the Prometheus text format, and their media type. */
@@ -19,7 +19,8 @@ export interface ExposedValue {
 
 /**
  * Default metrics of prom-client that are excluded: gauges named like counters, which `promtool check metrics` rejects,
- * and metrics with many series that are rarely needed: heap spaces, garbage collection, handles by kind.
+ * metrics with many series that are rarely needed: heap spaces, garbage collection, handles by kind; and the delay of the
+ * event loop, which prom-client resets at each collection, so that a scrape misses what an evaluation of the rules took.
  */
 const EXCLUDED_METRICS = [
   'nodejs_active_handles_total',
@@ -28,6 +29,9 @@ const EXCLUDED_METRICS = [
   'nodejs_active_handles',
   'nodejs_active_requests',
   'nodejs_active_resources',
+  ...['', 'min_', 'max_', 'mean_', 'stddev_', 'p50_', 'p90_', 'p99_'].map(
+    (part) => `nodejs_eventloop_lag_${part}seconds`,
+  ),
   'nodejs_gc_duration_seconds',
   'nodejs_heap_space_size_total_bytes',
   'nodejs_heap_space_size_used_bytes',
@@ -41,40 +45,40 @@ interface ExpositionOptions {
   readonly catalogue: Readonly<Record<string, MetricDefinition>>
 }
 
+/** prom-client measures the event loop this often, in milliseconds, although nothing exports it: as rarely as it can. */
+const NEVER = 2 ** 31 - 1
+
 /**
- * Creates the metrics of the catalogue in prom-client, which only this file imports. `complain` is called for duplicate
- * series.
+ * Renders samples, and counters and histograms of prom-client, which only this file imports. Samples come as complete
+ * lists, for which prom-client has no use: it would only be set and cleared. `complain` is called for duplicate series.
  */
 export const createExposition = (
   complain: (message: string) => void,
   { ownsProcess = true, catalogue }: ExpositionOptions,
 ): Exposition => {
   const registry = new Registry()
-  if (ownsProcess) collectDefaultMetrics({ register: registry })
+  if (ownsProcess) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER })
   for (const name of EXCLUDED_METRICS) registry.removeSingleMetric(name)
 
-  const values = new Map<string, { readonly metric: Value; readonly labelNames: readonly string[] }>()
+  const heads = new Map<string, string>()
   const counters = new Map<string, Counter>()
   const histograms = new Map<string, Histogram>()
   for (const [name, definition] of Object.entries(catalogue)) {
     const options = optionsOf(name, definition, registry)
     if (definition.type === 'histogram') histograms.set(name, clear(new Histogram(options), options))
     else if (definition.type === 'counter') counters.set(name, clear(new Counter(options), options))
-    else if (definition.type === 'external counter')
-      values.set(name, { metric: clear(new Counter(options), options), ...options })
-    else values.set(name, { metric: clear(new Gauge(options), options), ...options })
+    else heads.set(name, headOf(name, definition))
   }
 
-  const set = (samples: Iterable<Sample>): void => {
-    for (const value of values.values()) clear(value.metric, value)
-    const seen = new Set<string>()
-    for (const { name, labels, value } of samples) {
-      const key = `${name}${JSON.stringify(labels)}`
-      // Two readings of one series would be summed to a value that was never read.
-      if (seen.has(key)) complain(`two readings have the series ${key}; the first is exported`)
-      else values.get(name)?.metric.inc(labels, value)
-      seen.add(key)
+  /** The samples by series, such as `up{job="a"}`. Two readings of one series have no sum that was ever read. */
+  const bySeries = (samples: Iterable<Sample>): ReadonlyMap<string, Sample> => {
+    const found = new Map<string, Sample>()
+    for (const one of samples) {
+      const series = seriesOf(one)
+      if (found.has(series)) complain(`two readings have the series ${series}; the first is exported`)
+      else found.set(series, one)
     }
+    return found
   }
 
   return {
@@ -85,29 +89,48 @@ export const createExposition = (
       observe: (name, seconds, ...[labels]) => histograms.get(name)?.observe({ ...labels }, seconds),
     },
     // Synchronous up to the collection, so that concurrent scrapes each see a consistent state.
-    render: (samples) => {
-      set(samples)
-      return registry.metrics()
+    render: async (samples) => {
+      const texts = new Map(heads)
+      for (const [series, { name, value }] of bySeries(samples)) {
+        const text = texts.get(name)
+        if (text !== undefined) texts.set(name, `${text}${series} ${value}\n`)
+      }
+      return [...texts.values(), await registry.metrics()].join('\n')
     },
     values: async (samples) => {
-      set(samples)
-      return (await registry.getMetricsAsJSON()).flatMap((metric) => {
-        const all: readonly { metricName?: string; labels: Partial<Record<string, string | number>>; value: number }[] =
-          metric.values
-        return all.map(({ metricName = metric.name, labels, value }) => ({
-          name: metricName,
-          labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)])),
-          value,
-        }))
-      })
+      const read = [...bySeries(samples).values()].filter(({ name }) => heads.has(name))
+      return [...read, ...(await registry.getMetricsAsJSON()).flatMap(valuesOf)]
     },
   }
 }
 
-type Value = Counter | Gauge
+type CollectedMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]
 
-/** prom-client exports a metric without labels as 0 before it is set, and after `reset`. Unknown must be absent. */
-const clear = <Metric extends Value | Histogram>(
+const valuesOf = (metric: CollectedMetric): readonly ExposedValue[] => {
+  const all: readonly { metricName?: string; labels: Partial<Record<string, string | number>>; value: number }[] =
+    metric.values
+  return all.map(({ metricName = metric.name, labels, value }) => ({
+    name: metricName,
+    labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)])),
+    value,
+  }))
+}
+
+const headOf = (name: string, { help, type }: MetricDefinition): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type === 'external counter' ? 'counter' : type}\n`
+
+const seriesOf = ({ name, labels }: Sample): string => {
+  let text = ''
+  for (const label in labels) text += `${text === '' ? '{' : ','}${label}="${escapeLabel(labels[label] ?? '')}"`
+  return text === '' ? name : `${name}${text}}`
+}
+
+/** Most values need no escape. */
+const escapeLabel = (value: string): string =>
+  /[\\"\n]/.test(value) ? value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n') : value
+
+/** prom-client exports a metric without labels as 0 before it is set. Unknown must be absent. */
+const clear = <Metric extends Counter | Histogram>(
   metric: Metric,
   { labelNames }: { readonly labelNames: readonly string[] },
 ): Metric => {

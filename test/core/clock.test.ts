@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { linkAbort } from '../../src/core/clock.ts'
+import { linkAbort, watchEventLoop } from '../../src/core/clock.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 test('a linked signal aborts with its parent, with the same reason', () => {
   const parent = new AbortController()
@@ -8,6 +9,19 @@ test('a linked signal aborts with its parent, with the same reason', () => {
   expect(signal.aborted).toBe(false)
   parent.abort('stopped')
   expect([signal.aborted, signal.reason]).toEqual([true, 'stopped'])
+})
+
+test('the delay of the event loop is the time after 100 ms at which a timer of 100 ms fires', async () => {
+  const clock = manualClock()
+  const stop = new AbortController()
+  const delays: number[] = []
+  const watching = watchEventLoop({ clock, signal: stop.signal }, (seconds) => delays.push(seconds))
+  await clock.advance(100)
+  await clock.advance(350)
+  await clock.advance(99)
+  stop.abort()
+  await watching
+  expect(delays).toEqual([0, 0.25])
 })
 
 test('linked to a signal that is already aborted, it is aborted', () => {

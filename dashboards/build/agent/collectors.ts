@@ -5,7 +5,7 @@ import { INHIBITED, whileScraped } from '../node-state.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { tile } from '../panels/tile.ts'
-import { highest } from '../promql.ts'
+import { highest, quantile } from '../promql.ts'
 import { NONE, UP, type ValueLabels } from '../value-labels.ts'
 
 const AGENTS = 'Agents'
@@ -290,7 +290,7 @@ export const collectors: Row = {
       unit: 's',
       width: 8,
       min: 0,
-      lines: [{ expr: highest('max by (job, instance) (nodejs_eventloop_lag_p99_seconds)'), legend: '{{instance}}' }],
+      lines: [{ expr: highest(quantile(0.99, 'chain_agent_event_loop_delay_seconds')), legend: '{{instance}}' }],
     }),
   ],
 }

@@ -1,6 +1,6 @@
 import type { ConfigurationReader } from '../../../src/config/load.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { type Clock, endsWithin, waitForAbort } from '../../../src/core/clock.ts'
+import { type Clock, endsWithin, waitForAbort, watchEventLoop } from '../../../src/core/clock.ts'
 import { SourceError } from '../../../src/core/errors.ts'
 import { version } from '../../../src/core/package.ts'
 import { createMemoizeLast, createReloader, type Reloaded } from '../../../src/core/reload.ts'
@@ -138,11 +138,16 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
   web.warnIfExposed(metricsListen)
 
   const stop = new AbortController()
-  const watching = web.watch(stop.signal)
+  const watching = [
+    web.watch(stop.signal),
+    watchEventLoop({ clock, signal: stop.signal }, (seconds) => {
+      exposition.recorder.observe('chain_agent_event_loop_delay_seconds', seconds)
+    }),
+  ]
   const running = service.run(stop.signal)
   const end = async (): Promise<void> => {
     stop.abort()
-    await Promise.all([drain(api, clock), running.catch(() => undefined), watching, reloader.stop()])
+    await Promise.all([drain(api, clock), running.catch(() => undefined), ...watching, reloader.stop()])
     await service.close()
     await operations.close()
   }

@@ -129,8 +129,9 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   to.total('chain_agent_heartbeats_total', 0, { result: 'failed' })
 }
 
-/** The default metrics of prom-client. */
+/** The event loop, and the default metrics of prom-client. */
 const recordProcess = (to: Recorder, moment: NodeState): void => {
+  to.observe('chain_agent_event_loop_delay_seconds', { perSecond: 10, median: 0.002 })
   to.other('process_start_time_seconds', moment.agentSince)
   to.otherTotal('process_cpu_user_seconds_total', 0.03)
   to.otherTotal('process_cpu_system_seconds_total', 0.01)
@@ -141,14 +142,6 @@ const recordProcess = (to: Recorder, moment: NodeState): void => {
     process_heap_bytes: 181e6,
     process_open_fds: 42,
     process_max_fds: 20_000,
-    nodejs_eventloop_lag_seconds: 0.003,
-    nodejs_eventloop_lag_min_seconds: 0.002,
-    nodejs_eventloop_lag_max_seconds: 0.024,
-    nodejs_eventloop_lag_mean_seconds: 0.0104,
-    nodejs_eventloop_lag_stddev_seconds: 0.0017,
-    nodejs_eventloop_lag_p50_seconds: 0.0102,
-    nodejs_eventloop_lag_p90_seconds: 0.0107,
-    nodejs_eventloop_lag_p99_seconds: 0.0176,
     nodejs_heap_size_total_bytes: 49.9e6,
     nodejs_heap_size_used_bytes: 30.3e6,
     nodejs_external_memory_bytes: 5e6,
