@@ -37,8 +37,9 @@ await build({
   platform: 'node',
   // Native addons, and only for those who run a query service.
   external: ['@clickhouse/client', '@duckdb/node-api'],
-  // express.raw, the only body parser in use, decodes no text: half a megabyte of character tables is left out.
-  resolve: { alias: { 'iconv-lite': false } },
+  // Loaded by packages, and used by nothing that we use of them: the only body parser in use is express.raw, which decodes
+  // no text and no form, and prom-client needs spans for exemplars only.
+  resolve: { alias: { 'iconv-lite': false, qs: false, '@opentelemetry/api': false } },
   transform: { define: { BUILD_REVISION: JSON.stringify(revision()) } },
   plugins: [licences],
   output: {

@@ -1,4 +1,13 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
+import Histogram from 'prom-client/lib/histogram.js'
+import heapSizeAndUsed from 'prom-client/lib/metrics/heapSizeAndUsed.js'
+import osMemoryHeap from 'prom-client/lib/metrics/osMemoryHeap.js'
+import processCpuTotal from 'prom-client/lib/metrics/processCpuTotal.js'
+import processMaxFileDescriptors from 'prom-client/lib/metrics/processMaxFileDescriptors.js'
+import processOpenFileDescriptors from 'prom-client/lib/metrics/processOpenFileDescriptors.js'
+import processStartTime from 'prom-client/lib/metrics/processStartTime.js'
+import version from 'prom-client/lib/metrics/version.js'
+import Registry from 'prom-client/lib/registry.js'
 import type { MetricDefinition, Recorder, Sample } from '../core/metric.ts'
 
 /** The metrics in the Prometheus text format, and their media type. */
@@ -18,24 +27,18 @@ export interface ExposedValue {
 }
 
 /**
- * Default metrics of prom-client that are excluded: gauges named like counters, which `promtool check metrics` rejects,
- * metrics with many series that are rarely needed: heap spaces, garbage collection, handles by kind; and the delay of the
+ * The default metrics of prom-client that are exported. The others are gauges named like counters, which `promtool check
+ * metrics` rejects; series that are rarely needed: heap spaces, garbage collection, handles by kind; and the delay of the
  * event loop, which prom-client resets at each collection, so that a scrape misses what an evaluation of the rules took.
  */
-const EXCLUDED_METRICS = [
-  'nodejs_active_handles_total',
-  'nodejs_active_requests_total',
-  'nodejs_active_resources_total',
-  'nodejs_active_handles',
-  'nodejs_active_requests',
-  'nodejs_active_resources',
-  ...['', 'min_', 'max_', 'mean_', 'stddev_', 'p50_', 'p90_', 'p99_'].map(
-    (part) => `nodejs_eventloop_lag_${part}seconds`,
-  ),
-  'nodejs_gc_duration_seconds',
-  'nodejs_heap_space_size_total_bytes',
-  'nodejs_heap_space_size_used_bytes',
-  'nodejs_heap_space_size_available_bytes',
+const OF_PROCESS = [
+  processCpuTotal,
+  processStartTime,
+  osMemoryHeap,
+  processOpenFileDescriptors,
+  processMaxFileDescriptors,
+  heapSizeAndUsed,
+  version,
 ]
 
 interface ExpositionOptions {
@@ -44,9 +47,6 @@ interface ExpositionOptions {
   /** The metrics that the process exports: those of the agent, or of a service. */
   readonly catalogue: Readonly<Record<string, MetricDefinition>>
 }
-
-/** prom-client measures the event loop this often, in milliseconds, although nothing exports it: as rarely as it can. */
-const NEVER = 2 ** 31 - 1
 
 /**
  * Renders samples, and counters and histograms of prom-client, which only this file imports. Samples come as complete
@@ -57,8 +57,7 @@ export const createExposition = (
   { ownsProcess = true, catalogue }: ExpositionOptions,
 ): Exposition => {
   const registry = new Registry()
-  if (ownsProcess) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER })
-  for (const name of EXCLUDED_METRICS) registry.removeSingleMetric(name)
+  if (ownsProcess) for (const register of OF_PROCESS) register(registry)
 
   const heads = new Map<string, string>()
   const counters = new Map<string, Counter>()
