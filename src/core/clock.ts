@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { SourceError } from './errors.ts'
 import { renderDuration, second } from './units.ts'
 
@@ -16,15 +15,27 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: async (ms, signal) => {
-    await delay(ms, undefined, { signal }).catch(() => undefined)
-  },
+  // Not that of node:timers/promises, which rejects when the signal aborts: an error costs more than a timer.
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      signal.addEventListener('abort', end)
+      if (signal.aborted) end()
+    }),
 }
 
 export interface Context {
   readonly clock: Clock
   readonly signal: AbortSignal
 }
+
+/** Why a signal aborts whose work has ended. Without a reason each `abort` creates an error with its stack. */
+const ENDED = new Error('the work has ended')
 
 /**
  * A signal that aborts together with `parent`, or by `abort`. Call `abort` when the work has ended: it also removes the
@@ -36,7 +47,7 @@ export const linkAbort = (parent: AbortSignal): { readonly signal: AbortSignal; 
   setMaxListeners(0, controller.signal)
   const abort = (): void => {
     parent.removeEventListener('abort', abort)
-    controller.abort(parent.reason)
+    controller.abort(parent.aborted ? parent.reason : ENDED)
   }
   parent.addEventListener('abort', abort)
   if (parent.aborted) abort()

@@ -70,12 +70,27 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 /** JSON as unknown data; undefined for a text that is not JSON, or exceeds a limit. */
 export const tryJson = (json: string | Buffer, limits: JsonLimits = LIMITS.json): unknown => {
-  if (exceededLimit(typeof json === 'string' ? Buffer.from(json) : json, limits) !== undefined) return undefined
+  if (!(typeof json === 'string' && isSmall(json, limits))) {
+    if (exceededLimit(typeof json === 'string' ? Buffer.from(json) : json, limits) !== undefined) return undefined
+  }
   try {
     return JSON.parse(json.toString())
   } catch {
     return undefined
   }
+}
+
+/** Whether the text is too short to exceed a limit: a line of a log, of which there are thousands a second. */
+const isSmall = (text: string, { depth, values }: JsonLimits): boolean => {
+  if (text.length >= values) return false
+  let brackets = 0
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      brackets += 1
+      if (brackets > depth) return false
+    }
+  }
+  return true
 }
 
 /**

@@ -21,11 +21,7 @@ export interface JournalEntry {
 /** Parses one line of `journalctl -o json`. Throws a ParseError. */
 export const parseJournalEntry = (line: string): JournalEntry => {
   const raw = parseObject(line)
-  const fields: Record<string, string> = {}
-  for (const [name, value] of Object.entries(raw)) {
-    const text = decode(value)
-    if (text !== null) fields[name] = text
-  }
+  const fields = isOfTexts(raw) ? raw : decodedFields(raw)
   const cursor = fields['__CURSOR']
   const micros = fields['__REALTIME_TIMESTAMP'] ?? ''
   if (cursor === undefined || !/^\d{1,17}$/.test(micros)) {
@@ -56,6 +52,20 @@ const parseObject = (line: string): object => {
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
   throw new ParseError('an entry of the journal', 'one JSON object on a line', line)
 }
+
+/** As almost all entries are. */
+const isOfTexts = (raw: object): raw is Readonly<Record<string, string>> => {
+  for (const value of Object.values(raw)) if (typeof value !== 'string') return false
+  return true
+}
+
+const decodedFields = (raw: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(raw).flatMap(([name, value]) => {
+      const text = decode(value)
+      return text === null ? [] : [[name, text]]
+    }),
+  )
 
 /**
  * journalctl prints a field as a string; as null if it is longer than 4096 bytes and `--all` is not set; as an array of

@@ -135,9 +135,9 @@ test('an entry of another unit is not counted', async () => {
 })
 
 // -u also selects the entries of systemd about the unit, which may outlive those of the unit in another file.
-test('reads the oldest entry of the unit itself every minute', async () => {
+test('reads the oldest entry of the unit itself every ten minutes', async () => {
   const { oldestRequests, samples } = await run({
-    batches: [[of('bft', 'x')], [of('bft', 'y')], []],
+    batches: [[of('bft', 'x')], [of('bft', 'y')], ...Array.from({ length: 10 }, () => [])],
   })
   const once = ['bft', 'execution', 'cruft'].map((word) => [`_SYSTEMD_UNIT=zephyr-${word}.service`])
   expect(oldestRequests).toEqual([...once, ...once])
@@ -148,14 +148,15 @@ test('reads the oldest entry of the unit itself every minute', async () => {
   })
 })
 
-test('a service without an entry has no oldest entry; the others have one', async () => {
-  const { samples } = await run({
-    batches: [[of('bft', 'x')], [of('bft', 'y')]],
+test('a service without an entry has no oldest entry; the others have one, and all are read every minute', async () => {
+  const { samples, oldestRequests } = await run({
+    batches: [[of('bft', 'x')], [], []],
     oldest: (unit) =>
       unit.includes('cruft')
         ? Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' }))
         : Promise.resolve(entry(T0 - 5000, '')),
   })
+  expect(oldestRequests).toHaveLength(9)
   expect(samples[`${OLDEST} execution`]).toBe(T0 / 1000 - 5)
   expect(samples).not.toHaveProperty([`${OLDEST} cruft`])
 })
@@ -163,7 +164,7 @@ test('a service without an entry has no oldest entry; the others have one', asyn
 test('a read that hangs does not block the follower, and clears the previous values', async () => {
   let reads = 0
   const { samples, states } = await run({
-    batches: [[of('bft', 'x')], [], [], [], [of('execution', ASSERTION)]],
+    batches: [[of('bft', 'x')], ...Array.from({ length: 11 }, () => []), [of('execution', ASSERTION, T0 + 660_000)]],
     oldest: () => {
       reads += 1
       return reads <= 3 ? Promise.resolve(entry(T0, '')) : new Promise(() => undefined)

@@ -217,7 +217,7 @@ interface ClockCheckOptions {
   readonly timeout: number
 }
 
-/** The clock, from chrony; without chrony from systemd, less often, because each read starts a service. */
+/** The clock, from chrony; without chrony from systemd. A host without it is asked less often: each read starts a service. */
 export const clockCheck = ({ exec, recorder, timeout }: ClockCheckOptions): HostCheck => {
   const unknownValues = createUnknownValues(recorder, 'chrony')
   const systemd = createHostCheck({
@@ -226,12 +226,19 @@ export const clockCheck = ({ exec, recorder, timeout }: ClockCheckOptions): Host
     every: minute,
     read: async ({ signal }) => clockResult(await readSystemd(exec, signal), 'systemd'),
   })
+  /** Until then chrony is not asked again; by `clock.elapsed()`. */
+  let hasNoneUntil = Number.NEGATIVE_INFINITY
   return createHostCheck({
     name: 'clock',
     timeout,
     read: async (context) => {
+      const now = context.clock.elapsed()
+      if (now < hasNoneUntil) return systemd.run(context)
       const tracked = await readChrony(exec, context)
-      if (tracked === null) return systemd.run(context)
+      if (tracked === null) {
+        hasNoneUntil = now + minute
+        return systemd.run(context)
+      }
       const { synchronized, unknownValues: found = [] } = tracked
       unknownValues.add(found)
       if (synchronized !== null) return clockResult(tracked, 'chrony')

@@ -37,16 +37,21 @@ interface Reading extends FollowerReading {
 
 /** One follower for all units. */
 const SERVICE = 'logs'
-/** Intervals between two reads of the oldest entries: one minute by default. */
-const OLDEST_EVERY = 12
+/** Intervals between two reads of the oldest entries: ten minutes by default; one until each service has an entry. */
+const OLDEST_EVERY = 120
+const OLDEST_SOON = 12
 
 /** Known failure messages in the logs of the node's programs. */
 export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
   const { journalDependencies, exec, readOldest, unitNames, units, timing } = options
   const counters = createLogCounters(journalDependencies.counts.recorder, Object.keys(units))
   const canGrep = createGrepSupport(exec)
-  const every = OLDEST_EVERY * timing.interval
-  const oldest = createOldestEntries({ read: readOldest, every, timeout: timing.timeout })
+  const oldest = createOldestEntries({
+    read: readOldest,
+    every: OLDEST_EVERY * timing.interval,
+    soon: OLDEST_SOON * timing.interval,
+    timeout: timing.timeout,
+  })
   let resolvedUnits: ReadonlyMap<string, string> = new Map()
   let services: ReadonlyMap<string, string> = new Map()
 
@@ -101,8 +106,9 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
 
 interface OldestEntriesOptions {
   readonly read: ReadOldestEntry<JournalEntry>
-  /** Interval, and timeout for reading all services: milliseconds. */
+  /** Interval, interval while a service has no entry, and timeout for reading all services: milliseconds. */
   readonly every: number
+  readonly soon: number
   readonly timeout: number
 }
 
@@ -115,7 +121,7 @@ const ifUnreadable = (error: unknown): undefined => {
  * The time of the oldest entry of each service in the journal. It is read independently of the follower, so that a read
  * that hangs does not block it.
  */
-const createOldestEntries = ({ read, every, timeout }: OldestEntriesOptions) => {
+const createOldestEntries = ({ read, every, soon, timeout }: OldestEntriesOptions) => {
   let oldest: ReadonlyMap<string, number> = new Map()
   let isReading = false
   let dueAt = -Infinity
@@ -146,10 +152,11 @@ const createOldestEntries = ({ read, every, timeout }: OldestEntriesOptions) => 
       const now = context.clock.elapsed()
       if (isReading || now < dueAt) return
       isReading = true
-      dueAt = now + every
+      dueAt = now + soon
       void readAll(units, context).then(
         (found) => {
           oldest = found
+          if (units.size > 0 && found.size === units.size) dueAt = now + every
           isReading = false
         },
         (error: unknown) => {
