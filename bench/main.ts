@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { version } from '../src/core/package.ts'
 import { must, run } from '../test/support/programs.ts'
 import { sweepSandboxes } from '../test/support/sandbox.ts'
-import { agent } from './agent.ts'
+import { agent, agentLogs } from './agent.ts'
 import { type Comparison, createCleanup, MAIN, ROOT } from './comparison.ts'
 import { compareRatios, mainRatios, readHistory, type Release, renderHistory } from './history.ts'
 import { ingest } from './ingest/ingest.ts'
@@ -15,7 +15,7 @@ import { startup } from './startup.ts'
 import { store } from './store/store.ts'
 import { decoders, tokens } from './tokens/tokens.ts'
 
-const COMPARISONS: readonly Comparison[] = [startup, agent, journal, tokens, decoders, store, ingest]
+const COMPARISONS: readonly Comparison[] = [startup, agent, agentLogs, journal, tokens, decoders, store, ingest]
 const NAMES = COMPARISONS.map(({ name }) => name)
 const LOGS = 1_000_000
 const DOCUMENT = 'docs/reference/benchmarks.md'
