@@ -1,8 +1,10 @@
+import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../src/core/clock.ts'
+import { LINE_RESULTS } from '../src/domain/agent-metrics.ts'
 import { loadScenario } from '../simulator/scenario/scenario.ts'
-import { createSimulator } from '../simulator/simulator.ts'
+import { createSimulator, type Simulator } from '../simulator/simulator.ts'
 import { debianPackage } from '../test/support/debian.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { freePort } from '../test/support/free-port.ts'
@@ -15,6 +17,9 @@ const SECONDS = 30
 const SCRAPE_EVERY_SECONDS = 5
 const SCRAPES = 100
 const MS_PER_BLOCK = 333
+const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail']
+/** What the agent reads from the journal. */
+const FORMATS = ['consensus-log', 'execution-log', 'ledger-tail']
 
 interface Exporter {
   readonly name: string
@@ -22,44 +27,111 @@ interface Exporter {
   readonly url: string
 }
 
-export const agent: Comparison = {
-  name: 'agent',
-  title: 'The agent on a simulated node',
-  fairness: `Three blocks a second, default intervals, real systemd and journald. The agent and node_exporter (its default collectors) run at the same
-time as units of one systemd, and both are scraped every ${SCRAPE_EVERY_SECONDS} s for ${SECONDS} s. CPU time is systemd's figure of the unit, including children that
-have ended. Memory is the sum of \`smaps_rollup\` of the main process, and of all processes of the unit. Then both are scraped ${SCRAPES} times in
-turns, compressed if the exporter supports it, as for Prometheus; a round has the median time of a scrape, divided by its number of series.`,
+interface AgentSetup extends Pick<Comparison, 'name' | 'title'> {
+  /** What the node writes to the journal. */
+  readonly setting: string
+  readonly startUnits: (node: SandboxedNode, simulator: Simulator, defer: Setup['defer']) => Promise<unknown>
+}
+
+const createComparison = ({ name, title, setting, startUnits }: AgentSetup): Comparison => ({
+  name,
+  title,
+  fairness: `${setting}; default intervals, real systemd and journald. The agent and node_exporter (its default collectors)
+run at the same time as units of one systemd, and both are scraped every ${SCRAPE_EVERY_SECONDS} s for ${SECONDS} s. CPU time is systemd's figure of the unit, including
+children that have ended. Memory is the sum of \`smaps_rollup\` of the main process, and of all processes of the unit; anonymous memory does not
+contain the pages of programs and libraries, which processes share. Then both are scraped ${SCRAPES} times in turns, compressed if the exporter
+supports it, as for Prometheus; a round has the median time of a scrape, divided by its number of series.`,
   open: async ({ folder: directory, defer }) => {
-    const [node, exporters] = await startAll(directory, defer)
-    const readBlocks = async (): Promise<number> =>
-      (await node.look()).value('chain_ledger_seq_num', { event: 'proposed' }) ?? Number.NaN
+    const [node, exporters] = await startAll(directory, defer, startUnits)
+    const read = async () => {
+      const { value } = await node.look()
+      const counts = FORMATS.flatMap((format) =>
+        LINE_RESULTS.map((result) => value('chain_agent_lines_total', { format, result }) ?? 0),
+      )
+      return {
+        blocks: value('chain_ledger_seq_num', { event: 'proposed' }) ?? Number.NaN,
+        lines: counts.reduce((sum, count) => sum + count, 0),
+      }
+    }
     return {
-      programs: exporters.map(({ name }) => name),
+      programs: exporters.map((exporter) => exporter.name),
       round: async () => {
         const units = exporters.map(({ unit }) => unit)
-        const [began, height] = [performance.now(), await readBlocks()]
+        const [began, before] = [performance.now(), await read()]
         const cpu = await cpuSecondsOf(node, units, async () => {
           while (performance.now() - began < SECONDS * 1000) {
             await delay(SCRAPE_EVERY_SECONDS * 1000)
             for (const { url } of exporters) await scrape(url)
           }
         })
-        const percent = 100_000 / (performance.now() - began)
-        const blocks = (await readBlocks()) - height
-        if (!(blocks > 0)) throw new Error(`the agent read ${blocks} blocks; expected about three a second`)
+        const seconds = (performance.now() - began) / 1000
+        const { blocks, lines } = await read()
+        if (!(blocks > before.blocks)) {
+          throw new Error(`the agent read ${blocks - before.blocks} blocks; expected about three a second`)
+        }
         const memory = await Promise.all(units.map(async (unit) => memoryOf(node, unit)))
         const scraped = await scrapeInTurns(exporters)
-        return cpu.map((seconds, index) => ({
-          figures: { 'CPU, % of one core': seconds * percent, ...memory[index], ...scraped[index] },
+        return cpu.map((used, index) => ({
+          figures: {
+            'CPU, % of one core': (used * 100) / seconds,
+            ...memory[index],
+            ...scraped[index],
+            ...(index === 0 && { 'lines read per second': (lines - before.lines) / seconds }),
+          },
         }))
       },
     }
   },
+})
+
+const startNode = async (node: SandboxedNode): Promise<void> => {
+  for (const service of SERVICES) await node.systemctl('start', node.unit(service))
 }
+
+export const agent = createComparison({
+  name: 'agent',
+  title: 'The agent on a simulated node',
+  setting: 'Three blocks a second, of which ledger-tail alone writes lines',
+  startUnits: async (node) => {
+    await startNode(node)
+    await node.ledger.goTo(10_000)
+  },
+})
+
+export const agentLogs = createComparison({
+  name: 'agent-logs',
+  title: 'The agent, with the log lines of all units',
+  setting:
+    'Three blocks a second, and the lines that consensus, execution and ledger-tail write for them at level DEBUG, about 42 a second',
+  startUnits: async (node, simulator, defer) => {
+    const outputs = new Map<string, ReturnType<typeof createWriteStream>>()
+    for (const unit of SERVICES.map(node.unit)) {
+      const pipe = join(node.directory, `${unit}.pipe`)
+      await must('mkfifo', [pipe])
+      await node.writeUnit(`${unit}.d/lines.conf`, `[Service]\nExecStart=\nExecStart=/bin/cat ${pipe}\n`)
+      outputs.set(unit, createWriteStream(pipe))
+    }
+    await startNode(node)
+    const { journal } = simulator.node
+    let next = (journal.read(0).at(-1)?.number ?? 0) + 1
+    const timer = setInterval(() => {
+      for (const { number, fields } of journal.read(next)) {
+        outputs.get(fields['_SYSTEMD_UNIT'] ?? '')?.write(`${fields['MESSAGE']}\n`)
+        next = number + 1
+      }
+    }, 100)
+    defer(async () => {
+      clearInterval(timer)
+      for (const output of outputs.values()) output.destroy()
+      return Promise.resolve()
+    })
+  },
+})
 
 const startAll = async (
   directory: string,
   defer: Setup['defer'],
+  startUnits: AgentSetup['startUnits'],
 ): Promise<readonly [SandboxedNode, readonly Exporter[]]> => {
   const program = join(
     await debianPackage('prometheus-node-exporter').catch((error: unknown) => {
@@ -88,8 +160,7 @@ const startAll = async (
   // Without the scripts that record the calls of tools.
   await node.writeUnit(`${agentUnit}.d/path.conf`, '[Service]\nEnvironment=PATH=/usr/bin:/bin\n')
   await node.writeUnit(peerUnit, `[Service]\nExecStart=${program} --web.listen-address=127.0.0.1:${port}\n`)
-  for (const service of ['bft', 'execution', 'rpc', 'ledger-tail']) await node.systemctl('start', node.unit(service))
-  await node.ledger.goTo(10_000)
+  await startUnits(node, simulator, defer)
   await node.systemctl('start', peerUnit)
   await node.startAgent()
   const [, version = 'unknown'] = /version (\S+)/.exec(await must(program, ['--version'])) ?? []
@@ -135,7 +206,7 @@ export const cpuSecondsOf = async (
 const memoryOf = async (node: SandboxedNode, unit: string): Promise<Readonly<Record<string, number>>> => {
   const script = `main=$(systemctl show -P MainPID ${unit})
     for pid in $main $(cat /sys/fs/cgroup$(systemctl show -P ControlGroup ${unit})/cgroup.procs); do
-      echo $(sed -nE 's/^(Rss|Pss): +([0-9]+) kB$/\\2/p' /proc/$pid/smaps_rollup)
+      echo $(sed -nE 's/^(Rss|Anonymous): +([0-9]+) kB$/\\2/p' /proc/$pid/smaps_rollup)
     done`
   const lines = (await node.exec('sh', ['-c', script])).stdout.trim().split('\n')
   // The first line is the main process, which is in the list of the unit, too.
@@ -143,9 +214,9 @@ const memoryOf = async (node: SandboxedNode, unit: string): Promise<Readonly<Rec
   const sum = (index: number): number => all.reduce((total, sizes) => total + (sizes[index] ?? 0), 0)
   return {
     'RSS, MiB': main?.[0] ?? Number.NaN,
-    'PSS, MiB': main?.[1] ?? Number.NaN,
+    'anonymous, MiB': main?.[1] ?? Number.NaN,
     'RSS with children, MiB': sum(0),
-    'PSS with children, MiB': sum(1),
+    'anonymous with children, MiB': sum(1),
   }
 }
 

@@ -1,11 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { arch, constants, cpus, loadavg, release, totalmem } from 'node:os'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { arch, constants, cpus, loadavg, release as kernel, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { version } from '../src/core/package.ts'
 import { must, run } from '../test/support/programs.ts'
 import { sweepSandboxes } from '../test/support/sandbox.ts'
-import { agent } from './agent.ts'
+import { agent, agentLogs } from './agent.ts'
 import { type Comparison, createCleanup, MAIN, ROOT } from './comparison.ts'
+import { compareRatios, mainRatios, readHistory, type Release, renderHistory } from './history.ts'
 import { ingest } from './ingest/ingest.ts'
 import { journal } from './journal.ts'
 import { runComparison, type Section } from './report.ts'
@@ -13,8 +15,9 @@ import { startup } from './startup.ts'
 import { store } from './store/store.ts'
 import { decoders, tokens } from './tokens/tokens.ts'
 
-const COMPARISONS: readonly Comparison[] = [startup, agent, journal, tokens, decoders, store, ingest]
+const COMPARISONS: readonly Comparison[] = [startup, agent, agentLogs, journal, tokens, decoders, store, ingest]
 const NAMES = COMPARISONS.map(({ name }) => name)
+const LOGS = 1_000_000
 const DOCUMENT = 'docs/reference/benchmarks.md'
 const USAGE = `Usage: npm run bench:report -- [options]
 
@@ -23,20 +26,25 @@ Compares chain-agent with other programs and writes a Markdown report. Progress 
   --rounds N       rounds of each comparison; the report has median, minimum and maximum (default: 3)
   --only NAME      one comparison; may be repeated: ${NAMES.join(', ')}
   --large          histories of 10,000,000 logs (decoders: 1,000,000), not 1,000,000
-  --output FILE    report; - is stdout (default: ${DOCUMENT}; with --only: -)
+  --check          compare with the last release in ${DOCUMENT}: a main ratio may be at most 15 % higher
+  --output FILE    report; - is stdout (default: ${DOCUMENT}; with --only or --check: -)
   --help           this text
 
-Exit code: 0 measured; 1 a program failed or has another result than the others; 2 usage error.
+A report of all comparisons adds the ratios of a new version to the table History.
+
+Exit code: 0 measured; 1 a program failed or has another result than the others, or with --check a ratio is worse; 2 usage error.
 
 Examples:
   npm run bench:report
   npm run bench:report -- --only tokens --rounds 5
+  npm run bench:report -- --check --only agent
 `
 
 interface BenchOptions {
   readonly comparisons: readonly Comparison[]
   readonly rounds: number
   readonly logs: number
+  readonly check: boolean
   readonly output: string
 }
 
@@ -48,6 +56,7 @@ export const readOptions = (args: readonly string[]): BenchOptions | 'help' => {
       rounds: { type: 'string', default: '3' },
       only: { type: 'string', multiple: true },
       large: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
       output: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -57,14 +66,16 @@ export const readOptions = (args: readonly string[]): BenchOptions | 'help' => {
   if (!/^[1-9]\d{0,2}$/.test(values.rounds)) {
     throw new Error(`--rounds ${values.rounds}: expected a number from 1 to 999`)
   }
-  const { only } = values
+  const { only, check, large } = values
+  if (check && large) throw new Error('--check with --large: the recorded ratios are of the shorter histories')
   const unknown = only?.find((name) => !NAMES.includes(name))
   if (unknown !== undefined) throw new Error(`--only ${unknown}: expected one of ${NAMES.join(', ')}`)
   return {
     comparisons: COMPARISONS.filter(({ name }) => only?.includes(name) ?? true),
     rounds,
-    logs: values.large ? 10_000_000 : 1_000_000,
-    output: values.output ?? (only === undefined ? join(ROOT, DOCUMENT) : '-'),
+    logs: large ? 10_000_000 : LOGS,
+    check,
+    output: values.output ?? (only === undefined && !check ? join(ROOT, DOCUMENT) : '-'),
   }
 }
 
@@ -83,7 +94,10 @@ export const main = async (args: readonly string[]): Promise<number> => {
   }
 }
 
-const writeReport = async ({ comparisons, rounds, logs, output }: BenchOptions): Promise<number> => {
+const writeReport = async ({ comparisons, rounds, logs, check, output }: BenchOptions): Promise<number> => {
+  const releases = readHistory(await readFile(join(ROOT, DOCUMENT), 'utf8'))
+  const last = releases.at(-1)
+  if (check && !last) throw new Error(`--check: ${DOCUMENT} has no release to compare with`)
   await sweepSandboxes()
   const parent = join(ROOT, '.cache/bench')
   await mkdir(parent, { recursive: true })
@@ -106,6 +120,11 @@ const writeReport = async ({ comparisons, rounds, logs, output }: BenchOptions):
       await cleanup.run()
     }
   }
+  const hasFailed = sections.some(({ failure }) => failure !== undefined)
+  const ratios = mainRatios(sections)
+  const isComplete = comparisons.length === COMPARISONS.length && logs === LOGS && !hasFailed
+  const isNew = isComplete && releases.every((release) => release.version !== version)
+  const row: Release = { version, date: new Date().toISOString().slice(0, 10), ratios }
   const intro = `# Benchmarks
 
 Written by \`npm run bench:report\`: chain-agent next to other programs, in one run. A ratio below 1 means that chain-agent needs less.
@@ -114,13 +133,24 @@ Ratios are of programs that were measured in the same round; times depend on the
 - rounds: ${rounds}; a figure is their median, with minimum and maximum
 ${before}
 - load average at the end: ${load()}`
-  const text = `${[intro, ...sections.map(({ markdown }) => markdown)].join('\n\n')}\n`
+  const history = renderHistory(isNew ? [...releases, row] : releases)
+  const text = `${[intro, history, ...sections.map(({ markdown }) => markdown)].join('\n\n')}\n`
   if (output === '-') process.stdout.write(text)
   else {
     await writeFile(output, text)
     log(`wrote ${relative(process.cwd(), output)}`)
   }
-  return sections.some(({ failure }) => failure !== undefined) ? 1 : 0
+  const isWorse = check && last !== undefined && !isAsGood(last, ratios, comparisons)
+  return hasFailed || isWorse ? 1 : 0
+}
+
+/** Logs how the ratios of a run compare with the recorded ones. */
+const isAsGood = (last: Release, ratios: Release['ratios'], comparisons: readonly Comparison[]): boolean => {
+  const names = comparisons.map(({ name }) => name)
+  const { worse, missing } = compareRatios(last, ratios, names)
+  for (const line of [...missing, ...worse]) log(line)
+  log(worse.length === 0 ? 'no ratio is worse' : `${worse.length} worse by more than 15 %`)
+  return worse.length === 0
 }
 
 const load = (): string =>
@@ -129,13 +159,13 @@ const load = (): string =>
     .join(', ')
 
 const describeMachine = async (): Promise<string> => {
-  const version = (await must(process.execPath, [MAIN, '--version'])).trim()
+  const program = (await must(process.execPath, [MAIN, '--version'])).trim()
   const commit = (await run('git', ['describe', '--always', '--dirty'], { cwd: ROOT })).stdout
   const systemd = (await run('systemctl', ['--version'])).stdout.split('\n')[0] ?? ''
   const [{ model } = { model: 'unknown' }] = cpus()
   return [
-    `${new Date().toISOString().slice(0, 16)}Z; ${version} (${commit}); Node.js ${process.version}, V8 ${process.versions.v8}`,
-    `Linux ${release()} ${arch()}; ${systemd}; ${cpus().length} × ${model}; ${Math.round(totalmem() / 2 ** 30)} GiB of memory`,
+    `${new Date().toISOString().slice(0, 16)}Z; ${program} (${commit}); Node.js ${process.version}, V8 ${process.versions.v8}`,
+    `Linux ${kernel()} ${arch()}; ${systemd}; ${cpus().length} × ${model}; ${Math.round(totalmem() / 2 ** 30)} GiB of memory`,
     `load average at the start: ${load()}`,
   ]
     .map((line) => `- ${line}`)

@@ -8,9 +8,19 @@ interface Measured {
 }
 
 export interface Section {
+  /** The name of the comparison. */
+  readonly name: string
   readonly markdown: string
+  readonly ratios: readonly Ratio[]
   /** Why the comparison is invalid: a program failed, or the results differ. */
   readonly failure?: string
+}
+
+/** chain-agent ÷ peer: the median of the rounds, in three digits. `program` is the one whose row has it. */
+export interface Ratio {
+  readonly figure: string
+  readonly program: string
+  readonly value: number
 }
 
 export interface Progress {
@@ -20,10 +30,11 @@ export interface Progress {
 
 /** Measures a comparison. An error is a failure of this section only. */
 export const runComparison = async (comparison: Comparison, setup: Setup, progress: Progress): Promise<Section> => {
-  const head = `## ${comparison.title} (\`${comparison.name}\`)`
+  const { name } = comparison
+  const head = `## ${comparison.title} (\`${name}\`)`
   try {
     const measured = await measure(comparison, setup, progress)
-    const skipped = measured.skipped.map(({ name, reason }) => `- Not measured: ${name}: ${reason}`)
+    const skipped = measured.skipped.map(({ name: peer, reason }) => `- Not measured: ${peer}: ${reason}`)
     const parts = [
       head,
       comparison.fairness,
@@ -31,11 +42,16 @@ export const runComparison = async (comparison: Comparison, setup: Setup, progre
       resultLine(measured),
       skipped.join('\n'),
     ]
-    return { markdown: parts.filter((part) => part !== '').join('\n\n') }
+    return {
+      name,
+      markdown: parts.filter((part) => part !== '').join('\n\n'),
+      ratios: ratiosOf(measured.programs, measured.rounds),
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    if (error instanceof Unavailable) return { markdown: `${head}\n\nNot measured: ${reason}` }
-    return { markdown: `${head}\n\n**Failed**:\n\n\`\`\`text\n${reason}\n\`\`\``, failure: reason }
+    if (error instanceof Unavailable) return { name, markdown: `${head}\n\nNot measured: ${reason}`, ratios: [] }
+    const markdown = `${head}\n\n**Failed**:\n\n\`\`\`text\n${reason}\n\`\`\``
+    return { name, markdown, ratios: [], failure: reason }
   }
 }
 
@@ -75,24 +91,39 @@ export const checkTakes = (programs: readonly string[], rounds: readonly (readon
 const isOwn = (program: string): boolean => program.startsWith('chain-agent')
 
 /** Each figure of each program, and chain-agent ÷ peer in each round. */
-export const table = (programs: readonly string[], rounds: readonly (readonly Take[])[]): string => {
+const rowsOf = (programs: readonly string[], rounds: readonly (readonly Take[])[]) => {
   const [first = ''] = programs
   const valuesOf = (figure: string, index: number): readonly number[] =>
     rounds.flatMap((takes) => takes[index]?.figures[figure] ?? [])
-  const ratiosOf = (figure: string, index: number): readonly number[] => {
+  const ratios = (figure: string, index: number): readonly number[] => {
     if (isOwn(programs[index] ?? '') === isOwn(first)) return []
     const [own, peer] = isOwn(first) ? [0, index] : [index, 0]
     const peers = valuesOf(figure, peer)
     return valuesOf(figure, own).flatMap((value, round) => (peers[round] === undefined ? [] : value / peers[round]))
   }
   const figures = [...new Set(rounds.flatMap((takes) => takes.flatMap((taken) => Object.keys(taken.figures))))]
-  const rows = figures.flatMap((figure) =>
+  return figures.flatMap((figure) =>
     programs.flatMap((program, index) => {
       const values = valuesOf(figure, index)
-      return values.length === 0 ? [] : [[figure, program, spread(values), spread(ratiosOf(figure, index))]]
+      return values.length === 0 ? [] : [{ figure, program, values, ratios: ratios(figure, index) }]
     }),
   )
+}
+
+const ratiosOf = (...measured: Parameters<typeof rowsOf>): readonly Ratio[] =>
+  rowsOf(...measured).flatMap(({ figure, program, ratios }) =>
+    ratios.length === 0 ? [] : [{ figure, program, value: Number(median(ratios).toPrecision(3)) }],
+  )
+
+export const table = (programs: readonly string[], rounds: readonly (readonly Take[])[]): string => {
+  const [first = ''] = programs
   const ratio = isOwn(first) ? `${first} ÷ this` : `÷ ${first}`
+  const rows = rowsOf(programs, rounds).map(({ figure, program, values, ratios }) => [
+    figure,
+    program,
+    spread(values),
+    spread(ratios),
+  ])
   return [['figure', 'program', 'median (min to max)', ratio], ['---', '---', '---', '---'], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n')

@@ -5,7 +5,7 @@ const live = document.getElementById('live')
 const asOf = document.getElementById('as-of')
 const connection = document.getElementById('connection')
 
-/** Without any message for this time the connection is lost, whatever the browser reports: the agent sends one each 5 s. */
+/** Without any message for this time the connection is lost, whatever the browser reports: the agent sends one each 4 s. */
 const SILENCE_MS = 15_000
 const RETRY_MS = 3000
 

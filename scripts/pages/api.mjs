@@ -36,7 +36,7 @@ const ENDPOINTS = {
   stream: {
     summary: 'Changes of the status page, as server-sent events',
     description:
-      'A message has an `id`, and `data` as StreamChange: at most one per second, the first with every part. After 5 s without a change, the event `alive` has `data` as StreamAlive.',
+      'A message has an `id`, and `data` as StreamChange: at most one every 2 s, the first with every part. After 4 s without a change, the event `alive` has `data` as StreamAlive.',
     type: 'text/event-stream',
     parameters: [
       {
@@ -248,7 +248,7 @@ curl -s http://127.0.0.1:9843/api/v1/health
 `
 
 const EXPLANATION = `
-A message of \`/api/v1/stream\` has an \`id\`, and \`data\` as [StreamChange](#streamchange): at most one per second, the first with every part. After 5 s
+A message of \`/api/v1/stream\` has an \`id\`, and \`data\` as [StreamChange](#streamchange): at most one every 2 s, the first with every part. After 4 s
 without a change, the event \`alive\` has \`data\` as [StreamAlive](#streamalive). To follow state changes, read \`/api/v1/events\` with
 \`after\` instead: the HTML of the stream is for the page, and may change with any version.
 `.trimStart()

@@ -212,9 +212,9 @@ const watchNode = async (options: NodeWatchOptions) => {
     clock,
     version,
     complain,
-    read: async () => {
-      // Causes, figures and recovery of an output are of one moment.
-      await health.evaluateNow(measured)
+    read: async (rulesAge) => {
+      // Causes, figures and recovery of a response are of one moment.
+      await health.evaluateNow(measured, rulesAge)
       return { snapshot: snapshot(), events: await events.all(), history: health.history, limitOf }
     },
   })

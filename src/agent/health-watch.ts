@@ -38,6 +38,7 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
   })
   /** The time of the last evaluation on the monotonic clock. */
   let evaluatedAt = 0
+  let evaluatedElapsed = -Infinity
   let hasChanged = false
   let wake = (): void => undefined
 
@@ -45,7 +46,8 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
     try {
       const exposed = await exposition.values(samples())
       // Readings may change within a millisecond; times of evaluations must increase.
-      evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(clock.elapsed() - startedElapsed))
+      evaluatedElapsed = clock.elapsed()
+      evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(evaluatedElapsed - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of changes) record(change, severity)
       logFailures(monitor.health().failures)
@@ -59,8 +61,10 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
     history,
     health: (): Health => monitor.health(),
     samples: (): readonly Sample[] => monitor.samples(),
-    /** Evaluates the rules for a request. */
-    evaluateNow: (measured: Measured): Promise<void> => evaluate(measured, true),
+    /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */
+    evaluateNow: async (measured: Measured, maxAge = 0): Promise<void> => {
+      if (clock.elapsed() - evaluatedElapsed >= maxAge) await evaluate(measured, true)
+    },
     /** A change on the board: a fault is evaluated when it is read, not up to 15 s later. */
     notice: (): void => {
       hasChanged = true

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { maskAddresses } from '../core/redaction/redact.ts'
-import type { ConfigSource, Setting } from './load.ts'
+import type { Setting } from './load.ts'
+import type { ConfigSource } from './source.ts'
 import { keys } from './schema.ts'
 
 /** The configuration file in use and how it was chosen, on one line. */

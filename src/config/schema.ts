@@ -3,6 +3,7 @@ import { COLLECTORS } from '../collectors/index.ts'
 import { health } from '../health/settings.ts'
 import { serveQuery } from '../../query/service/settings.ts'
 import { file, hostName, listen, reference } from '../core/settings.ts'
+import { PREFIX } from './source.ts'
 
 /** The settings of each collector, under its name. */
 function settingsOf<T extends Readonly<Record<string, { readonly settings: z.ZodType }>>>(
@@ -16,7 +17,7 @@ function settingsOf(list: Readonly<Record<string, { readonly settings: z.ZodType
 export const schema = z.strictObject({
   prefix: z
     .string()
-    .regex(/^[a-z][a-z0-9]*$/, 'expected auto, or the name prefix in lower case, like chain or monad')
+    .regex(PREFIX, 'expected auto, or the name prefix in lower case, like chain or monad')
     .default('auto')
     .describe('the name prefix of every unit and tool; auto finds it from systemd, then PATH'),
   listen,

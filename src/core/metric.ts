@@ -102,7 +102,11 @@ export interface SampleIndex {
 /** Creates an index of samples. Stale readings are not among the board's samples. */
 export const createSampleIndex = (samples: Iterable<Sample>): SampleIndex => {
   const byName = new Map<string, Sample[]>()
-  for (const one of samples) byName.set(one.name, [...(byName.get(one.name) ?? []), one])
+  for (const one of samples) {
+    const series = byName.get(one.name)
+    if (series) series.push(one)
+    else byName.set(one.name, [one])
+  }
   return {
     value: (name, ...[wanted]) =>
       byName

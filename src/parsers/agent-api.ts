@@ -170,7 +170,7 @@ const streamChangeMessage = z
 
 const streamAliveMessage = z
   .object({ at: milliseconds })
-  .describe('The `data` of the event `alive`, after 5 s without a change.')
+  .describe('The `data` of the event `alive`, after 4 s without a change.')
 
 /** All of them, by their names in the documentation. */
 export const API_SCHEMAS = {

@@ -40,3 +40,29 @@ test('evaluations after changes keep no samples, whatever their number', async (
   stop.abort()
   await running
 })
+
+test('a request accepts an evaluation of an age', async () => {
+  const clock = manualClock()
+  let evaluations = 0
+  const watch = createHealthWatch({ clock, log: logLines().log, settings: settings.parse({}), record: () => undefined })
+  const exposition = { values: () => Promise.resolve([]) }
+  const measured = {
+    exposition,
+    samples: () => {
+      evaluations += 1
+      return []
+    },
+  }
+  const evaluate = async (maxAge?: number): Promise<number> => {
+    await watch.evaluateNow(measured, maxAge)
+    return evaluations
+  }
+  // Nothing has been evaluated yet.
+  expect(await evaluate(5000)).toBe(1)
+  await clock.advance(4999)
+  expect(await evaluate(5000)).toBe(1)
+  await clock.advance(1)
+  expect(await evaluate(5000)).toBe(2)
+  // By default, every request evaluates them.
+  expect(await evaluate()).toBe(3)
+})

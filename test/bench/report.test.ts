@@ -35,6 +35,18 @@ test('ratios are of the same round, chain-agent ÷ peer', () => {
   ])
 })
 
+test('a section has the median of the ratios of its figures, in three digits', async () => {
+  let round = 0
+  const { ratios } = await report(
+    Promise.resolve({
+      programs: ['chain-agent', 'peer 1.0'],
+      // 1 ÷ 3 and 2 ÷ 3.
+      round: async () => Promise.resolve([take((round += 1)), take(3)]),
+    }),
+  )
+  expect(ratios).toEqual([{ figure: 'CPU, s', program: 'peer 1.0', value: 0.5 }])
+})
+
 test('a peer that comes first is what the others are divided by; a figure that only some have has no ratio', () => {
   const rounds = [[take(2), { figures: { 'CPU, s': 3, series: 1234 } }]]
   expect(table(['node -e 0', 'chain-agent --version'], rounds).split('\n')).toEqual([
@@ -106,8 +118,8 @@ test('a peer that is missing is listed with the reason, the others are measured 
 })
 
 test('a machine without the parts of a comparison is no failure', async () => {
-  const { markdown, failure } = await report(Promise.reject(new Unavailable('systemd is missing')))
-  expect([failure, markdown]).toEqual([undefined, '## Title (`x`)\n\nNot measured: systemd is missing'])
+  const { markdown, ratios, failure } = await report(Promise.reject(new Unavailable('systemd is missing')))
+  expect([failure, markdown, ratios]).toEqual([undefined, '## Title (`x`)\n\nNot measured: systemd is missing', []])
 })
 
 test('what was started is stopped once, the last first', async () => {
@@ -131,12 +143,14 @@ test('options: all comparisons go to the document, chosen ones to stdout', () =>
     logs: 10_000_000,
     output: '-',
   })
+  expect(readOptions(['--check'])).toMatchObject({ check: true, output: '-' })
   expect(readOptions(['--help'])).toBe('help')
 })
 
 test.for([
   [['--rounds', '0'], '--rounds 0: expected a number from 1 to 999'],
   [['--only', 'tokns'], '--only tokns: expected one of startup, agent,'],
+  [['--check', '--large'], '--check with --large: the recorded ratios are of the shorter histories'],
   [['--round', '3'], "Unknown option '--round'"],
   [['tokens'], "Unexpected argument 'tokens'"],
 ] as const)('%s is a usage error', ([args, message]) => {

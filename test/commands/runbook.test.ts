@@ -49,6 +49,22 @@ describe('the names in a runbook have the prefix', () => {
     }
   })
 
+  it('of the installed configuration, also if another key of it is invalid', async ({ directory }) => {
+    const installedConfig = join(directory, 'config.yaml')
+    for (const [text, prefix] of [
+      ['prefix: other\n', 'other'],
+      ['prefix: other\nlistem: x\n', 'other'],
+      ['prefix: auto\n', 'monad'],
+      ['prefix: Other-1\n', 'monad'],
+      ['- prefix\n', 'monad'],
+    ] as const) {
+      await writeFile(installedConfig, text)
+      const found = await cli(['runbook', NAME], { ...host('monad-bft.service enabled\n'), installedConfig })
+      expect(found).toMatchObject({ code: 0, err: '' })
+      expect(found.out).toContain(`${prefix}-bft`)
+    }
+  })
+
   it('that is found, if the installed configuration is invalid', async ({ directory }) => {
     const installedConfig = join(directory, 'config.yaml')
     await writeFile(installedConfig, 'prefix: [')

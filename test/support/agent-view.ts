@@ -48,7 +48,7 @@ export const overviewInput = (
 
 interface PageOptions {
   readonly clock?: Clock
-  readonly read?: () => Promise<OverviewInput>
+  readonly read?: (rulesAge: number) => Promise<OverviewInput>
 }
 
 export const statusPageOf = ({

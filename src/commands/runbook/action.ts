@@ -1,11 +1,10 @@
-import { loadFor } from '../../terminal/config.ts'
+import { PREFIX, sourceOf } from '../../config/source.ts'
 import { type ActionContext, type Io, searchPath } from '../../terminal/io.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { withDeadline } from '../../core/clock.ts'
 import { ConfigError, SourceError } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { second } from '../../core/units.ts'
-import { createExec } from '../../sources/exec.ts'
 import { createPrefix, type Prefix } from '../../sources/prefix.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'
 
@@ -23,7 +22,7 @@ export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookO
     io.stdout.write(names.map((one) => `${one}\n`).join(''))
     exit(0)
   } else if (names.includes(name)) {
-    const { word, from } = await findPrefix(io, configuredPrefix(io, options))
+    const { word, from } = await findPrefix(io, await configuredPrefix(io, options))
     if (from === 'default')
       io.stderr.write(`No node was found on this host: names have the prefix ${word}. Set another one with --prefix.\n`)
     io.stdout.write(createStyle(io).plain(await runbooks.read(name, word)))
@@ -35,14 +34,30 @@ export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookO
   }
 }
 
-/** A runbook is readable with an installed configuration that is invalid, or that this user may not read. */
-const configuredPrefix = (io: Io, { config: file, prefix }: RunbookOptions): string => {
-  const flags = prefix === undefined ? [] : [{ path: 'prefix', value: prefix, typed: '--prefix' }]
-  try {
+/**
+ * A runbook is readable with an installed configuration that is invalid, or that this user may not read. The schema of
+ * the configuration takes most of the start of a command, and is not loaded for the prefix alone.
+ */
+const configuredPrefix = async (io: Io, { config: file, prefix }: RunbookOptions): Promise<string> => {
+  if (file !== undefined || prefix !== undefined) {
+    const flags = prefix === undefined ? [] : [{ path: 'prefix', value: prefix, typed: '--prefix' }]
+    const { loadFor } = await import('../../terminal/config.ts')
     return loadFor(io, file, flags).config.prefix
+  }
+  const word = io.env['CHAIN_AGENT_PREFIX'] ?? (await prefixInFile(io))
+  return typeof word === 'string' && PREFIX.test(word) ? word : 'auto'
+}
+
+const prefixInFile = async ({ env, installedConfig }: Io): Promise<unknown> => {
+  const source = sourceOf(undefined, { env, installed: installedConfig })
+  if (!source) return undefined
+  const { parseConfigFile, readText } = await import('../../config/file.ts')
+  try {
+    const { value } = parseConfigFile(source.path, readText(source.path, 'the configuration file'))
+    return typeof value === 'object' && value !== null && 'prefix' in value ? value.prefix : undefined
   } catch (error) {
-    if (!(error instanceof ConfigError) || file !== undefined || prefix !== undefined) throw error
-    return 'auto'
+    if (error instanceof ConfigError) return undefined
+    throw error
   }
 }
 
@@ -50,7 +65,9 @@ const configuredPrefix = (io: Io, { config: file, prefix }: RunbookOptions): str
 const TIMEOUT = 2 * second
 
 const findPrefix = async ({ clock, env, signal, overrides }: Io, configured: string): Promise<Prefix> => {
+  if (configured !== 'auto') return { word: configured, from: 'configuration' }
   const path = searchPath({ env })
+  const { createExec } = await import('../../sources/exec.ts')
   const readPrefix = createPrefix({ exec: overrides?.exec ?? createExec({ clock, path }), path, configured })
   try {
     return await withDeadline({ clock, signal }, TIMEOUT, (context) => readPrefix(context.signal))

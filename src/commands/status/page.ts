@@ -1,4 +1,4 @@
-import type { ConfigSource } from '../../config/load.ts'
+import type { ConfigSource } from '../../config/source.ts'
 import type { Config } from '../../config/schema.ts'
 import { describeSource } from '../../config/render.ts'
 import { duration } from '../../core/format.ts'

@@ -25,6 +25,10 @@ const several = ({ scheme = '', user = '', hosts = '', rest = '' }: Record<strin
 
 /** Redacts a text that may leave the host: credentials in URLs, and home directories. */
 export const redact = (text: string): string =>
+  // Both have a slash, and few texts of a reading have one.
+  text.includes('/') ? redactParts(text) : text
+
+const redactParts = (text: string): string =>
   text
     // Punctuation after a URL is not part of it.
     .replaceAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]*[^\s"'<>:,.;)]/gi, redactUrl)

@@ -19,16 +19,19 @@ export interface StatusPage {
 interface StatusPageOptions {
   readonly clock: Clock
   readonly version: string
-  /** Reads what the agent has in memory. */
-  readonly read: () => Promise<OverviewInput>
+  /** Reads what the agent has in memory; the rules were evaluated at most `rulesAge` milliseconds ago. */
+  readonly read: (rulesAge: number) => Promise<OverviewInput>
   readonly complain: (error: Error) => void
 }
 
 /** A state is rendered at most this often, for any number of viewers. */
 const LIFETIME_MS = second
+/** To evaluate the rules is half of the CPU time of a state. A change of a collector causes an evaluation in any case. */
+const VIEWER_RULES_AGE_MS = 5 * second
 
 interface Rendered {
   readonly at: number
+  readonly rulesAge: number
   readonly overview: Overview
   readonly state: PageState
   document?: Promise<Body>
@@ -37,10 +40,11 @@ interface Rendered {
 export const createStatusPage = ({ clock, version, read, complain }: StatusPageOptions): StatusPage => {
   const epoch = clock.now().toString(36)
   let last: Rendered | undefined
-  let rendering: Promise<Rendered> | undefined
+  /** Those in progress, by the age of the rules. */
+  const rendering = new Map<number, Promise<Rendered>>()
 
-  const render = async (): Promise<Rendered> => {
-    const overview = createOverview(await read())
+  const render = async (rulesAge: number): Promise<Rendered> => {
+    const overview = createOverview(await read(rulesAge))
     const before = last?.state
     const next = (before?.version ?? 0) + 1
     const parts = new Map(
@@ -58,14 +62,17 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
       icon: iconOf(overview.diagnosis.word),
       parts,
     }
-    last = { at: clock.elapsed(), overview, state }
+    last = { at: clock.elapsed(), rulesAge, overview, state }
     return last
   }
-  const current = (): Promise<Rendered> => {
-    if (last && clock.elapsed() - last.at < LIFETIME_MS) return Promise.resolve(last)
-    return (rendering ??= render().finally(() => {
-      rendering = undefined
-    }))
+  /** A state whose rules were evaluated for it serves requests and viewers. */
+  const current = (rulesAge = 0): Promise<Rendered> => {
+    if (last && last.rulesAge <= rulesAge && clock.elapsed() - last.at < LIFETIME_MS) return Promise.resolve(last)
+    const running = rendering.get(0) ?? rendering.get(rulesAge)
+    if (running) return running
+    const started = render(rulesAge).finally(() => rendering.delete(rulesAge))
+    rendering.set(rulesAge, started)
+    return started
   }
 
   const documentOf = ({ overview, state }: Rendered): Promise<Body> =>
@@ -96,6 +103,6 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
       return (rendered.document ??= documentOf(rendered))
     },
     overview: async () => (await current()).overview,
-    stream: createStream({ clock, epoch, read: async () => (await current()).state, complain }),
+    stream: createStream({ clock, epoch, read: async () => (await current(VIEWER_RULES_AGE_MS)).state, complain }),
   }
 }

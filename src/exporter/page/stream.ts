@@ -33,9 +33,9 @@ export interface Stream {
   close(): Promise<void>
 }
 
-const INTERVAL_MS = second
-/** The viewer regards a connection as lost after three of these without a message. */
-const ALIVE_MS = 5 * second
+const INTERVAL_MS = 2 * second
+/** The viewer regards a connection as lost after 15 s without a message. */
+const ALIVE_MS = 4 * second
 
 interface Viewer {
   readonly response: ServerResponse

@@ -17,6 +17,9 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
+/** Of the states that are sent, in milliseconds. */
+const INTERVAL = 2000
+
 const knownAt = (height: number) =>
   createSampleIndex([
     sample('chain_rpc_block_number', height, { tag: 'latest' }),
@@ -38,11 +41,12 @@ const eventsAt = ({ height, events }: { readonly height: number; readonly events
 /** A server whose page shows a height. */
 const start = async () => {
   const clock = manualClock(Date.UTC(2026, 2, 1, 12))
-  const node = { height: 100, reads: 0, events: 0 }
+  const node = { height: 100, reads: 0, events: 0, rulesAges: new Array<number>() }
   const page = statusPageOf({
     clock,
-    read: () => {
+    read: (rulesAge) => {
       node.reads += 1
+      node.rulesAges.push(rulesAge)
       return Promise.resolve(overviewInput({ known: knownAt(node.height) }, { events: eventsAt(node) }))
     },
   })
@@ -88,12 +92,12 @@ test('500 viewers get each change in one message that is rendered once', async (
   )
   expect(page.stream.viewers()).toBe(500)
   // Those that came after the first look get it at the next one.
-  await clock.advance(1000)
+  await clock.advance(INTERVAL)
   for (const viewer of viewers) await viewer.count(1)
   for (let change = 1; change <= 5; change += 1) {
     node.height += 1
     const before = node.reads
-    await clock.advance(1000)
+    await clock.advance(INTERVAL)
     for (const viewer of viewers) await viewer.count(1 + change)
     expect(node.reads).toBe(before + 1)
   }
@@ -110,7 +114,7 @@ test('without a change there is no message, only a sign that the connection work
   await viewer.count(1)
   const events = await eventually(
     async () => {
-      await clock.advance(1000)
+      await clock.advance(INTERVAL)
       return viewer.messages().map(({ event }) => event)
     },
     ({ length }) => length >= 3,
@@ -124,12 +128,12 @@ test('a viewer that resumes gets what changed since, and one of another process 
   const viewer = await view(port)
   await viewer.count(1)
   node.height += 1
-  await clock.advance(1000)
+  await clock.advance(INTERVAL)
   const [first, second] = await viewer.count(2)
   expect(first?.data).toContain('section-host')
 
   const resumed = await view(port, { 'last-event-id': first?.id ?? '' })
-  await clock.advance(1000)
+  await clock.advance(INTERVAL)
   const [since] = await resumed.count(1)
   expect(since?.id).toBe(second?.id)
   expect(since?.data).toContain('101')
@@ -137,10 +141,26 @@ test('a viewer that resumes gets what changed since, and one of another process 
 
   for (const id of ['other-1', `${first?.id.split('-')[0] ?? ''}-999`, 'x', '']) {
     const fresh = await view(port, { 'last-event-id': id })
-    await clock.advance(1000)
+    await clock.advance(INTERVAL)
     const [all] = await fresh.count(1)
     expect(all?.data).toContain('section-host')
   }
+})
+
+test('the rules are evaluated for a request; viewers get a state with those of the last 5 s', async () => {
+  const { clock, node, page, port } = await start()
+  await page.document()
+  const viewer = await view(port)
+  await viewer.count(1)
+  // The state of the request is new enough for the viewer.
+  expect(node.rulesAges).toEqual([0])
+  node.height += 1
+  await clock.advance(INTERVAL)
+  await viewer.count(2)
+  expect(node.rulesAges).toEqual([0, 5000])
+  // That of the viewer is as new, but not with rules that were evaluated for the request.
+  await Promise.all([page.document(), page.overview()])
+  expect(node.rulesAges).toEqual([0, 5000, 0])
 })
 
 test('viewers above the limit get 503, and Prometheus still gets the metrics', async () => {
@@ -166,7 +186,7 @@ test('a viewer that does not read is disconnected', async () => {
   await eventually(
     async () => {
       node.height += 1
-      await clock.advance(1000)
+      await clock.advance(INTERVAL)
       return page.stream.viewers()
     },
     (viewers) => viewers === 0,
@@ -180,9 +200,9 @@ test('after the last viewer has left, nothing is rendered', async () => {
   await viewer.count(1)
   viewer.response.destroy()
   await eventually(page.stream.viewers, (viewers) => viewers === 0)
-  await clock.advance(1000)
+  await clock.advance(INTERVAL)
   const { reads } = node
-  for (let second = 0; second < 10; second += 1) await clock.advance(1000)
+  for (let second = 0; second < 10; second += 1) await clock.advance(INTERVAL)
   expect(node.reads).toBe(reads)
   await (await view(port)).count(1)
 })
