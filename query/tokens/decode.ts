@@ -14,9 +14,9 @@ const malformed = (_log: TokenLog, stats: StatCounter): readonly never[] => {
 export interface AmountTransfer {
   readonly from: string
   readonly to: string
-  /** 0 for ERC-20. */
-  readonly id: bigint
-  readonly amount: bigint
+  /** The id, 0 for ERC-20, and the amount: words of 64 hex digits. */
+  readonly id: string
+  readonly amount: string
 }
 
 type AmountDecoder = (log: TokenLog, stats: StatCounter) => readonly AmountTransfer[]
@@ -42,7 +42,7 @@ const decodeErc20Transfer: AmountDecoder = (log, stats) => {
   const words = [...topics, ...Array.from({ length: missing }, (_, at) => wordAt(data, 32 * at))]
   const [from = '', to = ''] = addressesOf(words.slice(0, 2), stats)
   stats.add('applied')
-  return [{ from, to, id: 0n, amount: numberOf(words[2] ?? '') }]
+  return [{ from, to, id: ZERO_WORD, amount: words[2] ?? '' }]
 }
 
 const decodeWrapping: AmountDecoder = (log, stats) => {
@@ -51,10 +51,10 @@ const decodeWrapping: AmountDecoder = (log, stats) => {
   if (sizeOf(data) > 32) stats.add('oversizeData')
   const [holder = ''] = addressesOf(topics, stats)
   stats.add('applied')
-  const amount = numberOf(wordAt(data, 0))
+  const amount = wordAt(data, 0)
   return event === 'Deposit'
-    ? [{ from: ZERO_ADDRESS, to: holder, id: 0n, amount }]
-    : [{ from: holder, to: ZERO_ADDRESS, id: 0n, amount }]
+    ? [{ from: ZERO_ADDRESS, to: holder, id: ZERO_WORD, amount }]
+    : [{ from: holder, to: ZERO_ADDRESS, id: ZERO_WORD, amount }]
 }
 
 const decodeTransferSingle: AmountDecoder = (log, stats) => {
@@ -63,7 +63,7 @@ const decodeTransferSingle: AmountDecoder = (log, stats) => {
   if (sizeOf(data) > 64) stats.add('oversizeData')
   const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
   stats.add('applied')
-  return [{ from, to, id: numberOf(wordAt(data, 0)), amount: numberOf(wordAt(data, 32)) }]
+  return [{ from, to, id: wordAt(data, 0), amount: wordAt(data, 32) }]
 }
 
 const decodeTransferBatch: AmountDecoder = (log, stats) => {
@@ -74,17 +74,17 @@ const decodeTransferBatch: AmountDecoder = (log, stats) => {
   if (ids === undefined || ids.length !== amounts?.length) return malformed(log, stats)
   const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
   stats.add('applied')
-  return ids.map((id, at) => ({ from, to, id, amount: amounts[at] ?? 0n }))
+  return ids.map((id, at) => ({ from, to, id, amount: amounts[at] ?? '' }))
 }
 
 /** The words of the array at this offset, which begins with its length; undefined unless all of it is in the data. */
-const arrayAt = (data: string, offset: bigint): readonly bigint[] | undefined => {
+const arrayAt = (data: string, offset: bigint): readonly string[] | undefined => {
   const size = sizeOf(data)
   if (offset > size - 32) return undefined
   const start = Number(offset) + 32
   const length = numberOf(wordAt(data, start - 32))
   if (length > Math.floor((size - start) / 32)) return undefined
-  return Array.from({ length: Number(length) }, (_, at) => numberOf(wordAt(data, start + 32 * at)))
+  return Array.from({ length: Number(length) }, (_, at) => wordAt(data, start + 32 * at))
 }
 
 const AMOUNT_DECODERS: Readonly<Partial<Record<EventName, AmountDecoder>>> = {
@@ -160,8 +160,6 @@ const decodeConsecutiveTransfer: OwnerDecoder = (log, stats) => {
   return [{ ...ownerTransferOf([...parties, first], stats), last }]
 }
 
-const ZERO_WORD = '0'.repeat(64)
-
 const decodeAssign: OwnerDecoder = (log, stats) =>
   log.topics.length === 1 && sizeOf(log.data) === 32
     ? [ownerTransferOf([ZERO_WORD, ...log.topics, log.data], stats)]
@@ -207,6 +205,8 @@ const OWNER_DECODERS: Readonly<Partial<Record<EventName, OwnerDecoder>>> = {
 
 /** The hex digits of a word of 32 bytes. */
 const WORD_DIGITS = 64
+
+export const ZERO_WORD = '0'.repeat(WORD_DIGITS)
 
 /** The sender of a mint and the recipient of a burn. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`

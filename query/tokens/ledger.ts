@@ -3,13 +3,11 @@ import { createLogFilter, type LogFilter } from '../client/log-filter.ts'
 import { type Page } from '../client/types.ts'
 import { AmountState } from './amount-state.ts'
 import {
-  type BalanceRow,
   type Interval,
   invalidPage,
   type Ledger,
   type LedgerOptions,
   type LedgerResult,
-  OVERFLOW,
   StandardError,
   StatCounter,
   STATS,
@@ -74,8 +72,9 @@ class TokenLedger implements Ledger {
     const isExplained = this.#isConsistent()
     const isKnown = fullHistory && isExplained
     // Incomplete ERC-721 is exempt: a transfer of an unknown token adds a row but no supply, and a mint may be of an existing token.
-    if (standard !== 'erc721' || isKnown) checkTotal(totalOf(rows, intervals), supply)
-    stats.add('overflow', rows.filter(({ balance }) => balance >= OVERFLOW || balance <= -OVERFLOW).length)
+    const { total, overflow } = this.#state.totals()
+    if (standard !== 'erc721' || isKnown) checkTotal(total + sizeOf(intervals), supply)
+    stats.add('overflow', overflow)
     return {
       rows,
       intervals,
@@ -153,12 +152,8 @@ class TokenLedger implements Ledger {
   }
 }
 
-const totalOf = (rows: readonly BalanceRow[], intervals: readonly Interval[]): bigint => {
-  let total = 0n
-  for (const { balance } of rows) total += balance
-  for (const { from, to } of intervals) total += to - from + 1n
-  return total
-}
+const sizeOf = (intervals: readonly Interval[]): bigint =>
+  intervals.reduce((sum, { from, to }) => sum + to - from + 1n, 0n)
 
 /** Detects a bug in the tables of the state. */
 const checkTotal = (total: bigint, supply: bigint): void => {

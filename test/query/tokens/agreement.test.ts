@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Ledger, type LedgerResult, StandardError } from '../../../query/tokens/types.ts'
+import { type Ledger, StandardError } from '../../../query/tokens/types.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
 import { historyOf, narrowHistoryOf, plainPageOf, type Standard } from './histories.ts'
 import { askOracle, type OracleOptions, type OraclePage, type OracleResult } from './oracle.ts'
@@ -8,6 +8,8 @@ import {
   bodyOf,
   CONTRACT,
   handover,
+  listed,
+  type ListedResult,
   MOST,
   type PageBounds,
   pageOf,
@@ -32,9 +34,9 @@ const cases: readonly OracleOptions[] = [
 const ledgerOf = (options: OracleOptions, path: 'fast' | 'generic'): Ledger =>
   createLedger({ contract: CONTRACT, ...options, path })
 
-const resultOf = (ledger: Ledger): LedgerResult | string => {
+const resultOf = (ledger: Ledger): ListedResult | string => {
   try {
-    return ledger.result()
+    return listed(ledger.result())
   } catch (error) {
     if (error instanceof StandardError) return error.found
     throw error
@@ -44,7 +46,7 @@ const resultOf = (ledger: Ledger): LedgerResult | string => {
 const NOT_ODD = ['pages', 'fastPages', 'logs', 'applied', 'overflow']
 
 /** The result in the format of the oracle. */
-const asOracle = (standard: Standard, result: LedgerResult): Pick<OracleResult, 'held' | 'odd' | 'applied'> => {
+const asOracle = (standard: Standard, result: ListedResult): Pick<OracleResult, 'held' | 'odd' | 'applied'> => {
   const held = new Map<string, bigint | string>()
   for (const { address, id, balance } of result.rows) {
     if (standard === 'erc721') held.set(String(id), address)
@@ -59,7 +61,7 @@ const asOracle = (standard: Standard, result: LedgerResult): Pick<OracleResult, 
   return { held, odd, applied: result.stats.applied }
 }
 
-const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): LedgerResult | string => {
+const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): ListedResult | string => {
   const told = askOracle(options, pages)
   const [fast, generic] = (['fast', 'generic'] as const).map((path) => {
     const ledger = ledgerOf(options, path)
@@ -87,7 +89,7 @@ const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): 
 }
 
 /** balanceOf and isExplained agree with the result. */
-const expectLookUps = (ledger: Ledger, result: LedgerResult, { standard }: OracleOptions): void => {
+const expectLookUps = (ledger: Ledger, result: ListedResult, { standard }: OracleOptions): void => {
   expect(ledger.isExplained()).toBe(!result.partial && !result.nonConserving)
   expect(ledger.isAmbiguous()).toBe(result.ambiguous)
   const counts = new Map<string, bigint>([[person(12_345), 0n]])

@@ -9,6 +9,7 @@ import {
   bodyOf,
   CONTRACT,
   handover,
+  listed,
   oddities,
   pageOf,
   pageOfBody,
@@ -155,7 +156,7 @@ describe('a rejected page changes nothing', () => {
       expect(() => ledger.applyPage(pageOf([...good, log]))).toThrow(QueryError)
       // The same blocks, fetched again.
       ledger.applyPage(pageOf(good))
-      const result = ledger.result()
+      const result = listed(ledger.result())
       expect(balancesOf(result)).toEqual({ [ANN]: 10n })
       expect(result.stats).toMatchObject({ pages: 1, logs: 1, applied: 1 })
     }
@@ -243,7 +244,7 @@ describe('invalid JSON is not accepted', () => {
     const ledger = createLedger(ERC20)
     const page = pageOfBody(Buffer.from(body), { from: 0, next: 100 })
     expect(() => ledger.applyPage(page)).toThrow(QueryError)
-    expect(ledger.result().rows).toEqual([])
+    expect(ledger.result().rows).toHaveLength(0)
   })
 })
 
