@@ -2,8 +2,8 @@ import { reasonIn } from '../../src/core/error-body.ts'
 import { exceededLimit, isObject, tryJson } from '../../src/core/json.ts'
 import type { ErrorFactory } from './errors.ts'
 import type { BlockHash, LogObject, Page, RawLog } from './types.ts'
-import { blockOf, type Coverage, scanCoverage } from './coverage-scan.ts'
-import { type Envelope, logObjectsOf, PAGE_JSON, readEnvelope, readLog, type ShapeError } from './wire-format.ts'
+import { DIFFERENT_LOGS, type ScannedLogs, scanPage } from './log-scan.ts'
+import { type Envelope, logObjectsOf, PAGE_JSON, parseInteger, readEnvelope, readLog, type ShapeError } from './wire-format.ts'
 
 /** A page with the fields that only the client needs. */
 export interface CheckedPage extends Page {
@@ -19,6 +19,18 @@ export interface CheckedPage extends Page {
   readonly isInferred: boolean
 }
 
+/** What the client checks before it delivers a page. */
+interface Coverage {
+  readonly envelope: Envelope
+  /** The number of logs. */
+  readonly logs: number
+  /** The lowest and the highest block of a log; Infinity and -1 without logs. */
+  readonly lowest: number
+  readonly highest: number
+  /** The number of logs after the end of the range: a service with an inclusive to_block returns one more block. */
+  readonly beyond: number
+}
+
 interface BlockRange {
   readonly from: number
   /** Inclusive. */
@@ -32,26 +44,26 @@ interface BlockRange {
 export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFactory): CheckedPage => {
   const shapeError: ShapeError = (happened, evidence) => queryError('protocol', happened, evidence)
   const { from, end } = range
-  const scanned = scanCoverage(body, end, shapeError)
+  const scanned = scanPage(body, shapeError)
   const parsed = scanned === undefined ? parsePage(body, shapeError) : undefined
   const logsOfParsed = parsed?.objects.map((log) => readLog(log, shapeError))
-  const coverage = parsed && logsOfParsed ? coverageOf(parsed.envelope, logsOfParsed, end) : scanned
-  if (coverage === undefined) throw shapeError('the response cannot be read', '')
+  const blocks = scanned?.logs.blocks ?? logsOfParsed?.map(({ blockNumber }) => blockNumber) ?? []
+  const coverage = coverageOf(scanned?.envelope ?? readEnvelope(parsed?.response ?? {}, shapeError), blocks, end)
   const next = nextBlockOf(coverage, range, shapeError)
   checkRange(coverage, { ...range, next }, shapeError)
   const { envelope, highest, beyond } = coverage
   const archiveHeight = knownHeightOf(envelope, from)
   const isNullHeight = envelope.archiveHeight === -1 && archiveHeight === null
   const count = coverage.logs - beyond
-  const bytes = scanned?.trimmed ?? (parsed && beyond > 0 ? withoutLogsAfter(parsed.response, end) : body)
   const blockHashes = envelope.blockHashes.filter(({ block }) => block >= from - 1 && block < next)
   // Pages that wait for their turn are kept as bytes and as these fields only: as parsed JSON they might take twenty times as much.
   let logs: readonly RawLog[] | undefined = logsOfParsed?.filter(({ blockNumber }) => blockNumber <= end)
   const logObjects = (): readonly LogObject[] => {
-    const all = parsePage(bytes, shapeError).objects
-    // JSON.parse keeps the last of two equal keys, which the scan counts twice.
-    if (all.length !== count) {
-      throw shapeError('a scan and a parse count different logs', `${count} and ${all.length}`)
+    const all = parsePage(body, shapeError).objects.filter((log) => !(blockOf(log) > end))
+    // The scan does not read what is in hex strings of the usual length.
+    const found = all.filter((log) => blockOf(log) >= from && blockOf(log) < next)
+    if (found.length !== count || all.length !== count) {
+      throw shapeError(DIFFERENT_LOGS, `${count} and ${found.length}`)
     }
     return all
   }
@@ -60,7 +72,8 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
     next,
     archiveHeight,
     last: lastOf(blockHashes, from, next),
-    body: bytes,
+    body,
+    scanned: scannedWithin(scanned?.logs, beyond),
     count,
     blockHashes,
     hasNextBlock: envelope.next !== null,
@@ -78,16 +91,23 @@ const lastOf = (blockHashes: readonly BlockHash[], from: number, next: number): 
   return isComparable ? (last ?? null) : null
 }
 
-const coverageOf = (envelope: Envelope, logs: readonly RawLog[], end: number): Coverage => {
+/** The block of a parsed log; NaN if it has none. */
+const blockOf = (log: LogObject): number => parseInteger(log['block_number']) ?? Number.NaN
+
+/** The scanned logs without the last ones; undefined if those may be anywhere. */
+const scannedWithin = (logs: ScannedLogs | undefined, beyond: number): ScannedLogs | undefined =>
+  logs && (beyond === 0 ? logs : logs.isOrdered ? { ...logs, count: logs.count - beyond } : undefined)
+
+const coverageOf = (envelope: Envelope, blocks: Float64Array | readonly number[], end: number): Coverage => {
   let lowest = Number.POSITIVE_INFINITY
   let highest = -1
   let beyond = 0
-  for (const { blockNumber } of logs) {
+  for (const blockNumber of blocks) {
     lowest = Math.min(lowest, blockNumber)
     highest = Math.max(highest, blockNumber)
     if (blockNumber > end) beyond += 1
   }
-  return { envelope, logs: logs.length, lowest, highest, beyond }
+  return { envelope, logs: blocks.length, lowest, highest, beyond }
 }
 
 const parsePage = (body: Buffer, shapeError: ShapeError) => {
@@ -146,15 +166,4 @@ const checkRange = (
     'a log is outside the blocks of its page',
     `block ${lowest < from ? lowest : highest} where blocks ${from} to ${bound - 1} were covered`,
   )
-}
-
-/** Removes the logs after block `end` from a parsed response, so that consumers of its bytes need not filter them. */
-const withoutLogsAfter = (response: Readonly<Record<string, unknown>>, end: number): Buffer => {
-  const entries: unknown[] = Array.isArray(response['data']) ? response['data'] : []
-  const data = entries.map((entry) => {
-    if (!isObject(entry) || !Array.isArray(entry['logs'])) return entry
-    const logs: unknown[] = entry['logs']
-    return { ...entry, logs: logs.filter((log) => blockOf(log) <= end) }
-  })
-  return Buffer.from(JSON.stringify({ ...response, data }))
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts'
 import { second } from '../../src/core/units.ts'
 import type { LogField } from '../log-fields.ts'
+import type { ScannedLogs } from './log-scan.ts'
 
 /** The number of blocks below the height that a reorg may still replace. */
 export const UNSETTLED_BLOCKS = 200
@@ -51,8 +52,10 @@ export interface Page {
   readonly archiveHeight: number | null
   /** The block before `next`, if a later page can be compared with its hash. Stored in a checkpoint, it reveals a reorg when the run resumes. */
   readonly last?: BlockHash | null
-  /** The decompressed JSON. */
+  /** The decompressed JSON, which may have logs after the requested blocks. */
   readonly body: Uint8Array
+  /** The logs of the page in its bytes; undefined if they could not be found without a parse. */
+  readonly scanned?: ScannedLogs | undefined
   /** Parses the page once, in the order of the response. Throws QueryError('protocol') if the shape is wrong. */
   logs(): readonly RawLog[]
   /** Parses the page at each call: the same logs, with all fields of the response. */

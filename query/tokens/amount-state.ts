@@ -53,19 +53,15 @@ export class AmountState implements TokenState {
   }
 
   prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs {
-    const decoded = logs.map((log) => ({
-      block: log.block,
-      event: log.event,
-      transfers: amountTransfersOf(log, stats),
-    }))
-    const { logs: applied, pairing } = this.#isWrapped
-      ? withoutRepeats(decoded, this.#pairing)
-      : { logs: decoded, pairing: null }
-    stats.add('paired', decoded.length - applied.length)
     this.#reader.clear()
-    for (const { block, transfers } of applied) {
-      for (const { from, to, id, amount } of transfers) this.#reader.add(block, `${from}${to}${id}${amount}`)
-    }
+    let pairing = this.#pairing
+    if (this.#isWrapped) {
+      const decoded = logs.map((log) => ({ ...log, transfers: amountTransfersOf(log, stats) }))
+      const unpaired = withoutRepeats(decoded, pairing)
+      stats.add('paired', decoded.length - unpaired.logs.length)
+      for (const { block, transfers } of unpaired.logs) this.#reader.add(block, transfers)
+      pairing = unpaired.pairing
+    } else for (const log of logs) this.#reader.add(log.block, amountTransfersOf(log, stats))
     return () => {
       this.#pairing = pairing
       this.#apply()
@@ -74,8 +70,9 @@ export class AmountState implements TokenState {
 
   scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
     if (!this.#isFast || !this.#reader.read(page)) return undefined
-    stats.add('logs', this.#reader.logs)
-    stats.add('applied', this.#reader.logs)
+    const { count = 0 } = page.scanned ?? {}
+    stats.add('logs', count)
+    stats.add('applied', count)
     return () => {
       this.#apply()
     }

@@ -1,5 +1,4 @@
 import { ConfigError } from '../../src/core/errors.ts'
-import { createLogFilter, type LogFilter } from '../client/log-filter.ts'
 import { type Page } from '../client/types.ts'
 import { AmountState } from './amount-state.ts'
 import {
@@ -25,7 +24,6 @@ class TokenLedger implements Ledger {
   readonly #options: LedgerOptions
   readonly #contract: string
   readonly #events: ReadonlyMap<string, EventName>
-  readonly #isRequested: LogFilter
   #state: TokenState
   #stats = new StatCounter()
   /** The first block that has not been applied; undefined before the first page. */
@@ -41,7 +39,6 @@ class TokenLedger implements Ledger {
     this.#options = options
     this.#contract = address
     this.#events = new Map(eventsOf(standard, profile))
-    this.#isRequested = createLogFilter({ addresses: [address], topics: [[...this.#events.keys()]] })
     this.#state = this.#emptyState()
   }
 
@@ -52,7 +49,7 @@ class TokenLedger implements Ledger {
     stats.add('pages')
     const scanned = page.from === next ? this.#state.scan(page, stats) : undefined
     if (scanned !== undefined) stats.add('fastPages')
-    const filter = { isRequested: this.#isRequested, events: this.#events, through: next }
+    const filter = { contract: this.#contract, events: this.#events, through: next }
     const apply = scanned ?? this.#state.prepare(tokenLogs(page, filter, stats), stats)
     apply(stats)
     this.#stats.addAll(stats)

@@ -1,4 +1,4 @@
-import { type AmountTransfer, ZERO_WORD } from './decode.ts'
+import { addressOf, type AmountTransfer, ZERO_WORD } from './decode.ts'
 import type { EventName } from './signatures.ts'
 
 /** The transfers of a log. */
@@ -42,4 +42,4 @@ export const withoutRepeats = (all: readonly DecodedLog[], before: Pairing): Unp
 }
 
 const keyOf = ({ block, transfers }: DecodedLog): string =>
-  [block, ...transfers.map(({ from, to, amount }) => `${from} ${to} ${amount}`)].join(' ')
+  [block, ...transfers.map(({ from, to, amount }) => `${addressOf(from)} ${addressOf(to)} ${amount}`)].join(' ')

@@ -24,6 +24,9 @@ const KEY_WORDS = ADDRESS_WORDS + 1
 /** The highest word of the balance: 0 from 0 to 2^256 - 1, which is all that a contract can store. */
 const TOP = KEY_WORDS + LIMBS - 1
 
+/** Rows whose entries fit in the CPU cache. */
+const BATCH = 256
+
 /** Balances by address and id. A balance of 0 is the same as none. */
 export class BalanceTable implements PackedEntries {
   readonly #entries = new WordTable(KEY_WORDS, LIMBS)
@@ -66,12 +69,12 @@ export class BalanceTable implements PackedEntries {
 
   /** Applies all rows, which must be of whole blocks. Returns the change of the supply. */
   apply(rows: Rows): bigint {
-    this.#prefetch(rows)
-    const { words } = rows
+    const { words, step } = rows
     this.#adder.amounts = words
     this.#supply.fill(0)
     for (let row = 0; row < rows.count; row += 1) {
-      const at = row * rows.step
+      if (row % BATCH === 0) this.#prefetch(rows, row)
+      const at = row * step
       const block = rows.blocks[row] ?? 0
       if (this.#doubtful.length > 0 && block !== this.#block) this.#endBlock()
       this.#block = block
@@ -172,17 +175,21 @@ export class BalanceTable implements PackedEntries {
     }
   }
 
-  /** Computes the hashes of each row and reads their slots, which loads them into the CPU cache in parallel. */
-  #prefetch({ words, count, step }: Rows): void {
-    let prefetched = 0
-    for (let at = 0; at < count * step; at += step) {
-      const from = this.#entries.hashOf(words, at + FROM)
-      const to = this.#entries.hashOf(words, at + TO)
-      words[at + FROM + HASH] = from
-      words[at + TO + HASH] = to
-      prefetched ^= this.#entries.prefetch(from) ^ this.#entries.prefetch(to)
+  /** Computes the hashes of some rows and reads what they refer to, which loads it into the CPU cache in parallel. */
+  #prefetch({ words, count, step }: Rows, from: number): void {
+    const end = Math.min(count, from + BATCH) * step
+    let read = 0
+    for (let at = from * step; at < end; at += step) {
+      for (let party = at; party <= at + TO; party += TO) {
+        const hash = this.#entries.hashOf(words, party)
+        words[party + HASH] = hash
+        read ^= this.#entries.prefetchSlot(hash)
+      }
     }
-    this.prefetched = prefetched
+    for (let at = from * step; at < end; at += step) {
+      read ^= this.#entries.prefetchEntry(words[at + FROM + HASH] ?? 0) ^ this.#entries.prefetchEntry(words[at + TO + HASH] ?? 0)
+    }
+    this.prefetched = read
   }
 }
 

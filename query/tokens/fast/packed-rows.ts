@@ -79,7 +79,8 @@ export class PackedRows implements BalanceRows {
 
   #load(index: number): void {
     const entry = this.#halves[2 * index] ?? 0
-    for (let word = 0; word < ROW_WORDS; word += 1) this.#row[word] = this.#entries.wordOf(entry, word)
+    const end = this.#entries.hasIds ? ROW_WORDS : ROW_ID
+    for (let word = 0; word < end; word += 1) this.#row[word] = this.#entries.wordOf(entry, word)
   }
 
   /**
@@ -105,7 +106,8 @@ export class PackedRows implements BalanceRows {
   }
 }
 
-const HEX = Buffer.from('0123456789abcdef', 'latin1')
+/** The bytes of the two hex digits of each byte. */
+const HEX = Uint16Array.from({ length: 256 }, (_, byte) => Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16BE())
 /** Decimal digits of a number of nine words, and more than its sign. */
 const MAX_DIGITS = 96
 const ZERO = 0x30
@@ -117,6 +119,7 @@ const BILLION = 1e9
 class TextWriter {
   end = 0
   readonly #bytes = Buffer.alloc(CHUNK_BYTES)
+  readonly #view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset)
   readonly #digits = new Uint8Array(MAX_DIGITS)
   /** The number that is written, in words of 16 bits. */
   readonly #parts = new Uint16Array(2 * LIMBS)
@@ -134,15 +137,13 @@ class TextWriter {
   }
 
   address(row: Int32Array): void {
-    const bytes = this.#bytes
-    bytes[this.end] = ZERO
-    bytes[this.end + 1] = 0x78
+    this.#view.setUint16(this.end, 0x3078)
     this.end += 2
     for (let word = ROW_BALANCE - 1; word >= 0; word -= 1) {
-      for (let shift = 28; shift >= 0; shift -= 4) {
-        bytes[this.end] = HEX[((row[word] ?? 0) >>> shift) & 15] ?? 0
-        this.end += 1
-      }
+      const bits = row[word] ?? 0
+      this.#view.setUint32(this.end, ((HEX[bits >>> 24] ?? 0) << 16) | (HEX[(bits >>> 16) & 255] ?? 0))
+      this.#view.setUint32(this.end + 4, ((HEX[(bits >>> 8) & 255] ?? 0) << 16) | (HEX[bits & 255] ?? 0))
+      this.end += 8
     }
   }
 
@@ -150,9 +151,10 @@ class TextWriter {
   number(row: Int32Array, at: number, count: number): void {
     const isNegative = count === LIMBS && (row[at + LIMBS - 1] ?? 0) < 0
     const parts = this.#parts
-    let carry = isNegative ? 1 : 0
+    const flip = isNegative ? -1 : 0
+    let carry = -flip
     for (let word = 0; word < count; word += 1) {
-      const value = ((isNegative ? ~(row[at + word] ?? 0) : (row[at + word] ?? 0)) >>> 0) + carry
+      const value = (((row[at + word] ?? 0) ^ flip) >>> 0) + carry
       carry = value > 0xffff_ffff ? 1 : 0
       parts[2 * word] = value
       parts[2 * word + 1] = value >>> 16
@@ -162,10 +164,7 @@ class TextWriter {
       start -= 1
       this.#digits[start] = MINUS
     }
-    for (; start < MAX_DIGITS; start += 1) {
-      this.#bytes[this.end] = this.#digits[start] ?? 0
-      this.end += 1
-    }
+    this.put(this.#digits.subarray(start))
   }
 
   /** Writes the digits of the parts to the end of `#digits`, nine for each division; returns where they begin. */

@@ -120,8 +120,16 @@ for (let byte = 0; byte < 0x100; byte += 1) {
   PAIRS[(digits.charCodeAt(0) << 8) | digits.charCodeAt(1)] = byte
 }
 
-/** The bytes of "0000". */
-const FOUR_ZEROS = 0x3030_3030
+/**
+ * The bytes of hex digits, eight to a number: two are equal if their bytes are, because no number of ASCII characters is NaN
+ * or zero.
+ */
+export const packDigits = (digits: string): Float64Array => {
+  const bytes = Buffer.from(digits, 'latin1')
+  return Float64Array.from({ length: bytes.length / 8 }, (_, eight) => bytes.readDoubleBE(8 * eight))
+}
+
+const [EIGHT_ZEROS] = packDigits('00000000')
 
 /** Reads hex digits in the bytes of a page into words. */
 export class HexReader {
@@ -136,7 +144,7 @@ export class HexReader {
     let bits = 0
     let digit = position
     for (let word = at + count - 1; word >= at; word -= 1, digit += 8) {
-      if (view.getInt32(digit) === FOUR_ZEROS && view.getInt32(digit + 4) === FOUR_ZEROS) {
+      if (view.getFloat64(digit) === EIGHT_ZEROS) {
         words[word] = 0
         continue
       }
@@ -153,8 +161,8 @@ export class HexReader {
   /** Reads an address: the last 40 of 64 digits. The digits before must be 0. */
   readAddress(position: number, at: number): void {
     const { view } = this
-    for (let digit = position; digit < position + 24; digit += 4) {
-      if (view.getInt32(digit) !== FOUR_ZEROS) this.isValid = false
+    for (let digit = position; digit < position + 24; digit += 8) {
+      if (view.getFloat64(digit) !== EIGHT_ZEROS) this.isValid = false
     }
     this.read(position + 24, at, 5)
   }

@@ -1,11 +1,11 @@
 import type { Page } from '../../client/types.ts'
+import type { AmountTransfer } from '../decode.ts'
 import type { EventName } from '../signatures.ts'
-import { ADDRESS_WORDS, EVM_WORDS, FROM, HexReader, ID_NUMBER, isZero, Rows, TO, VALUE } from './packed-words.ts'
-import { type LogConsumer, type LogReader, PageScanner } from './page-scanner.ts'
+import { ADDRESS_WORDS, EVM_WORDS, FROM, HexReader, ID_NUMBER, isZero, packDigits, Rows, TO, VALUE } from './packed-words.ts'
 
-/** With 0x. */
-const ADDRESS_DIGITS = 42
 const WORD_DIGITS = 64
+/** The digits before an address in a word. */
+const PADDING = 24
 
 interface TransferReaderOptions {
   readonly contract: string
@@ -15,91 +15,102 @@ interface TransferReaderOptions {
   readonly numberOf: ((words: Int32Array, at: number) => number) | undefined
 }
 
-/** Reads transfers in the plain form of their standard from the bytes of a page into rows. */
-export class TransferReader implements LogConsumer {
+/** Where the values of a TransferBatch begin, and the number of digits of its data. */
+interface BatchPositions {
+  readonly from: number
+  readonly to: number
+  readonly data: number
+  readonly digits: number
+}
+
+/**
+ * Reads transfers into rows: from the bytes of a page whose logs are of the contract and the events, in the plain form of their
+ * standard, in order and each once; or decoded ones from any other page.
+ */
+export class TransferReader {
   readonly rows = new Rows()
-  logs = 0
-  readonly #events: readonly EventName[]
+  readonly #contract: Float64Array
+  readonly #events: readonly (readonly [topic: Float64Array, event: EventName])[]
   readonly #numberOf: TransferReaderOptions['numberOf']
   readonly #hex = new HexReader()
   /** Values that are not stored. */
   readonly #other = new Int32Array(EVM_WORDS)
-  readonly #scanner: PageScanner
-  /** The digits of one decoded transfer. */
-  readonly #text = Buffer.alloc(2 * (ADDRESS_DIGITS + WORD_DIGITS))
+  /** The four words of a decoded transfer. */
+  readonly #text = Buffer.alloc(4 * WORD_DIGITS)
   #block = 0
 
   constructor({ contract, events, numberOf }: TransferReaderOptions) {
-    this.#events = [...events.values()]
+    this.#contract = packDigits(contract.slice(2))
+    this.#events = Array.from(events, ([topic, event]) => [packDigits(topic.slice(2)), event])
     this.#numberOf = numberOf
-    this.#scanner = new PageScanner(contract, [...events.keys()], this)
   }
 
-  /** False if the page is not plain: then it must be parsed. */
-  read(page: Page): boolean {
-    return this.#scanner.scan(page)
+  /** False if a log is not plain: then the page must be parsed. */
+  read({ scanned, from, next }: Page): boolean {
+    if (scanned?.isOrdered !== true) return false
+    const { count, blocks, positions, step, bytes } = scanned
+    if (count > 0 && ((blocks[0] ?? 0) < from || (blocks[count - 1] ?? 0) >= next)) return false
+    this.#begin(bytes)
+    for (let log = 0; log < count; log += 1) {
+      this.#block = blocks[log] ?? 0
+      if (!this.#log(positions, log * step)) return false
+    }
+    return true
   }
 
   /** Call before `add`. */
   clear(): void {
-    this.begin(new DataView(this.#text.buffer, this.#text.byteOffset, this.#text.length))
+    this.#begin(this.#text)
   }
 
-  begin(view: DataView): void {
-    this.logs = 0
-    this.rows.count = 0
-    this.#hex.view = view
-    this.#hex.isValid = true
-  }
-
-  /** Adds a decoded transfer. The text is the sender and the recipient with 0x, the id and the amount. */
-  add(block: number, text: string): void {
-    this.#text.write(text, 'latin1')
-    const row = this.rows.add(block)
-    this.#hex.words = this.rows.words
-    this.#hex.read(2, row + FROM, ADDRESS_WORDS)
-    this.#hex.read(ADDRESS_DIGITS + 2, row + TO, ADDRESS_WORDS)
-    this.#hex.read(2 * ADDRESS_DIGITS + WORD_DIGITS, row + VALUE, EVM_WORDS)
-    this.#setId(row, 2 * ADDRESS_DIGITS)
-  }
-
-  take(log: LogReader): boolean {
-    this.logs += 1
-    this.#block = log.block
-    switch (this.#events[log.event]) {
-      case 'Transfer':
-        return this.#numberOf === undefined ? this.#token(log) : this.#amount(log)
-      case 'TransferSingle':
-        return this.#single(log)
-      case 'TransferBatch':
-        return this.#batch(log)
-      default:
-        return false
+  /** Adds decoded transfers. */
+  add(block: number, transfers: readonly AmountTransfer[]): void {
+    for (const { from, to, id, amount } of transfers) {
+      this.#text.write(from + to + id + amount, 'latin1')
+      const row = this.rows.add(block)
+      this.#hex.words = this.rows.words
+      this.#hex.read(PADDING, row + FROM, ADDRESS_WORDS)
+      this.#hex.read(WORD_DIGITS + PADDING, row + TO, ADDRESS_WORDS)
+      this.#hex.read(3 * WORD_DIGITS, row + VALUE, EVM_WORDS)
+      this.#setId(row, 2 * WORD_DIGITS)
     }
   }
 
-  #token({ topic1, topic2, topic3, data, digits }: LogReader): boolean {
-    if (topic1 === 0 || topic2 === 0 || topic3 === 0 || data === 0 || digits !== 0) return false
-    this.#row(topic1, topic2, topic3)
-    return this.#hex.isValid
+  #begin(bytes: Uint8Array): void {
+    this.rows.count = 0
+    this.#hex.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#hex.isValid = true
   }
 
-  #amount({ topic1, topic2, topic3, data, digits }: LogReader): boolean {
-    if (topic1 === 0 || topic2 === 0 || topic3 !== 0 || digits !== WORD_DIGITS) return false
-    this.#row(topic1, topic2, data)
-    return this.#hex.isValid
-  }
-
-  #single({ topic1, topic2, topic3, data, digits }: LogReader): boolean {
-    if (topic1 === 0 || topic2 === 0 || topic3 === 0 || digits !== 2 * WORD_DIGITS) return false
+  #log(positions: Int32Array, at: number): boolean {
+    const address = positions[at] ?? 0
+    if (address !== 0 && !this.#matches(address, this.#contract)) return false
+    const topic0 = positions[at + 1] ?? 0
+    const event = topic0 === 0 ? undefined : this.#events.find(([topic]) => this.#matches(topic0, topic))?.[1]
+    const topic1 = positions[at + 2] ?? 0
+    const topic2 = positions[at + 3] ?? 0
+    const topic3 = positions[at + 4] ?? 0
+    const data = positions[at + 5] ?? 0
+    const digits = (positions[at + 6] ?? 0) - data
+    if (event === undefined || topic1 === 0 || topic2 === 0 || data === 0) return false
+    if (event === 'Transfer') {
+      // ERC-721 has the id in the third topic, and ERC-20 the amount in the data.
+      const isToken = this.#numberOf === undefined
+      if ((topic3 !== 0) !== isToken || digits !== (isToken ? 0 : WORD_DIGITS)) return false
+      this.#row(topic1, topic2, isToken ? topic3 : data)
+      return this.#hex.isValid
+    }
+    if (topic3 === 0 || !this.#isHex(topic1)) return false
+    if (event === 'TransferBatch') return this.#batch({ from: topic2, to: topic3, data, digits })
+    if (event !== 'TransferSingle' || digits !== 2 * WORD_DIGITS) return false
     this.#setId(this.#row(topic2, topic3, data + WORD_DIGITS), data)
-    return this.#isHex(topic1)
+    return this.#hex.isValid
   }
 
   /** Accepts only the layout that compilers produce: the ids, directly followed by the amounts. */
-  #batch({ topic1, topic2, topic3, data, digits }: LogReader): boolean {
+  #batch({ from, to, data, digits }: BatchPositions): boolean {
     const count = (digits / WORD_DIGITS - 4) / 2
-    if (topic1 === 0 || topic2 === 0 || topic3 === 0 || !Number.isInteger(count) || count < 0) return false
+    if (!Number.isInteger(count) || count < 0) return false
     const ids = data + 2 * WORD_DIGITS
     const amounts = ids + (1 + count) * WORD_DIGITS
     const isPlain =
@@ -109,10 +120,10 @@ export class TransferReader implements LogConsumer {
       this.#hasValue(amounts, count)
     if (!isPlain) return false
     // Read here because an empty batch has no row.
-    this.#row(topic2, topic3, topic1)
+    this.#row(from, to, data)
     this.rows.count -= 1
     for (let item = 1; item <= count; item += 1) {
-      const row = this.#row(topic2, topic3, amounts + item * WORD_DIGITS)
+      const row = this.#row(from, to, amounts + item * WORD_DIGITS)
       this.#setId(row, ids + item * WORD_DIGITS)
     }
     return this.#hex.isValid
@@ -142,5 +153,13 @@ export class TransferReader implements LogConsumer {
 
   #hasValue(position: number, value: number): boolean {
     return this.#isHex(position) && this.#other[0] === value && isZero(this.#other, 1, EVM_WORDS - 1)
+  }
+
+  /** Whether the page has these digits at this position. */
+  #matches(position: number, digits: Float64Array): boolean {
+    for (let eight = 0; eight < digits.length; eight += 1) {
+      if (this.#hex.view.getFloat64(position + 8 * eight) !== digits[eight]) return false
+    }
+    return true
   }
 }

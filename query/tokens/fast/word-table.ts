@@ -47,8 +47,14 @@ export class WordTable {
   }
 
   /** Reads the slot of a hash, which loads it into the CPU cache. */
-  prefetch(hash: number): number {
+  prefetchSlot(hash: number): number {
     return this.#index[2 * (hash & this.#mask)] ?? 0
+  }
+
+  /** Reads the entry in that slot. */
+  prefetchEntry(hash: number): number {
+    const entry = (this.#index[2 * (hash & this.#mask) + 1] ?? 0) - 1
+    return this.segmentOf(entry)[this.offsetOf(entry)] ?? 0
   }
 
   /** The number of the entry with the key at this offset; adds one for a new key. */

@@ -198,6 +198,7 @@ describe('the fast path', () => {
   test('accepts any order of keys, several batches and other plain variations', () => {
     expect(isFast(plain)).toBe(true)
     expect(isFast(`${plain}\n`)).toBe(true)
+    expect(isFast(JSON.stringify({ data: [{ logs }] }, undefined, 2))).toBe(true)
     const turned = logs.map((log) => Object.fromEntries(Object.entries(log).toReversed()))
     const [first, second] = turned
     const batches = [{ blocks: [{ number: 1, hash: '0x' }], logs: [first] }, {}, { logs: [] }, { logs: [second] }]
@@ -213,13 +214,12 @@ describe('the fast path', () => {
   })
 
   test.each([
-    ['space', plain.replace(':', ': ')],
+    ['a space in one log', plain.replace('"log_index":1', '"log_index": 1')],
     ['an escape', plain.replace('"topic1"', String.raw`"\u0074opic1"`)],
     ['an escape outside the logs', plain.replace('{"data"', String.raw`{"a":"\n","data"`)],
     ['upper case', plain.replace(/ddf252/, 'DDF252')],
     ['a number as text', plain.replace('"block_number":1', '"block_number":"1"')],
     ['a second layout', plain.replace(',"topic3":null', '')],
-    ['a duplicate key logs', plain.replace('"logs"', '"logs":[],"logs"')],
     ['a duplicate key in a log', plain.replace('"log_index":0', '"log_index":7,"log_index":0')],
     ['removed logs', JSON.stringify({ data: [{ logs: withRemoved }] })],
     ['another order', JSON.stringify({ data: [{ logs: logs.toReversed() }] })],

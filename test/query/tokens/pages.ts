@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { QueryError } from '../../../query/client/errors.ts'
+import { scanPage } from '../../../query/client/log-scan.ts'
 import { logObjectsOf, readLog } from '../../../query/client/wire-format.ts'
 import type { LogObject, Page } from '../../../query/client/types.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
@@ -84,6 +85,7 @@ export const pageOfBody = (body: Uint8Array, { from, next }: PageBounds): Page =
   next,
   archiveHeight: null,
   body,
+  scanned: scanPage(Buffer.from(body), refuse)?.logs,
   logs: () => objectsOf(body).map((log) => readLog(log, refuse)),
   logObjects: () => objectsOf(body),
 })
