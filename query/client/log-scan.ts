@@ -1,20 +1,6 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
+import type { ScannedLogs } from './types.ts'
 import { logObjectsOf, PAGE_JSON, readEnvelope, type Envelope, type ShapeError } from './wire-format.ts'
-
-/** Logs that were found in the bytes of a page without parsing it. */
-export interface ScannedLogs {
-  readonly count: number
-  /** Whether the logs are ordered by block and index, each position occurs once, and no log was removed. */
-  readonly isOrdered: boolean
-  readonly bytes: Buffer
-  readonly blocks: Float64Array
-  /**
-   * `step` per log: where the digits of the address, the four topics and the data begin, each 0 for null or an absent
-   * field, and where those of the data end. The digits have not been checked: there may be any ASCII characters.
-   */
-  readonly positions: Int32Array
-  readonly step: number
-}
 
 const POSITIONS = 7
 const HEX_FIELDS = ['address', 'topic0', 'topic1', 'topic2', 'topic3', 'data']
@@ -107,7 +93,7 @@ const VALUE = /\w+|"[^"\\]*"/y
 const layoutOf = (log: string): readonly Field[] | undefined => {
   const fields = new Map<string, Field>()
   if (!isObject(tryJson(log))) return undefined
-  for (let at = 0; log.slice(at).trim() !== '}'; ) {
+  for (let at = 0; log.slice(at).trim() !== '}';) {
     BEFORE_VALUE.lastIndex = at
     const [before, name] = BEFORE_VALUE.exec(log) ?? []
     VALUE.lastIndex = BEFORE_VALUE.lastIndex
@@ -185,9 +171,10 @@ class LogScanner {
 
   #learn(): readonly Field[] | undefined {
     const text = this.#bytes.toString('latin1', this.at, this.#bytes.indexOf('}', this.at) + 1)
+    const layout = layoutOf(text)
     // Room for all logs, if the others are not much shorter.
-    this.#reserve(Math.ceil((1.1 * this.#bytes.length) / (text.length + 1)))
-    return layoutOf(text)
+    if (layout !== undefined) this.#reserve(Math.ceil((1.1 * this.#bytes.length) / text.length))
+    return layout
   }
 
   #log(layout: readonly Field[]): boolean {

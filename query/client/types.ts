@@ -1,7 +1,6 @@
 import type { Clock } from '../../src/core/clock.ts'
 import { second } from '../../src/core/units.ts'
 import type { LogField } from '../log-fields.ts'
-import type { ScannedLogs } from './log-scan.ts'
 
 /** The number of blocks below the height that a reorg may still replace. */
 export const UNSETTLED_BLOCKS = 200
@@ -42,6 +41,21 @@ export type LogObject = Readonly<Record<string, unknown>>
 export interface BlockHash {
   readonly block: number
   readonly hash: string
+}
+
+/** Logs that were found in the bytes of a page without parsing it. */
+export interface ScannedLogs {
+  readonly count: number
+  /** Whether the logs are ordered by block and index, each position occurs once, and no log was removed. */
+  readonly isOrdered: boolean
+  readonly bytes: Buffer
+  readonly blocks: Float64Array
+  /**
+   * `step` per log: where the digits of the address, the four topics and the data begin, each 0 for null or an absent
+   * field, and where those of the data end. The digits have not been checked: there may be any ASCII characters.
+   */
+  readonly positions: Int32Array
+  readonly step: number
 }
 
 /** A page whose coverage has been checked: every log is in [from, next), and there is no gap and no reorg between it and the pages before. Delivered in block order. */

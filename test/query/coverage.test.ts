@@ -101,7 +101,9 @@ describe('the end of a page', () => {
   it('the extra block of an inclusive service is in no form of the page', async ({ serve }) => {
     const { url } = await serve({ dialect: 'spec', pageLogs: 1000 })
     const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
-    expect(pages[0]?.logs().map(({ blockNumber }) => blockNumber)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1))
+    expect(pages[0]?.logs().map(({ blockNumber }) => blockNumber)).toEqual(
+      Array.from({ length: 20 }, (_, at) => at + 1),
+    )
     expect(pages[0]?.logObjects()).toHaveLength(20)
     expect(pages[0]?.scanned?.count).toBe(20)
   })

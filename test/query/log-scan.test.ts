@@ -22,14 +22,18 @@ describe('the logs of a page without parsing it', () => {
     const both = `${LOG},${LOG.replace('7', '9')}`
     expect(scanned(page(both))).toMatchObject({ envelope: { next: 10 }, logs: { count: 2, isOrdered: true } })
     expect(scanned(`{"next_block":10,"data":[{"logs":[${both}]}]}`)).toMatchObject({ envelope: { next: 10 } })
-    for (const text of [page(both), page(`${LOG}]},{},{"logs":[],"blocks":[]},{"block":9,"logs":[${LOG.replace('7', '9')}`)]) {
+    for (const text of [
+      page(both),
+      page(`${LOG}]},{},{"logs":[],"blocks":[]},{"block":9,"logs":[${LOG.replace('7', '9')}`),
+    ]) {
       expect(blocksIn(text)).toEqual([7, 9])
     }
     expect(blocksIn('{ "data" : [ ] }')).toEqual([])
   })
   it('are found with white space, if all logs have the same', () => {
     const logs = [7, 9].map((block) => ({ block_number: block, log_index: 0, topic0: null, extra: 'x' }))
-    for (const indent of [1, 4, '\t']) expect(blocksIn(JSON.stringify({ data: [{ logs }] }, undefined, indent))).toEqual([7, 9])
+    for (const indent of [1, 4, '\t'])
+      expect(blocksIn(JSON.stringify({ data: [{ logs }] }, undefined, indent))).toEqual([7, 9])
     expect(blocksIn(page(`${LOG} ,\n ${LOG}`))).toEqual([7, 7])
   })
   it('have the positions of their hex digits', () => {
@@ -73,6 +77,7 @@ describe('the logs of a page without parsing it', () => {
     ['a comma too many', page(`${LOG},`)],
     ['no comma', page(`${LOG}${LOG}`)],
     ['invalid JSON', '{"data":[]'],
+    ['an unfinished log before many bytes', `{"data":[{"logs":[{${' '.repeat(1_000_000)}`],
     ['text after the end', `${page(LOG)}1`],
   ])('are not found with %s', (_, text) => {
     expect(scanned(text)).toBeUndefined()

@@ -115,7 +115,9 @@ const sampleOf = ({ standard, ledger: { rows, intervals }, sample }: VerifyOptio
     index < rows.length ? (bySize?.[index] ?? rows.row(index)) : ends[index - rows.length]
   const all = rows.length + ends.length
   const count = Math.min(sample, all)
-  const indexes = Array.from({ length: count }, (_, at) => (count === 1 ? 0 : Math.round((at * (all - 1)) / (count - 1))))
+  const indexes = Array.from({ length: count }, (_, at) =>
+    count === 1 ? 0 : Math.round((at * (all - 1)) / (count - 1)),
+  )
   return indexes.flatMap((index) => rowAt(index) ?? [])
 }
 

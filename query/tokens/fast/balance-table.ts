@@ -187,7 +187,9 @@ export class BalanceTable implements PackedEntries {
       }
     }
     for (let at = from * step; at < end; at += step) {
-      read ^= this.#entries.prefetchEntry(words[at + FROM + HASH] ?? 0) ^ this.#entries.prefetchEntry(words[at + TO + HASH] ?? 0)
+      read ^=
+        this.#entries.prefetchEntry(words[at + FROM + HASH] ?? 0) ^
+        this.#entries.prefetchEntry(words[at + TO + HASH] ?? 0)
     }
     this.prefetched = read
   }

@@ -24,7 +24,10 @@ export class OwnerTable implements PackedEntries {
   }
 
   isRow(entry: number): boolean {
-    return this.#isKnown(entry) && !isZero(this.#entries.segmentOf(entry), this.#entries.offsetOf(entry) + OWNER, ADDRESS_WORDS)
+    return (
+      this.#isKnown(entry) &&
+      !isZero(this.#entries.segmentOf(entry), this.#entries.offsetOf(entry) + OWNER, ADDRESS_WORDS)
+    )
   }
 
   wordOf(entry: number, word: number): number {

@@ -97,7 +97,7 @@ export class PackedRows implements BalanceRows {
       differing |= (halves[2 * at + 1] ?? 0) ^ (halves[2 * from + 1] ?? 0)
     }
     if (differing !== 0) this.#longs.subarray(from, end).sort()
-    for (let start = from; start < end; ) {
+    for (let start = from; start < end;) {
       let stop = start + 1
       while (stop < end && halves[2 * stop + 1] === halves[2 * start + 1]) stop += 1
       this.#sort(start, stop, word - 1)
@@ -107,7 +107,9 @@ export class PackedRows implements BalanceRows {
 }
 
 /** The bytes of the two hex digits of each byte. */
-const HEX = Uint16Array.from({ length: 256 }, (_, byte) => Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16BE())
+const HEX = Uint16Array.from({ length: 256 }, (_, byte) =>
+  Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16BE(),
+)
 /** Decimal digits of a number of nine words, and more than its sign. */
 const MAX_DIGITS = 96
 const ZERO = 0x30
@@ -172,7 +174,7 @@ class TextWriter {
     const parts = this.#parts
     const digits = this.#digits
     let start = MAX_DIGITS
-    for (let length = count; length > 0 || start === MAX_DIGITS; ) {
+    for (let length = count; length > 0 || start === MAX_DIGITS;) {
       let rest = 0
       for (let at = length - 1; at >= 0; at -= 1) {
         const part = rest * 0x1_0000 + (parts[at] ?? 0)

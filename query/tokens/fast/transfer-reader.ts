@@ -1,7 +1,18 @@
 import type { Page } from '../../client/types.ts'
 import type { AmountTransfer } from '../decode.ts'
 import type { EventName } from '../signatures.ts'
-import { ADDRESS_WORDS, EVM_WORDS, FROM, HexReader, ID_NUMBER, isZero, packDigits, Rows, TO, VALUE } from './packed-words.ts'
+import {
+  ADDRESS_WORDS,
+  EVM_WORDS,
+  FROM,
+  HexReader,
+  ID_NUMBER,
+  isZero,
+  packDigits,
+  Rows,
+  TO,
+  VALUE,
+} from './packed-words.ts'
 
 const WORD_DIGITS = 64
 /** The digits before an address in a word. */
