@@ -58,6 +58,17 @@ export class BalanceTable implements PackedEntries {
     return !isZero(this.#entries.segmentOf(entry), this.#entries.offsetOf(entry) + KEY_WORDS, LIMBS)
   }
 
+  load(entry: number, row: Int32Array): void {
+    const words = this.#entries.segmentOf(entry)
+    const at = this.#entries.offsetOf(entry)
+    for (let word = 0; word < ROW_BALANCE; word += 1) row[word] = words[at + word] ?? 0
+    for (let word = 0; word < LIMBS; word += 1) row[ROW_BALANCE + word] = words[at + KEY_WORDS + word] ?? 0
+    if (!this.hasIds) return
+    const number = words[at + ID_NUMBER] ?? 0
+    const id = this.#ids.offsetOf(number)
+    row.set(this.#ids.segmentOf(number).subarray(id, id + EVM_WORDS), ROW_ID)
+  }
+
   wordOf(entry: number, word: number): number {
     const words = this.#entries.segmentOf(entry)
     const at = this.#entries.offsetOf(entry)

@@ -30,6 +30,14 @@ export class OwnerTable implements PackedEntries {
     )
   }
 
+  load(entry: number, row: Int32Array): void {
+    const words = this.#entries.segmentOf(entry)
+    const at = this.#entries.offsetOf(entry)
+    row.set(words.subarray(at + OWNER, at + KNOWN))
+    row[ROW_BALANCE] = 1
+    row.set(words.subarray(at, at + EVM_WORDS), ROW_ID)
+  }
+
   wordOf(entry: number, word: number): number {
     const at = this.#entries.offsetOf(entry)
     if (word >= ROW_BALANCE && word < ROW_ID) return word === ROW_BALANCE ? 1 : 0

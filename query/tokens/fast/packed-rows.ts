@@ -12,7 +12,9 @@ export interface PackedEntries {
   readonly hasIds: boolean
   /** Whether an entry is a row. */
   isRow(entry: number): boolean
-  /** One of the words of the row of an entry. */
+  /** Writes the row of an entry. */
+  load(entry: number, row: Int32Array): void
+  /** One of its words. */
   wordOf(entry: number, word: number): number
 }
 
@@ -78,9 +80,7 @@ export class PackedRows implements BalanceRows {
   }
 
   #load(index: number): void {
-    const entry = this.#halves[2 * index] ?? 0
-    const end = this.#entries.hasIds ? ROW_WORDS : ROW_ID
-    for (let word = 0; word < end; word += 1) this.#row[word] = this.#entries.wordOf(entry, word)
+    this.#entries.load(this.#halves[2 * index] ?? 0, this.#row)
   }
 
   /**
@@ -166,7 +166,10 @@ class TextWriter {
       start -= 1
       this.#digits[start] = MINUS
     }
-    this.put(this.#digits.subarray(start))
+    for (let digit = start; digit < MAX_DIGITS; digit += 1) {
+      this.#bytes[this.end] = this.#digits[digit] ?? 0
+      this.end += 1
+    }
   }
 
   /** Writes the digits of the parts to the end of `#digits`, nine for each division; returns where they begin. */
@@ -180,13 +183,14 @@ class TextWriter {
         const part = rest * 0x1_0000 + (parts[at] ?? 0)
         const quotient = Math.floor(part / BILLION)
         parts[at] = quotient
-        rest = part - quotient * BILLION
+        // An integer of 32 bits: the remainder of two doubles takes ten times as long.
+        rest = (part - quotient * BILLION) | 0
       }
       while (length > 0 && parts[length - 1] === 0) length -= 1
       for (let digit = 0; digit < 9 && (length > 0 || rest > 0 || start === MAX_DIGITS); digit += 1) {
         start -= 1
         digits[start] = ZERO + (rest % 10)
-        rest = Math.trunc(rest / 10)
+        rest = (rest / 10) | 0
       }
     }
     return start

@@ -41,7 +41,8 @@ interface BatchPositions {
 export class TransferReader {
   readonly rows = new Rows()
   readonly #contract: Float64Array
-  readonly #events: readonly (readonly [topic: Float64Array, event: EventName])[]
+  readonly #topics: readonly Float64Array[]
+  readonly #events: readonly EventName[]
   readonly #numberOf: TransferReaderOptions['numberOf']
   readonly #hex = new HexReader()
   /** Values that are not stored. */
@@ -52,7 +53,8 @@ export class TransferReader {
 
   constructor({ contract, events, numberOf }: TransferReaderOptions) {
     this.#contract = packDigits(contract.slice(2))
-    this.#events = Array.from(events, ([topic, event]) => [packDigits(topic.slice(2)), event])
+    this.#topics = [...events.keys()].map((topic) => packDigits(topic.slice(2)))
+    this.#events = [...events.values()]
     this.#numberOf = numberOf
   }
 
@@ -96,8 +98,7 @@ export class TransferReader {
   #log(positions: Int32Array, at: number): boolean {
     const address = positions[at] ?? 0
     if (address !== 0 && !this.#matches(address, this.#contract)) return false
-    const topic0 = positions[at + 1] ?? 0
-    const event = topic0 === 0 ? undefined : this.#events.find(([topic]) => this.#matches(topic0, topic))?.[1]
+    const event = this.#eventAt(positions[at + 1] ?? 0)
     const topic1 = positions[at + 2] ?? 0
     const topic2 = positions[at + 3] ?? 0
     const topic3 = positions[at + 4] ?? 0
@@ -116,6 +117,13 @@ export class TransferReader {
     if (event !== 'TransferSingle' || digits !== 2 * WORD_DIGITS) return false
     this.#setId(this.#row(topic2, topic3, data + WORD_DIGITS), data)
     return this.#hex.isValid
+  }
+
+  #eventAt(topic0: number): EventName | undefined {
+    for (let event = 0; topic0 !== 0 && event < this.#topics.length; event += 1) {
+      if (this.#matches(topic0, this.#topics[event] ?? this.#contract)) return this.#events[event]
+    }
+    return undefined
   }
 
   /** Accepts only the layout that compilers produce: the ids, directly followed by the amounts. */
