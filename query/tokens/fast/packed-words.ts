@@ -76,7 +76,7 @@ export const TO = 7
 export const VALUE = 14
 const ROW_WORDS = VALUE + EVM_WORDS
 /** Offsets in a sender or recipient, after its address: the number of the id, 0 for tokens without amounts of ids, and a hash of both. */
-export const ID_NUMBER = ADDRESS_WORDS
+export const ID_NUMBER = 5
 export const HASH = ID_NUMBER + 1
 
 /** The transfers of one page in packed form. All logs are read before any row is applied. */
