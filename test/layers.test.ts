@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/terminal': `${BASE} src/config src/health type src/sources node commander pino`,
   'src/commands': `${BASE} src/agent src/collectors src/config src/exporter src/health src/keys src/metrics.ts src/parsers src/sources src/terminal simulator/scenario node commander pino yaml zod`,
   'query/client': `${BASE} query/log-fields.ts src/sources type node:http zod`,
-  'query/tokens': `${BASE} query/client/errors.ts query/client/log-filter.ts type query @noble/hashes`,
+  'query/tokens': `${BASE} query/client/errors.ts type query @noble/hashes`,
   'query/store': `${BASE} query/log-fields.ts node @clickhouse/client @duckdb/node-api p-limit`,
   'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/sources node @noble/hashes express zod`,
   'query/commands': `${BASE} query src/collectors/shared/request.ts type src/config src/exporter src/parsers src/sources src/terminal node commander zod`,

@@ -7,12 +7,13 @@ import { join } from 'node:path'
 import { BLOCKS_PER_PAGE, FIRST_BLOCK, LOGS_PER_BLOCK, TRANSFER } from './layout.mjs'
 import { random } from '../random.mjs'
 
-const HOLDERS = 1_000_000
 /** Values are multiples of this many of the smallest units, so that a balance fits in a double while the history is generated. */
 const UNIT = 10n ** 13n
 const MOST_UNITS = 1e8
 
 const [folder, count, format] = [process.argv[2], Number(process.argv[3]), process.argv[4]]
+/** A long history also has more holders. */
+const HOLDERS = Math.max(1_000_000, count)
 const { arrowPage } = format === 'arrow' ? await import('./arrow-page.mjs') : { arrowPage: () => Buffer.alloc(0) }
 mkdirSync(folder, { recursive: true })
 

@@ -1,4 +1,5 @@
-// Programs that compute the balances of a token from the service. Each loads its library, and then gives `fetchAll` and `rows`.
+// Programs that compute the balances of a token from the service. Each loads its library, and then gives `fetchAll` and `csv`, which
+// returns the balances other than 0 as CSV, in one or more texts: the largest first, equal ones by address.
 import { BLOCKS_PER_PAGE, CONTRACT, FIRST_BLOCK, TRANSFER } from './layout.mjs'
 
 const ZERO = `0x${'0'.repeat(40)}`
@@ -15,11 +16,19 @@ const balances = () => {
       add(from, -value)
       add(to, value)
     },
-    rows: () =>
-      [...map]
+    csv: () => {
+      const rows = [...map]
         .filter(([, balance]) => balance !== 0n)
-        .sort(([, one], [, other]) => (one < other ? 1 : one > other ? -1 : 0))
-        .map(([address, balance]) => [address.toLowerCase(), balance]),
+        .map(([address, balance]) => [address.toLowerCase(), balance])
+        .sort(([name, one], [otherName, other]) => (one < other ? 1 : one > other ? -1 : name < otherName ? -1 : 1))
+      const texts = ['address,balance\n']
+      // All rows of ten million holders do not fit in one string.
+      for (let at = 0; at < rows.length; at += 10_000) {
+        const some = rows.slice(at, at + 10_000)
+        texts.push(some.map(([address, balance]) => `${address},${balance}\n`).join(''))
+      }
+      return texts
+    },
   }
 }
 
@@ -29,7 +38,7 @@ const addressOf = (topic) => `0x${topic.slice(-40).toLowerCase()}`
 const fetched =
   (decode) =>
   ({ url, height }) => {
-    const { transfer, rows } = balances()
+    const { transfer, csv } = balances()
     const fetchAll = async () => {
       for (let from = FIRST_BLOCK; from <= height;) {
         const body = JSON.stringify({
@@ -43,7 +52,7 @@ const fetched =
         from = page.next_block
       }
     }
-    return { rows, fetchAll }
+    return { csv, fetchAll }
   }
 
 export const programs = {
@@ -70,7 +79,10 @@ export const programs = {
         },
       }
       return {
-        rows: () => ledger.result().rows.map(({ address, balance }) => [address, balance]),
+        csv: () => [
+          'address,balance\n',
+          ...ledger.result().rows.text({ open: '', id: ',', balance: ',', close: '\n' }),
+        ],
         fetchAll: async () => {
           const { complete } = await client.run(query, sink, { signal: new AbortController().signal })
           if (!complete) throw new Error('the client did not read the whole history')
@@ -101,7 +113,7 @@ export const programs = {
   official: async () => {
     const { HypersyncClient } = await import('@envio-dev/hypersync-client')
     return ({ url, height }) => {
-      const { transfer, rows } = balances()
+      const { transfer, csv } = balances()
       const client = new HypersyncClient({ url, apiToken: '00000000-0000-4000-8000-000000000000' })
       const query = {
         fromBlock: FIRST_BLOCK,
@@ -118,7 +130,7 @@ export const programs = {
             transfer(addressOf(topics[1]), addressOf(topics[2]), BigInt(data))
         }
       }
-      return { rows, fetchAll }
+      return { csv, fetchAll }
     }
   },
 }

@@ -10,8 +10,8 @@ interface TokenProgram {
 
 const OWN: TokenProgram = { program: 'chain-agent', name: 'chain-agent' }
 const PLAIN: TokenProgram = { program: 'plain', name: 'fetch, JSON.parse, BigInt' }
-const EQUAL = `All programs read the same history of one ERC-20 contract (a million addresses, 10,000 logs a page) from one server on this machine,
-each in a process of its own, and end with the sorted list of all balances, whose checksums must be equal. Loading the modules is not counted. CPU
+const EQUAL = `All programs read the same history of one ERC-20 contract (a million addresses, ten million in a history of as many logs; 10,000 logs a page) from one server on this machine,
+each in a process of its own, and end with a CSV of all balances, sorted, whose bytes must be equal. Loading the modules is not counted. CPU
 time is of all threads. \`chain-agent\` is its client and its ledger.`
 
 export const tokens: Comparison = {

@@ -1,9 +1,17 @@
 import { reasonIn } from '../../src/core/error-body.ts'
 import { exceededLimit, isObject, tryJson } from '../../src/core/json.ts'
 import type { ErrorFactory } from './errors.ts'
-import type { BlockHash, LogObject, Page, RawLog } from './types.ts'
-import { blockOf, type Coverage, scanCoverage } from './coverage-scan.ts'
-import { type Envelope, logObjectsOf, PAGE_JSON, readEnvelope, readLog, type ShapeError } from './wire-format.ts'
+import type { BlockHash, LogObject, Page, RawLog, ScannedLogs } from './types.ts'
+import { DIFFERENT_LOGS, scanPage } from './log-scan.ts'
+import {
+  type Envelope,
+  logObjectsOf,
+  PAGE_JSON,
+  parseInteger,
+  readEnvelope,
+  readLog,
+  type ShapeError,
+} from './wire-format.ts'
 
 /** A page with the fields that only the client needs. */
 export interface CheckedPage extends Page {
@@ -19,6 +27,18 @@ export interface CheckedPage extends Page {
   readonly isInferred: boolean
 }
 
+/** What the client checks before it delivers a page. */
+interface Coverage {
+  readonly envelope: Envelope
+  /** The number of logs. */
+  readonly logs: number
+  /** The lowest and the highest block of a log; Infinity and -1 without logs. */
+  readonly lowest: number
+  readonly highest: number
+  /** The number of logs after the end of the range: a service with an inclusive to_block returns one more block. */
+  readonly beyond: number
+}
+
 interface BlockRange {
   readonly from: number
   /** Inclusive. */
@@ -32,27 +52,25 @@ interface BlockRange {
 export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFactory): CheckedPage => {
   const shapeError: ShapeError = (happened, evidence) => queryError('protocol', happened, evidence)
   const { from, end } = range
-  const scanned = scanCoverage(body, end, shapeError)
-  const parsed = scanned === undefined ? parsePage(body, shapeError) : undefined
-  const logsOfParsed = parsed?.objects.map((log) => readLog(log, shapeError))
-  const coverage = parsed && logsOfParsed ? coverageOf(parsed.envelope, logsOfParsed, end) : scanned
-  if (coverage === undefined) throw shapeError('the response cannot be read', '')
+  const scanned = scanPage(body, shapeError)
+  const { blocks, raw, ...read } = scanned
+    ? { envelope: scanned.envelope, blocks: scanned.logs.blocks, raw: undefined }
+    : parseLogs(body, shapeError)
+  const coverage = coverageOf(read.envelope, blocks, end)
   const next = nextBlockOf(coverage, range, shapeError)
   checkRange(coverage, { ...range, next }, shapeError)
   const { envelope, highest, beyond } = coverage
   const archiveHeight = knownHeightOf(envelope, from)
   const isNullHeight = envelope.archiveHeight === -1 && archiveHeight === null
   const count = coverage.logs - beyond
-  const bytes = scanned?.trimmed ?? (parsed && beyond > 0 ? withoutLogsAfter(parsed.response, end) : body)
   const blockHashes = envelope.blockHashes.filter(({ block }) => block >= from - 1 && block < next)
   // Pages that wait for their turn are kept as bytes and as these fields only: as parsed JSON they might take twenty times as much.
-  let logs: readonly RawLog[] | undefined = logsOfParsed?.filter(({ blockNumber }) => blockNumber <= end)
+  let logs: readonly RawLog[] | undefined = raw?.filter(({ blockNumber }) => blockNumber <= end)
   const logObjects = (): readonly LogObject[] => {
-    const all = parsePage(bytes, shapeError).objects
-    // JSON.parse keeps the last of two equal keys, which the scan counts twice.
-    if (all.length !== count) {
-      throw shapeError('a scan and a parse count different logs', `${count} and ${all.length}`)
-    }
+    const all = parsePage(body, shapeError).objects.filter((log) => !(blockOf(log) > end))
+    // The scan does not check the characters of topics.
+    const isFound = all.every((log) => blockOf(log) >= from && blockOf(log) < next)
+    if (all.length !== count || !isFound) throw shapeError(DIFFERENT_LOGS, `${count} and ${all.length}`)
     return all
   }
   return {
@@ -60,7 +78,8 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
     next,
     archiveHeight,
     last: lastOf(blockHashes, from, next),
-    body: bytes,
+    body,
+    scanned: scannedWithin(scanned?.logs, beyond),
     count,
     blockHashes,
     hasNextBlock: envelope.next !== null,
@@ -78,23 +97,36 @@ const lastOf = (blockHashes: readonly BlockHash[], from: number, next: number): 
   return isComparable ? (last ?? null) : null
 }
 
-const coverageOf = (envelope: Envelope, logs: readonly RawLog[], end: number): Coverage => {
+/** The block of a parsed log; NaN if it has none. */
+const blockOf = (log: LogObject): number => parseInteger(log['block_number']) ?? Number.NaN
+
+/** The scanned logs without the last ones; undefined if those may be anywhere. */
+const scannedWithin = (logs: ScannedLogs | undefined, beyond: number): ScannedLogs | undefined =>
+  logs && (beyond === 0 ? logs : logs.isOrdered ? { ...logs, count: logs.count - beyond } : undefined)
+
+const coverageOf = (envelope: Envelope, blocks: Float64Array | readonly number[], end: number): Coverage => {
   let lowest = Number.POSITIVE_INFINITY
   let highest = -1
   let beyond = 0
-  for (const { blockNumber } of logs) {
+  for (const blockNumber of blocks) {
     lowest = Math.min(lowest, blockNumber)
     highest = Math.max(highest, blockNumber)
     if (blockNumber > end) beyond += 1
   }
-  return { envelope, logs: logs.length, lowest, highest, beyond }
+  return { envelope, logs: blocks.length, lowest, highest, beyond }
 }
 
 const parsePage = (body: Buffer, shapeError: ShapeError) => {
   const response = parseResponse(body, shapeError)
   const envelope = readEnvelope(response, shapeError)
   if (!Object.hasOwn(response, 'data')) throw shapeError('the response has no data', beginningOf(body))
-  return { response, envelope, objects: logObjectsOf(response['data'], shapeError) }
+  return { envelope, objects: logObjectsOf(response['data'], shapeError) }
+}
+
+const parseLogs = (body: Buffer, shapeError: ShapeError) => {
+  const { envelope, objects } = parsePage(body, shapeError)
+  const raw = objects.map((log) => readLog(log, shapeError))
+  return { envelope, raw, blocks: raw.map(({ blockNumber }) => blockNumber) }
 }
 
 const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<string, unknown>> => {
@@ -146,15 +178,4 @@ const checkRange = (
     'a log is outside the blocks of its page',
     `block ${lowest < from ? lowest : highest} where blocks ${from} to ${bound - 1} were covered`,
   )
-}
-
-/** Removes the logs after block `end` from a parsed response, so that consumers of its bytes need not filter them. */
-const withoutLogsAfter = (response: Readonly<Record<string, unknown>>, end: number): Buffer => {
-  const entries: unknown[] = Array.isArray(response['data']) ? response['data'] : []
-  const data = entries.map((entry) => {
-    if (!isObject(entry) || !Array.isArray(entry['logs'])) return entry
-    const logs: unknown[] = entry['logs']
-    return { ...entry, logs: logs.filter((log) => blockOf(log) <= end) }
-  })
-  return Buffer.from(JSON.stringify({ ...response, data }))
 }

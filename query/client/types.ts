@@ -43,6 +43,21 @@ export interface BlockHash {
   readonly hash: string
 }
 
+/** Logs that were found in the bytes of a page without parsing it. */
+export interface ScannedLogs {
+  readonly count: number
+  /** Whether the logs are ordered by block and index, each position occurs once, and no log was removed. */
+  readonly isOrdered: boolean
+  readonly bytes: Buffer
+  readonly blocks: Float64Array
+  /**
+   * `step` per log: where the digits of the address, the four topics and the data begin, each 0 for null or an absent
+   * field, and where those of the data end. The digits have not been checked: there may be any ASCII characters.
+   */
+  readonly positions: Int32Array
+  readonly step: number
+}
+
 /** A page whose coverage has been checked: every log is in [from, next), and there is no gap and no reorg between it and the pages before. Delivered in block order. */
 export interface Page {
   readonly from: number
@@ -51,8 +66,10 @@ export interface Page {
   readonly archiveHeight: number | null
   /** The block before `next`, if a later page can be compared with its hash. Stored in a checkpoint, it reveals a reorg when the run resumes. */
   readonly last?: BlockHash | null
-  /** The decompressed JSON. */
+  /** The decompressed JSON, which may have logs after the requested blocks. */
   readonly body: Uint8Array
+  /** The logs of the page in its bytes; undefined if they could not be found without a parse. */
+  readonly scanned?: ScannedLogs | undefined
   /** Parses the page once, in the order of the response. Throws QueryError('protocol') if the shape is wrong. */
   logs(): readonly RawLog[]
   /** Parses the page at each call: the same logs, with all fields of the response. */

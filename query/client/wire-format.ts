@@ -136,13 +136,6 @@ export const readLog = (log: LogObject, shapeError: ShapeError): RawLog => {
   const logIndex = parseInteger(log['log_index'])
   if (blockNumber === undefined) throw shapeError('a log has no block number', jsonOf(log))
   if (logIndex === undefined) throw shapeError('a log has no index', jsonOf(log))
-  const text = (key: string): string | null => {
-    const value = log[key] ?? null
-    if (value !== null && typeof value !== 'string') {
-      throw shapeError(`the ${key} of a log is not a string`, jsonOf(log))
-    }
-    return value
-  }
   const removed = log['removed'] ?? false
   if (typeof removed !== 'boolean') {
     throw shapeError('the field removed of a log is neither true nor false', jsonOf(log))
@@ -150,11 +143,20 @@ export const readLog = (log: LogObject, shapeError: ShapeError): RawLog => {
   return {
     blockNumber,
     logIndex,
-    address: text('address'),
-    topics: [text('topic0'), text('topic1'), text('topic2'), text('topic3')].map((topic) =>
-      topic === '' ? null : topic,
-    ),
-    data: text('data'),
+    address: textOf(log, 'address', shapeError),
+    topics: [
+      textOf(log, 'topic0', shapeError) || null,
+      textOf(log, 'topic1', shapeError) || null,
+      textOf(log, 'topic2', shapeError) || null,
+      textOf(log, 'topic3', shapeError) || null,
+    ],
+    data: textOf(log, 'data', shapeError),
     removed,
   }
+}
+
+const textOf = (log: LogObject, key: string, shapeError: ShapeError): string | null => {
+  const value = log[key] ?? null
+  if (value === null || typeof value === 'string') return value
+  throw shapeError(`the ${key} of a log is not a string`, jsonOf(log))
 }

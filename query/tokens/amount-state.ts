@@ -1,18 +1,12 @@
 import { type Page } from '../client/types.ts'
-import { type AmountTransfer, amountTransfersOf, type TokenLog, ZERO_ADDRESS } from './decode.ts'
-import { PackedBalances } from './fast/packed-balances.ts'
+import { amountTransfersOf, type TokenLog } from './decode.ts'
+import { BalanceTable } from './fast/balance-table.ts'
+import { PackedRows } from './fast/packed-rows.ts'
+import { TransferReader } from './fast/transfer-reader.ts'
 import { IdCheck } from './id-check.ts'
 import { type EventName } from './signatures.ts'
-import {
-  type ApplyLogs,
-  type BalanceEntry,
-  type Balances,
-  type SnapshotReader,
-  type SnapshotWriter,
-  sortByNumber,
-  type TokenState,
-} from './state.ts'
-import { type BalanceRow, type Interval, OVERFLOW, type OutOfRange, type StatCounter } from './types.ts'
+import type { ApplyLogs, SnapshotReader, SnapshotWriter, TokenState, Totals } from './state.ts'
+import type { BalanceRows, Interval, OutOfRange, StatCounter } from './types.ts'
 import { type Pairing, withoutRepeats } from './wrapping.ts'
 
 interface StateOptions {
@@ -25,24 +19,25 @@ interface StateOptions {
 
 /** The balances of ERC-20, and of ERC-1155 by id: the sums of all transfers. */
 export class AmountState implements TokenState {
-  readonly #balances: Balances
-  readonly #fast: PackedBalances | undefined
-  readonly #hasIds: boolean
+  readonly #balances: BalanceTable
+  readonly #reader: TransferReader
+  readonly #isFast: boolean
   readonly #isWrapped: boolean
   /** Exists for an ERC-20 without a profile whose full history is read. */
   readonly #idCheck: IdCheck | undefined
   #supply = 0n
   #pairing: Pairing = null
-  #outOfRange: OutOfRange | null = null
   readonly unindexedIds = 0
 
   constructor({ contract, events, fullHistory, fast }: StateOptions) {
     const names = [...events.values()]
-    this.#hasIds = names.includes('TransferSingle')
+    const hasIds = names.includes('TransferSingle')
+    const balances = new BalanceTable(hasIds)
     this.#isWrapped = names.includes('Deposit')
-    this.#idCheck = fullHistory && !this.#hasIds && !this.#isWrapped ? new IdCheck() : undefined
-    this.#fast = fast ? new PackedBalances(contract, events) : undefined
-    this.#balances = this.#fast ?? new MapBalances()
+    this.#idCheck = fullHistory && !hasIds && !this.#isWrapped ? new IdCheck() : undefined
+    this.#balances = balances
+    this.#reader = new TransferReader({ contract, events, numberOf: (words, at) => balances.numberOf(words, at) })
+    this.#isFast = fast
   }
 
   get supply(): bigint {
@@ -50,7 +45,7 @@ export class AmountState implements TokenState {
   }
 
   get outOfRange(): OutOfRange | null {
-    return this.#outOfRange
+    return this.#balances.outOfRange
   }
 
   get mayBeIds(): boolean {
@@ -58,46 +53,37 @@ export class AmountState implements TokenState {
   }
 
   prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs {
-    const decoded = logs.map((log) => ({
-      block: log.block,
-      event: log.event,
-      transfers: amountTransfersOf(log, stats),
-    }))
-    const { logs: applied, pairing } = this.#isWrapped
-      ? withoutRepeats(decoded, this.#pairing)
-      : { logs: decoded, pairing: null }
-    stats.add('paired', decoded.length - applied.length)
+    this.#reader.clear()
+    let pairing = this.#pairing
+    if (this.#isWrapped) {
+      const decoded = logs.map((log) => ({ ...log, transfers: amountTransfersOf(log, stats) }))
+      const unpaired = withoutRepeats(decoded, pairing)
+      stats.add('paired', decoded.length - unpaired.logs.length)
+      for (const { block, transfers } of unpaired.logs) this.#reader.add(block, transfers)
+      pairing = unpaired.pairing
+    } else for (const log of logs) this.#reader.add(log.block, amountTransfersOf(log, stats))
     return () => {
       this.#pairing = pairing
-      const doubtful: BalanceKey[] = []
-      for (const [at, { block, transfers }] of applied.entries()) {
-        for (const transfer of transfers) this.#apply(transfer, doubtful)
-        if (applied[at + 1]?.block === block || doubtful.length === 0) continue
-        this.#endBlock(block, doubtful)
-        doubtful.length = 0
-      }
+      this.#apply()
     }
   }
 
   scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
-    const fast = this.#fast
-    if (fast?.scan(page) !== true) return undefined
-    stats.add('logs', fast.logs)
-    stats.add('applied', fast.logs)
+    if (!this.#isFast || !this.#reader.read(page)) return undefined
+    const { count = 0 } = page.scanned ?? {}
+    stats.add('logs', count)
+    stats.add('applied', count)
     return () => {
-      const { supply, outOfRange } = fast.apply()
-      this.#supply += supply
-      if (outOfRange !== null) this.#outOfRange ??= this.#hasIds ? outOfRange : { ...outOfRange, id: null }
-      this.#idCheck?.applyRows(fast.rows)
+      this.#apply()
     }
   }
 
-  rows(): readonly BalanceRow[] {
-    const rows: BalanceRow[] = []
-    for (const [address, id, balance] of this.#balances.entries()) {
-      rows.push({ address, id: this.#hasIds ? id : null, balance })
-    }
-    return sortByNumber(rows, { key: this.#hasIds ? idOf : balanceOf, compare: inOrder })
+  rows(): BalanceRows {
+    return new PackedRows(this.#balances)
+  }
+
+  totals(): Totals {
+    return this.#balances.totals()
   }
 
   intervals(): readonly Interval[] {
@@ -111,9 +97,9 @@ export class AmountState implements TokenState {
   write(to: SnapshotWriter): void {
     to.big(this.#supply)
     to.big(BigInt(PAIRINGS.indexOf(this.#pairing)))
-    to.big(this.#outOfRange === null ? 0n : 1n)
-    if (this.#outOfRange !== null) {
-      const { block, address, id, balance } = this.#outOfRange
+    to.big(this.outOfRange === null ? 0n : 1n)
+    if (this.outOfRange !== null) {
+      const { block, address, id, balance } = this.outOfRange
       to.big(BigInt(block))
       to.address(address)
       to.big(id ?? 0n)
@@ -128,76 +114,17 @@ export class AmountState implements TokenState {
     this.#pairing = PAIRINGS[Number(from.big())] ?? null
     if (from.big() === 1n) {
       const [block, address, id, balance] = [Number(from.big()), from.address(), from.big(), from.big()]
-      this.#outOfRange = { address, id: this.#hasIds ? id : null, balance, block }
+      this.#balances.outOfRange = { address, id: this.#balances.hasIds ? id : null, balance, block }
     }
     this.#idCheck?.read(from)
-    while (!from.isAtEnd()) this.#balances.add(from.address(), from.big(), from.big())
+    while (!from.isAtEnd()) this.#balances.set(from.address(), from.big(), from.big())
   }
 
-  /** Adds balances that went out of range to `doubtful`. */
-  #apply(transfer: AmountTransfer, doubtful: BalanceKey[]): void {
-    const { from, to, id, amount } = transfer
-    this.#idCheck?.apply(transfer)
-    if (from === to) return
-    if (from === ZERO_ADDRESS) this.#supply += amount
-    else if (isOutOfRange(this.#balances.add(from, id, -amount))) doubtful.push([from, id])
-    if (to === ZERO_ADDRESS) this.#supply -= amount
-    else if (isOutOfRange(this.#balances.add(to, id, amount))) doubtful.push([to, id])
-  }
-
-  /** Within a block the order of logs may differ from that of the changes: a hook of ERC-777 may transfer before its caller logs. */
-  #endBlock(block: number, doubtful: readonly BalanceKey[]): void {
-    for (const [address, id] of doubtful) {
-      const balance = this.#balances.get(address, id)
-      if (isOutOfRange(balance)) this.#outOfRange ??= { address, id: this.#hasIds ? id : null, balance, block }
-    }
+  /** Applies the rows that were read or decoded. */
+  #apply(): void {
+    this.#supply += this.#balances.apply(this.#reader.rows)
+    this.#idCheck?.apply(this.#reader.rows)
   }
 }
-
-type BalanceKey = readonly [address: string, id: bigint]
 
 const PAIRINGS: readonly Pairing[] = [null, false, true]
-
-const isOutOfRange = (balance: bigint): boolean => balance < 0n || balance >= OVERFLOW
-
-const idOf = ({ id }: BalanceRow): number => Number(id)
-
-const balanceOf = ({ balance }: BalanceRow): number => -Number(balance)
-
-const inOrder = (a: BalanceRow, b: BalanceRow): number => {
-  if (a.id !== b.id) return (a.id ?? 0n) < (b.id ?? 0n) ? -1 : 1
-  if (a.balance !== b.balance) return a.balance > b.balance ? -1 : 1
-  return a.address < b.address ? -1 : 1
-}
-
-/** The reference implementation, in a Map. */
-class MapBalances implements Balances {
-  readonly #ids = new Map<bigint, Map<string, bigint>>()
-
-  add(address: string, id: bigint, amount: bigint): bigint {
-    const holders = this.#ids.get(id) ?? new Map<string, bigint>()
-    this.#ids.set(id, holders)
-    const balance = (holders.get(address) ?? 0n) + amount
-    if (balance === 0n) holders.delete(address)
-    else holders.set(address, balance)
-    return balance
-  }
-
-  get(address: string, id: bigint): bigint {
-    return this.#ids.get(id)?.get(address) ?? 0n
-  }
-
-  *entries(): Generator<BalanceEntry> {
-    for (const [id, holders] of this.#ids) {
-      for (const [address, balance] of holders) yield [address, id, balance]
-    }
-  }
-
-  write(to: SnapshotWriter): void {
-    for (const [address, id, balance] of this.entries()) {
-      to.address(address)
-      to.big(id)
-      to.big(balance)
-    }
-  }
-}

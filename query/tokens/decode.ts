@@ -1,5 +1,4 @@
 import { repeatedPosition } from '../client/errors.ts'
-import type { LogFilter } from '../client/log-filter.ts'
 import type { Page, RawLog } from '../client/types.ts'
 import type { EventName } from './signatures.ts'
 import { invalidPage, StatCounter } from './types.ts'
@@ -10,13 +9,13 @@ const malformed = (_log: TokenLog, stats: StatCounter): readonly never[] => {
   return []
 }
 
-/** A transfer of an amount from one holder to another. */
+/** A transfer of an amount from one holder to another. Each is a word of 64 hex digits; an address may have more than 20 bytes. */
 export interface AmountTransfer {
   readonly from: string
   readonly to: string
   /** 0 for ERC-20. */
-  readonly id: bigint
-  readonly amount: bigint
+  readonly id: string
+  readonly amount: string
 }
 
 type AmountDecoder = (log: TokenLog, stats: StatCounter) => readonly AmountTransfer[]
@@ -39,31 +38,33 @@ const decodeErc20Transfer: AmountDecoder = (log, stats) => {
   if (topics.length === 2 ? size < 32 : size !== 32 * missing) return malformed(log, stats)
   if (size > 32 * missing) stats.add('oversizeData')
   if (topics.length < 2) stats.add('unindexed')
-  const words = [...topics, ...Array.from({ length: missing }, (_, at) => wordAt(data, 32 * at))]
-  const [from = '', to = ''] = addressesOf(words.slice(0, 2), stats)
+  const [from = '', to = wordAt(data, 32 * missing - 64)] = missing === 3 ? [wordAt(data, 0)] : topics
+  checkAddresses(from, to, stats)
   stats.add('applied')
-  return [{ from, to, id: 0n, amount: numberOf(words[2] ?? '') }]
+  return [{ from, to, id: ZERO_WORD, amount: wordAt(data, 32 * missing - 32) }]
 }
 
 const decodeWrapping: AmountDecoder = (log, stats) => {
   const { event, topics, data } = log
   if (topics.length !== 1 || sizeOf(data) < 32) return malformed(log, stats)
   if (sizeOf(data) > 32) stats.add('oversizeData')
-  const [holder = ''] = addressesOf(topics, stats)
+  const [holder = ''] = topics
+  checkAddresses(holder, holder, stats)
   stats.add('applied')
-  const amount = numberOf(wordAt(data, 0))
+  const amount = wordAt(data, 0)
   return event === 'Deposit'
-    ? [{ from: ZERO_ADDRESS, to: holder, id: 0n, amount }]
-    : [{ from: holder, to: ZERO_ADDRESS, id: 0n, amount }]
+    ? [{ from: ZERO_WORD, to: holder, id: ZERO_WORD, amount }]
+    : [{ from: holder, to: ZERO_WORD, id: ZERO_WORD, amount }]
 }
 
 const decodeTransferSingle: AmountDecoder = (log, stats) => {
   const { topics, data } = log
   if (topics.length !== 3 || sizeOf(data) < 64) return malformed(log, stats)
   if (sizeOf(data) > 64) stats.add('oversizeData')
-  const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
+  const [, from = '', to = ''] = topics
+  checkAddresses(from, to, stats)
   stats.add('applied')
-  return [{ from, to, id: numberOf(wordAt(data, 0)), amount: numberOf(wordAt(data, 32)) }]
+  return [{ from, to, id: wordAt(data, 0), amount: wordAt(data, 32) }]
 }
 
 const decodeTransferBatch: AmountDecoder = (log, stats) => {
@@ -72,19 +73,20 @@ const decodeTransferBatch: AmountDecoder = (log, stats) => {
   const ids = arrayAt(data, numberOf(wordAt(data, 0)))
   const amounts = arrayAt(data, numberOf(wordAt(data, 32)))
   if (ids === undefined || ids.length !== amounts?.length) return malformed(log, stats)
-  const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
+  const [, from = '', to = ''] = topics
+  checkAddresses(from, to, stats)
   stats.add('applied')
-  return ids.map((id, at) => ({ from, to, id, amount: amounts[at] ?? 0n }))
+  return ids.map((id, at) => ({ from, to, id, amount: amounts[at] ?? '' }))
 }
 
 /** The words of the array at this offset, which begins with its length; undefined unless all of it is in the data. */
-const arrayAt = (data: string, offset: bigint): readonly bigint[] | undefined => {
+const arrayAt = (data: string, offset: bigint): readonly string[] | undefined => {
   const size = sizeOf(data)
   if (offset > size - 32) return undefined
   const start = Number(offset) + 32
   const length = numberOf(wordAt(data, start - 32))
   if (length > Math.floor((size - start) / 32)) return undefined
-  return Array.from({ length: Number(length) }, (_, at) => numberOf(wordAt(data, start + 32 * at)))
+  return Array.from({ length: Number(length) }, (_, at) => wordAt(data, start + 32 * at))
 }
 
 const AMOUNT_DECODERS: Readonly<Partial<Record<EventName, AmountDecoder>>> = {
@@ -144,10 +146,10 @@ const decodeErc721Transfer: OwnerDecoder = (log, stats) => {
 
 /** `words` are the sender, the recipient and the id. */
 const ownerTransferOf = (words: readonly string[], stats: StatCounter): OwnerTransfer => {
-  const [from = '', to = ''] = addressesOf(words.slice(0, 2), stats)
+  const [from = '', to = '', id = ''] = words
+  checkAddresses(from, to, stats)
   stats.add('applied')
-  const id = numberOf(words[2] ?? '')
-  return { from, to, first: id, last: id }
+  return { from: addressOf(from), to: addressOf(to), first: numberOf(id), last: numberOf(id) }
 }
 
 const decodeConsecutiveTransfer: OwnerDecoder = (log, stats) => {
@@ -159,8 +161,6 @@ const decodeConsecutiveTransfer: OwnerDecoder = (log, stats) => {
   if (sizeOf(data) > 32) stats.add('oversizeData')
   return [{ ...ownerTransferOf([...parties, first], stats), last }]
 }
-
-const ZERO_WORD = '0'.repeat(64)
 
 const decodeAssign: OwnerDecoder = (log, stats) =>
   log.topics.length === 1 && sizeOf(log.data) === 32
@@ -208,6 +208,8 @@ const OWNER_DECODERS: Readonly<Partial<Record<EventName, OwnerDecoder>>> = {
 /** The hex digits of a word of 32 bytes. */
 const WORD_DIGITS = 64
 
+export const ZERO_WORD = '0'.repeat(WORD_DIGITS)
+
 /** The sender of a mint and the recipient of a burn. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
@@ -219,11 +221,13 @@ const wordAt = (data: string, byte: number): string => data.slice(2 * byte, 2 * 
 
 const numberOf = (word: string): bigint => BigInt(`0x${word}`)
 
-/** The last 20 bytes of each word. Counts `dirtyTopic` once if the other bytes are not zero. */
-const addressesOf = (words: readonly string[], stats: StatCounter): readonly string[] => {
-  if (words.some((word) => !word.startsWith(PADDING))) stats.add('dirtyTopic')
-  return words.map((word) => `0x${word.slice(PADDING.length)}`)
+/** Counts `dirtyTopic` once if the bytes before an address are not zero. */
+const checkAddresses = (from: string, to: string, stats: StatCounter): void => {
+  if (!from.startsWith(PADDING) || !to.startsWith(PADDING)) stats.add('dirtyTopic')
 }
+
+/** The last 20 bytes of a word. */
+export const addressOf = (word: string): string => `0x${word.slice(PADDING.length)}`
 
 const PADDING = '0'.repeat(24)
 
@@ -240,7 +244,8 @@ export interface TokenLog {
 
 /** Selects the logs of one ledger in a page. */
 interface Selection {
-  readonly isRequested: LogFilter
+  /** In lower case. */
+  readonly contract: string
   /** By topic0. */
   readonly events: ReadonlyMap<string, EventName>
   /** Blocks below this one were in earlier pages. */
@@ -293,23 +298,23 @@ const checkPosition = (page: Page, { blockNumber, logIndex }: RawLog): void => {
 const TOPIC = /^0x[\da-f]{64}$/
 const DATA = /^0x(?:[\da-f]{2})*$/
 
-const readLog = (raw: RawLog, { isRequested, events }: Selection): TokenLog | undefined => {
-  const present = raw.topics.filter((topic) => topic !== null).map((topic) => topic.toLowerCase())
+const readLog = (raw: RawLog, { contract, events }: Selection): TokenLog | undefined => {
   const data = raw.data?.toLowerCase() ?? '0x'
-  // A gap between topics means that a field was not selected, so the event is unknown.
-  if (raw.topics.slice(0, present.length).includes(null) || !present.every((one) => TOPIC.test(one))) {
-    throw invalidPage('the topics of a log are not hex of 32 bytes', raw.topics.join(' '))
+  const present: string[] = []
+  for (const [at, topic] of raw.topics.entries()) {
+    if (topic === null) continue
+    const lower = topic.toLowerCase()
+    // A gap between topics means that a field was not selected, so the event is unknown.
+    if (present.length < at || !TOPIC.test(lower)) {
+      throw invalidPage('the topics of a log are not hex of 32 bytes', raw.topics.join(' '))
+    }
+    present.push(lower.slice(2))
   }
   if (!DATA.test(data)) throw invalidPage('the data of a log is not hex', data)
-  const event = events.get(present[0] ?? '')
-  if (event === undefined || !isRequested(raw)) return undefined
-  return {
-    block: raw.blockNumber,
-    index: raw.logIndex,
-    event,
-    topics: present.slice(1).map((topic) => topic.slice(2)),
-    data: data.slice(2),
-  }
+  const [topic0, ...topics] = present
+  const event = events.get(`0x${topic0}`)
+  if (event === undefined || (raw.address !== null && raw.address.toLowerCase() !== contract)) return undefined
+  return { block: raw.blockNumber, index: raw.logIndex, event, topics, data: data.slice(2) }
 }
 
 const comparePositions = (a: TokenLog, b: TokenLog): number => a.block - b.block || a.index - b.index

@@ -1,5 +1,5 @@
-import { OwnerTable } from './fast/packed-owners.ts'
-import { AMOUNT, FROM, ID, Limbs, putAddress, type Rows, TO } from './fast/packed-words.ts'
+import { OwnerTable } from './fast/owner-table.ts'
+import type { Rows } from './fast/packed-words.ts'
 import type { SnapshotReader, SnapshotWriter } from './state.ts'
 
 /**
@@ -9,25 +9,16 @@ import type { SnapshotReader, SnapshotWriter } from './state.ts'
  */
 export class IdCheck {
   #owners: OwnerTable | undefined = new OwnerTable(true)
-  readonly #row = new Int32Array(ID)
-  readonly #limbs = new Limbs()
 
   /** A single amount is no indication: many tokens mint their supply once. */
   get isPossible(): boolean {
     return this.#owners !== undefined && this.#owners.size > 1
   }
 
-  applyRows({ words, end, step }: Rows): void {
-    for (let at = 0; this.#owners !== undefined && at < end; at += step) this.#apply(words, at)
-  }
-
-  apply({ from, to, amount }: { readonly from: string; readonly to: string; readonly amount: bigint }): void {
-    if (this.#owners === undefined) return
-    putAddress(from, this.#row, FROM)
-    putAddress(to, this.#row, TO)
-    this.#limbs.set(amount)
-    this.#row.set(this.#limbs.words.subarray(0, ID - AMOUNT), AMOUNT)
-    this.#apply(this.#row, 0)
+  apply({ words, count, step }: Rows): void {
+    for (let row = 0; row < count && this.#owners !== undefined; row += 1) {
+      if (!this.#owners.move(words, row * step)) this.#owners = undefined
+    }
   }
 
   write(to: SnapshotWriter): void {
@@ -44,9 +35,5 @@ export class IdCheck {
     const count = from.big()
     for (let left = count; left > 0n; left -= 1n) this.#owners?.set(from.big(), from.address())
     if (count < 0n) this.#owners = undefined
-  }
-
-  #apply(words: Int32Array, row: number): void {
-    if (this.#owners?.move(words, row, row + AMOUNT) === false) this.#owners = undefined
   }
 }

@@ -1,15 +1,12 @@
 import { ConfigError } from '../../src/core/errors.ts'
-import { createLogFilter, type LogFilter } from '../client/log-filter.ts'
 import { type Page } from '../client/types.ts'
 import { AmountState } from './amount-state.ts'
 import {
-  type BalanceRow,
   type Interval,
   invalidPage,
   type Ledger,
   type LedgerOptions,
   type LedgerResult,
-  OVERFLOW,
   StandardError,
   StatCounter,
   STATS,
@@ -27,7 +24,6 @@ class TokenLedger implements Ledger {
   readonly #options: LedgerOptions
   readonly #contract: string
   readonly #events: ReadonlyMap<string, EventName>
-  readonly #isRequested: LogFilter
   #state: TokenState
   #stats = new StatCounter()
   /** The first block that has not been applied; undefined before the first page. */
@@ -43,7 +39,6 @@ class TokenLedger implements Ledger {
     this.#options = options
     this.#contract = address
     this.#events = new Map(eventsOf(standard, profile))
-    this.#isRequested = createLogFilter({ addresses: [address], topics: [[...this.#events.keys()]] })
     this.#state = this.#emptyState()
   }
 
@@ -54,7 +49,7 @@ class TokenLedger implements Ledger {
     stats.add('pages')
     const scanned = page.from === next ? this.#state.scan(page, stats) : undefined
     if (scanned !== undefined) stats.add('fastPages')
-    const filter = { isRequested: this.#isRequested, events: this.#events, through: next }
+    const filter = { contract: this.#contract, events: this.#events, through: next }
     const apply = scanned ?? this.#state.prepare(tokenLogs(page, filter, stats), stats)
     apply(stats)
     this.#stats.addAll(stats)
@@ -74,8 +69,9 @@ class TokenLedger implements Ledger {
     const isExplained = this.#isConsistent()
     const isKnown = fullHistory && isExplained
     // Incomplete ERC-721 is exempt: a transfer of an unknown token adds a row but no supply, and a mint may be of an existing token.
-    if (standard !== 'erc721' || isKnown) checkTotal(totalOf(rows, intervals), supply)
-    stats.add('overflow', rows.filter(({ balance }) => balance >= OVERFLOW || balance <= -OVERFLOW).length)
+    const { total, overflow } = this.#state.totals()
+    if (standard !== 'erc721' || isKnown) checkTotal(total + sizeOf(intervals), supply)
+    stats.add('overflow', overflow)
     return {
       rows,
       intervals,
@@ -153,12 +149,8 @@ class TokenLedger implements Ledger {
   }
 }
 
-const totalOf = (rows: readonly BalanceRow[], intervals: readonly Interval[]): bigint => {
-  let total = 0n
-  for (const { balance } of rows) total += balance
-  for (const { from, to } of intervals) total += to - from + 1n
-  return total
-}
+const sizeOf = (intervals: readonly Interval[]): bigint =>
+  intervals.reduce((sum, { from, to }) => sum + to - from + 1n, 0n)
 
 /** Detects a bug in the tables of the state. */
 const checkTotal = (total: bigint, supply: bigint): void => {

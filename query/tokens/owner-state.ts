@@ -1,17 +1,12 @@
 import type { Page } from '../client/types.ts'
 import { type OwnerTransfer, ownerTransfersOf, type TokenLog, ZERO_ADDRESS } from './decode.ts'
-import { PackedOwners } from './fast/packed-owners.ts'
+import { OwnerTable } from './fast/owner-table.ts'
+import { PackedRows } from './fast/packed-rows.ts'
+import { FROM, isZero, TO, ADDRESS_WORDS } from './fast/packed-words.ts'
+import { TransferReader } from './fast/transfer-reader.ts'
 import type { EventName } from './signatures.ts'
-import {
-  type ApplyLogs,
-  type OwnerEntry,
-  type Owners,
-  type SnapshotReader,
-  type SnapshotWriter,
-  sortByNumber,
-  type TokenState,
-} from './state.ts'
-import type { BalanceRow, Interval, StatCounter } from './types.ts'
+import type { ApplyLogs, OwnerEntry, SnapshotReader, SnapshotWriter, TokenState, Totals } from './state.ts'
+import type { BalanceRows, Interval, StatCounter } from './types.ts'
 
 interface StateOptions {
   readonly contract: string
@@ -23,9 +18,9 @@ interface StateOptions {
 
 /** The owners of ERC-721: the recipient of the last transfer. An id that was transferred on its own takes precedence over a range. */
 export class OwnerState implements TokenState {
-  readonly #owners: Owners
+  readonly #owners: OwnerTable
   readonly #ranges = new Intervals()
-  readonly #fast: PackedOwners | undefined
+  readonly #reader: TransferReader | undefined
   readonly #fullHistory: boolean
   readonly #punks: boolean
   #supply = 0n
@@ -40,8 +35,8 @@ export class OwnerState implements TokenState {
   constructor({ contract, events, fullHistory, fast }: StateOptions) {
     this.#fullHistory = fullHistory
     this.#punks = [...events.values()].includes('PunkBought')
-    this.#fast = fast && !this.#punks ? new PackedOwners(contract, events, fullHistory) : undefined
-    this.#owners = this.#fast ?? new MapOwners()
+    this.#reader = fast && !this.#punks ? new TransferReader({ contract, events, numberOf: undefined }) : undefined
+    this.#owners = new OwnerTable(fullHistory)
   }
 
   get supply(): bigint {
@@ -68,24 +63,33 @@ export class OwnerState implements TokenState {
   }
 
   scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
-    const fast = this.#fast
-    if (this.#ranges.size > 0 || fast?.scan(page) !== true) return undefined
-    stats.add('logs', fast.logs)
-    stats.add('applied', fast.logs)
+    const reader = this.#reader
+    if (this.#ranges.size > 0 || reader?.read(page) !== true) return undefined
+    const logs = page.scanned?.count ?? 0
+    stats.add('logs', logs)
+    stats.add('applied', logs)
     return (stateStats) => {
-      if (fast.logs > 0) this.#rejectUnindexed()
-      const { minted, burned, inconsistent } = fast.apply()
-      this.#supply += BigInt(minted - burned)
+      const { words, count, step } = reader.rows
+      if (count > 0) this.#rejectUnindexed()
+      let [minted, inconsistent] = [0, 0]
+      for (let row = 0; row < count * step; row += step) {
+        if (isZero(words, row + FROM, ADDRESS_WORDS)) minted += 1
+        if (isZero(words, row + TO, ADDRESS_WORDS)) minted -= 1
+        if (!this.#owners.move(words, row)) inconsistent += 1
+      }
+      this.#supply += BigInt(minted)
       stateStats.add('inconsistent', inconsistent)
     }
   }
 
-  rows(): readonly BalanceRow[] {
-    const single = sortByNumber(this.#singleTokens(), {
-      key: ([id]) => Number(id),
-      compare: ([a], [b]) => (a < b ? -1 : 1),
-    })
-    return single.map(([id, address]) => ({ address, id, balance: 1n }))
+  rows(): BalanceRows {
+    return new PackedRows(this.#owners)
+  }
+
+  totals(): Totals {
+    let total = 0n
+    for (let entry = 0; entry < this.#owners.size; entry += 1) if (this.#owners.isRow(entry)) total += 1n
+    return { total, overflow: 0 }
   }
 
   intervals(): readonly Interval[] {
@@ -125,11 +129,6 @@ export class OwnerState implements TokenState {
       this.#ranges.assign({ from: from.big(), to: from.big(), owner: from.address() })
     }
     while (!from.isAtEnd()) this.#owners.set(from.big(), from.address())
-  }
-
-  /** The tokens that were transferred on their own and not burned. */
-  #singleTokens(): readonly OwnerEntry[] {
-    return [...this.#owners.entries()].filter(([, owner]) => owner !== ZERO_ADDRESS)
   }
 
   #applyUnindexed(transfer: OwnerTransfer): void {
@@ -177,43 +176,8 @@ export class OwnerState implements TokenState {
   }
 }
 
-/** The reference implementation, in a Map. */
-class MapOwners implements Owners {
-  readonly #owners = new Map<bigint, string>()
-
-  get size(): number {
-    return this.#owners.size
-  }
-
-  get(id: bigint): string | undefined {
-    return this.#owners.get(id)
-  }
-
-  set(id: bigint, owner: string): void {
-    this.#owners.set(id, owner)
-  }
-
-  delete(id: bigint): void {
-    this.#owners.delete(id)
-  }
-
-  clear(): void {
-    this.#owners.clear()
-  }
-
-  countOf(owner: string): number {
-    let count = 0
-    for (const one of this.#owners.values()) if (one === owner) count += 1
-    return count
-  }
-
-  entries(): Iterable<OwnerEntry> {
-    return this.#owners.entries()
-  }
-}
-
 /** The known owners from `first` to `last`, both inclusive. The range may be far larger than the number of known ids. */
-const ownersWithin = (owners: Owners, first: bigint, last: bigint): readonly OwnerEntry[] => {
+const ownersWithin = (owners: OwnerTable, first: bigint, last: bigint): readonly OwnerEntry[] => {
   if (last - first > owners.size) {
     return [...owners.entries()].filter(([id]) => id >= first && id <= last)
   }

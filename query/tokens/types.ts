@@ -15,15 +15,29 @@ export interface BalanceRow {
   readonly balance: bigint
 }
 
+/** The texts around the numbers of a row. */
+export interface RowText {
+  readonly open: string
+  /** Before the id, for tokens with ids. */
+  readonly id: string
+  readonly balance: string
+  readonly close: string
+}
+
+/** Rows that are created when they are read: ten million of them would take gigabytes. */
+export interface BalanceRows extends Iterable<BalanceRow> {
+  readonly length: number
+  row(index: number): BalanceRow
+  /** All rows as text, in chunks; numbers are decimal. */
+  text(around: RowText): Iterable<string>
+}
+
 /** A range of token ids that one owner received in one event; inclusive at both ends. */
 export interface Interval {
   readonly from: bigint
   readonly to: bigint
   readonly owner: string
 }
-
-/** The first balance that 256 bits cannot hold. */
-export const OVERFLOW = 2n ** 256n
 
 /** A balance at the end of a block that no contract can have: below 0, or of more than 256 bits. */
 export interface OutOfRange extends BalanceRow {
@@ -32,7 +46,7 @@ export interface OutOfRange extends BalanceRow {
 
 export interface LedgerResult {
   /** ERC-20 by descending balance, then address; ERC-721 by id; ERC-1155 by id, descending balance, address. Includes negative balances. */
-  readonly rows: readonly BalanceRow[]
+  readonly rows: BalanceRows
   /** Ranges of ERC-2309 without the ids that were transferred on their own later. */
   readonly intervals: readonly Interval[]
   /** The history is not complete: each balance is the change since the first block. */

@@ -1,4 +1,4 @@
-import type { AmountTransfer } from './decode.ts'
+import { addressOf, type AmountTransfer, ZERO_WORD } from './decode.ts'
 import type { EventName } from './signatures.ts'
 
 /** The transfers of a log. */
@@ -33,7 +33,7 @@ export const withoutRepeats = (all: readonly DecodedLog[], before: Pairing): Unp
     const key = keyOf(log)
     const left = transfers.get(key) ?? 0
     // Anyone can log a Transfer of 0.
-    if (log.event === 'Deposit' && transfer.amount > 0n) pairing = left > 0
+    if (log.event === 'Deposit' && transfer.amount !== ZERO_WORD) pairing = left > 0
     if (left === 0 || pairing === false) return true
     transfers.set(key, left - 1)
     return false
@@ -42,4 +42,4 @@ export const withoutRepeats = (all: readonly DecodedLog[], before: Pairing): Unp
 }
 
 const keyOf = ({ block, transfers }: DecodedLog): string =>
-  [block, ...transfers.map(({ from, to, amount }) => `${from} ${to} ${amount}`)].join(' ')
+  [block, ...transfers.map(({ from, to, amount }) => `${addressOf(from)} ${addressOf(to)} ${amount}`)].join(' ')

@@ -1,6 +1,6 @@
 import { type Io, writeAll } from '../../../src/terminal/io.ts'
 import { pairs, wrap, createStyle, type Style } from '../../../src/terminal/style.ts'
-import type { OutOfRange } from '../../tokens/types.ts'
+import type { OutOfRange, RowText } from '../../tokens/types.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
 import { openOutput, partialPathOf } from '../query/output.ts'
 import { csvLine } from '../query/rows.ts'
@@ -15,32 +15,61 @@ interface Line {
 }
 
 /** A range of ids that one owner received at once is one line: it may have 2^255 ids. */
-function* linesOf({ rebuilt, checksum }: BalancesReport): Generator<Line> {
-  const show = checksum ? toChecksumAddress : (address: string) => address
-  for (const { address, id, balance } of rebuilt.ledger.rows) {
+function* linesOf(report: BalancesReport): Generator<Line> {
+  const show = report.checksum ? toChecksumAddress : (address: string) => address
+  for (const { address, id, balance } of report.rebuilt.ledger.rows) {
     yield { address: show(address), id: id === null ? null : id.toString(), balance }
   }
+  yield* rangesOf(report)
+}
+
+function* rangesOf({ rebuilt, checksum }: BalancesReport): Generator<Line> {
   for (const { from, to, owner } of rebuilt.ledger.intervals) {
-    yield { address: show(owner), id: `${from}..${to}`, balance: to - from + 1n }
+    yield { address: checksum ? toChecksumAddress(owner) : owner, id: `${from}..${to}`, balance: to - from + 1n }
   }
 }
 
 const amountOf = (balance: bigint, decimals: number | null): readonly string[] =>
   decimals === null ? [] : [formatUnits(balance, decimals)]
 
+const CSV_ROW: RowText = { open: '', id: ',', balance: ',', close: '\n' }
+
 function* csvOf(report: BalancesReport): Generator<string> {
   const hasId = report.token.standard !== 'erc20'
   const amount = report.decimals === null ? [] : ['amount']
   yield csvLine(['address', ...(hasId ? ['id'] : []), 'balance', ...amount])
-  for (const { address, id, balance } of linesOf(report)) {
+  const isPlain = report.decimals === null && !report.checksum
+  if (isPlain) yield* report.rebuilt.ledger.rows.text(CSV_ROW)
+  for (const { address, id, balance } of isPlain ? rangesOf(report) : linesOf(report)) {
     const cells = [address, ...(hasId ? [id ?? ''] : []), balance.toString()]
     yield csvLine([...cells, ...amountOf(balance, report.decimals)])
   }
 }
 
+const JSON_ROW: RowText = { open: ',\n{"address":"', id: '","id":"', balance: '","balance":"', close: '"}' }
+
+/** Each row begins with a comma. */
+function* jsonRowsOf({ rebuilt, decimals, checksum }: BalancesReport): Generator<string> {
+  const { rows } = rebuilt.ledger
+  if (decimals === null && !checksum) {
+    yield* rows.text(JSON_ROW)
+    return
+  }
+  for (const { address, id, balance } of rows) {
+    const [amount] = amountOf(balance, decimals)
+    const row = {
+      address: checksum ? toChecksumAddress(address) : address,
+      ...(id !== null && { id: id.toString() }),
+      balance: balance.toString(),
+      ...(amount !== undefined && { amount }),
+    }
+    yield `,\n${JSON.stringify(row)}`
+  }
+}
+
 /** One JSON document with one line per holder, in parts: a million holders do not fit in one string. */
 function* jsonOf(report: BalancesReport): Generator<string> {
-  const { token, rebuilt, decimals, checksum, verified } = report
+  const { token, rebuilt, checksum, verified } = report
   const { ledger, complete, through, target, unguarded } = rebuilt
   const { partial, nonConserving, outOfRange, hybrid, ambiguous, supply, stats } = ledger
   const show = checksum ? toChecksumAddress : (address: string) => address
@@ -61,15 +90,8 @@ function* jsonOf(report: BalancesReport): Generator<string> {
   }
   yield `${JSON.stringify(head).slice(0, -1)},"balances":[`
   let isFirst = true
-  for (const { address, id, balance } of ledger.rows) {
-    const [amount] = amountOf(balance, decimals)
-    const row = {
-      address: show(address),
-      ...(id !== null && { id: id.toString() }),
-      balance: balance.toString(),
-      ...(amount !== undefined && { amount }),
-    }
-    yield `${isFirst ? '' : ','}\n${JSON.stringify(row)}`
+  for (const text of jsonRowsOf(report)) {
+    yield isFirst ? text.slice(1) : text
     isFirst = false
   }
   const intervals = ledger.intervals.map(({ from, to, owner }) => ({

@@ -62,12 +62,12 @@ export const otherChainOf = async (
 
 /** Compares a sample of the balances with the contract, by eth_call at the last block of the balances. */
 export const verifyBalances = async (options: VerifyOptions): Promise<Verification> => {
-  const { ledger, sample, rpcUrl, clock, signal } = options
+  const { rpcUrl, clock, signal } = options
   const rpc = createRpcEndpoint(options.ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
   const different: Difference[] = []
   let [equal, unchecked, failures] = [0, 0, 0]
   let why: string | null = null
-  const chosen = sampleOf([...ledger.rows, ...endsOf(ledger.intervals)], sample)
+  const chosen = sampleOf(options)
   for (const row of chosen) {
     signal.throwIfAborted()
     // A node that did not respond this often is not requested again.
@@ -107,14 +107,22 @@ const endsOf = (intervals: LedgerResult['intervals']): readonly BalanceRow[] =>
   )
 
 /** The largest, the smallest, and evenly spaced ones between them; deterministic. */
-const sampleOf = (rows: readonly BalanceRow[], sample: number): readonly BalanceRow[] => {
-  const bySize = rows.toSorted((a, b) => (a.balance === b.balance ? 0 : a.balance > b.balance ? -1 : 1))
-  const count = Math.min(sample, bySize.length)
+const sampleOf = ({ standard, ledger: { rows, intervals }, sample }: VerifyOptions): readonly BalanceRow[] => {
+  const ends = endsOf(intervals)
+  // The rows of ERC-20 are sorted by balance, and those of ERC-721 have the same balance.
+  const bySize = standard === 'erc1155' ? [...rows].sort(compareSizes) : undefined
+  const rowAt = (index: number): BalanceRow | undefined =>
+    index < rows.length ? (bySize?.[index] ?? rows.row(index)) : ends[index - rows.length]
+  const all = rows.length + ends.length
+  const count = Math.min(sample, all)
   const indexes = Array.from({ length: count }, (_, at) =>
-    count === 1 ? 0 : Math.round((at * (bySize.length - 1)) / (count - 1)),
+    count === 1 ? 0 : Math.round((at * (all - 1)) / (count - 1)),
   )
-  return indexes.flatMap((index) => bySize[index] ?? [])
+  return indexes.flatMap((index) => rowAt(index) ?? [])
 }
+
+const compareSizes = (a: BalanceRow, b: BalanceRow): number =>
+  a.balance === b.balance ? 0 : a.balance > b.balance ? -1 : 1
 
 const callContract = async (
   rpc: RpcEndpoint,

@@ -1,244 +1,213 @@
-import type { SnapshotWriter } from '../state.ts'
+import type { SnapshotWriter, Totals } from '../state.ts'
+import type { OutOfRange } from '../types.ts'
+import { type PackedEntries, ROW_BALANCE, ROW_ID } from './packed-rows.ts'
 import {
-  Adder,
+  ADDRESS_WORDS,
   addressAt,
-  AMOUNT,
-  BLOCK,
+  Adder,
+  EVM_WORDS,
   FROM,
-  FROM_HASH,
+  HASH,
+  ID_NUMBER,
   isZero,
-  KEY,
   LIMBS,
   Limbs,
   putAddress,
   type Rows,
   TO,
-  TO_HASH,
+  VALUE,
 } from './packed-words.ts'
+import { WordTable } from './word-table.ts'
 
-/** A slot is one CPU cache line: address (5 words), number of the id, used flag, balance (9 words). */
-const SLOT = 16
-const SLOT_KEY = 5
-const SLOT_USED = 6
-const SLOT_BALANCE = 7
+/** An address and the number of an id. */
+const KEY_WORDS = ADDRESS_WORDS + 1
 /** The highest word of the balance: 0 from 0 to 2^256 - 1, which is all that a contract can store. */
-const SLOT_TOP = SLOT_BALANCE + LIMBS - 1
+const TOP = KEY_WORDS + LIMBS - 1
 
-/** 4 GiB, the maximum length of a typed array. */
-const MAX_SLOTS = 2 ** 26
-const MAX_LOAD = 0.7
+/** Rows whose entries fit in the CPU cache. */
+const BATCH = 256
 
-interface PackedOutOfRange {
-  readonly address: string
-  readonly key: number
-  readonly balance: bigint
-  /** As in the rows. */
-  readonly block: number
-}
-
-/** Balances by address and number of the id, in a hash table with open addressing. */
-export class BalanceTable {
-  #slots = new Int32Array(64 * SLOT)
-  #mask = 63
-  #used = 0
-  // Random, so that an attacker cannot choose recipient addresses that collide.
-  readonly #seed = Math.trunc(Math.random() * 2 ** 32)
-  #words = new Int32Array(0)
-  /** Written only so that the compiler does not remove the prefetching reads. */
-  prefetched = 0
-  readonly #supply = new Int32Array(LIMBS)
+/** Balances by address and id. A balance of 0 is the same as none. */
+export class BalanceTable implements PackedEntries {
+  readonly #entries = new WordTable(KEY_WORDS, LIMBS)
+  /** Without ids, all balances are of the id 0, whose number is 0. */
+  readonly #ids = new WordTable(EVM_WORDS, 0)
+  readonly hasIds: boolean
   readonly #adder = new Adder()
   readonly #limbs = new Limbs()
-  readonly #address = new Int32Array(5)
-
-  /** Slots whose balance went out of range in the current block. */
+  readonly #key = new Int32Array(KEY_WORDS)
+  readonly #supply = new Int32Array(LIMBS)
+  /** Written only so that the compiler does not remove the prefetching reads. */
+  prefetched = 0
+  /** Entries whose balance went out of range in the current block. */
   readonly #doubtful: number[] = []
   #block = 0
-  #outOfRange: PackedOutOfRange | undefined
-
   /** The first balance that was below 0 or more than 256 bits at the end of a block in `apply`. */
-  get outOfRange(): PackedOutOfRange | undefined {
-    return this.#outOfRange
+  outOfRange: OutOfRange | null = null
+
+  constructor(hasIds: boolean) {
+    this.hasIds = hasIds
+    this.numberOf(new Int32Array(EVM_WORDS), 0)
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  isRow(entry: number): boolean {
+    return !isZero(this.#entries.segmentOf(entry), this.#entries.offsetOf(entry) + KEY_WORDS, LIMBS)
+  }
+
+  load(entry: number, row: Int32Array): void {
+    const words = this.#entries.segmentOf(entry)
+    const at = this.#entries.offsetOf(entry)
+    for (let word = 0; word < ROW_BALANCE; word += 1) row[word] = words[at + word] ?? 0
+    for (let word = 0; word < LIMBS; word += 1) row[ROW_BALANCE + word] = words[at + KEY_WORDS + word] ?? 0
+    if (!this.hasIds) return
+    const number = words[at + ID_NUMBER] ?? 0
+    const id = this.#ids.offsetOf(number)
+    row.set(this.#ids.segmentOf(number).subarray(id, id + EVM_WORDS), ROW_ID)
+  }
+
+  wordOf(entry: number, word: number): number {
+    const words = this.#entries.segmentOf(entry)
+    const at = this.#entries.offsetOf(entry)
+    if (word < ROW_BALANCE) return words[at + word] ?? 0
+    if (word < ROW_ID) return words[at + word - ROW_BALANCE + KEY_WORDS] ?? 0
+    const number = words[at + ID_NUMBER] ?? 0
+    return this.#ids.segmentOf(number)[this.#ids.offsetOf(number) + word - ROW_ID] ?? 0
   }
 
   /** Applies all rows, which must be of whole blocks. Returns the change of the supply. */
   apply(rows: Rows): bigint {
-    this.#reserve(2 * rows.count)
-    this.#words = rows.words
-    this.#adder.amounts = rows.words
-    this.#prefetch(rows)
+    const { words, step } = rows
+    this.#adder.amounts = words
     this.#supply.fill(0)
-    for (let at = 0; at < rows.end; at += rows.step) {
-      if (this.#doubtful.length > 0 && rows.words[at + BLOCK] !== this.#block) this.#endBlock()
-      this.#applyRow(at)
+    for (let row = 0; row < rows.count; row += 1) {
+      if (row % BATCH === 0) this.#prefetch(rows, row)
+      const at = row * step
+      const block = rows.blocks[row] ?? 0
+      if (this.#doubtful.length > 0 && block !== this.#block) this.#endBlock()
+      this.#block = block
+      if (isZero(words, at + VALUE, EVM_WORDS) || isSelf(words, at)) continue
+      this.#adder.sign = -1
+      this.#change(at, FROM)
+      this.#adder.sign = 0
+      this.#change(at, TO)
     }
     this.#endBlock()
-    this.#limbs.copy(this.#supply, 0)
-    return this.#limbs.get()
+    return this.#limbs.read(this.#supply, 0, LIMBS)
   }
 
-  /** Returns the new balance. */
-  add(address: string, key: number, amount: bigint): bigint {
-    const at = this.#offsetOf(address, key)
-    this.#limbs.copy(this.#slots, at)
-    const balance = this.#limbs.get() + amount
+  /** The number of the id in eight words. */
+  numberOf(words: Int32Array, at: number): number {
+    return this.#ids.entryOf(words, at)
+  }
+
+  get(address: string, id: bigint): bigint {
+    this.#limbs.set(id)
+    putAddress(address, this.#key, 0)
+    const number = this.#ids.knownEntryOf(this.#limbs.words, 0)
+    this.#key[ID_NUMBER] = number ?? 0
+    const entry = number === undefined ? undefined : this.#entries.knownEntryOf(this.#key, 0)
+    return entry === undefined ? 0n : this.#balanceOf(entry)
+  }
+
+  set(address: string, id: bigint, balance: bigint): void {
+    this.#limbs.set(id)
+    putAddress(address, this.#key, 0)
+    this.#key[ID_NUMBER] = this.numberOf(this.#limbs.words, 0)
+    const entry = this.#entries.entryOf(this.#key, 0)
     this.#limbs.set(balance)
-    this.#slots.set(this.#limbs.words.subarray(0, LIMBS), at)
-    return balance
+    this.#entries.segmentOf(entry).set(this.#limbs.words.subarray(0, LIMBS), this.#entries.offsetOf(entry) + KEY_WORDS)
   }
 
-  get(address: string, key: number): bigint {
-    const at = this.#offsetOf(address, key)
-    this.#limbs.copy(this.#slots, at)
-    return this.#limbs.get()
-  }
-
-  /** The balances other than 0, in no order. */
-  *entries(): Generator<readonly [address: string, key: number, balance: bigint]> {
-    const slots = this.#slots
-    for (let slot = 0; slot < slots.length; slot += SLOT) {
-      if (isZero(slots, slot + SLOT_BALANCE, LIMBS)) continue
-      this.#limbs.copy(slots, slot + SLOT_BALANCE)
-      yield [addressAt(slots, slot), slots[slot + SLOT_KEY] ?? 0, this.#limbs.get()]
+  write(to: SnapshotWriter): void {
+    for (let entry = 0; entry < this.size; entry += 1) {
+      if (!this.isRow(entry)) continue
+      const words = this.#entries.segmentOf(entry)
+      const at = this.#entries.offsetOf(entry)
+      to.addressWords(words, at)
+      to.big(this.#idOf(entry))
+      to.limbs(words, at + KEY_WORDS, LIMBS)
     }
   }
 
-  /** Writes the entries; `writeKey` must write the id of a number. */
-  write(to: SnapshotWriter, writeKey: (key: number) => void): void {
-    const slots = this.#slots
-    for (let slot = 0; slot < slots.length; slot += SLOT) {
-      if (isZero(slots, slot + SLOT_BALANCE, LIMBS)) continue
-      to.addressWords(slots, slot)
-      writeKey(slots[slot + SLOT_KEY] ?? 0)
-      to.limbs(slots, slot + SLOT_BALANCE, LIMBS)
+  /** The sum of all balances, and the number of those that have more than 256 bits. */
+  totals(): Totals {
+    this.#supply.fill(0)
+    this.#adder.sign = 0
+    let overflow = 0
+    for (let entry = 0; entry < this.size; entry += 1) {
+      const at = this.#entries.offsetOf(entry) + KEY_WORDS
+      this.#adder.amounts = this.#entries.segmentOf(entry)
+      this.#adder.add(this.#supply, 0, at)
+      const top = this.#adder.amounts[at + LIMBS - 1] ?? 0
+      this.#supply[LIMBS - 1] = (this.#supply[LIMBS - 1] ?? 0) + top
+      if (top > 0 || top < -1 || (top === -1 && isZero(this.#adder.amounts, at, EVM_WORDS))) overflow += 1
     }
+    return { total: this.#limbs.read(this.#supply, 0, LIMBS), overflow }
   }
 
-  /** The offset of the balance; adds a slot for a new address. */
-  #offsetOf(address: string, key: number): number {
-    this.#reserve(1)
-    this.#words = this.#address
-    putAddress(address, this.#words, 0)
-    return this.#find(0, this.#hash(0, key), key) + SLOT_BALANCE
+  #idOf(entry: number): bigint {
+    const number = this.#entries.segmentOf(entry)[this.#entries.offsetOf(entry) + ID_NUMBER] ?? 0
+    return this.#limbs.read(this.#ids.segmentOf(number), this.#ids.offsetOf(number), EVM_WORDS)
   }
 
-  #applyRow(at: number): void {
-    const words = this.#words
-    if (isZero(words, at + AMOUNT, 8) || isSelf(words, at)) return
-    const key = words[at + KEY] ?? 0
-    if (isZero(words, at + FROM, 5)) this.#adder.add(this.#supply, 0, at + AMOUNT)
-    else {
-      const slot = this.#find(at + FROM, words[at + FROM_HASH] ?? 0, key)
-      this.#adder.subtract(this.#slots, slot + SLOT_BALANCE, at + AMOUNT)
-      if (this.#slots[slot + SLOT_TOP] !== 0) this.#doubt(slot, at)
+  #balanceOf(entry: number): bigint {
+    return this.#limbs.read(this.#entries.segmentOf(entry), this.#entries.offsetOf(entry) + KEY_WORDS, LIMBS)
+  }
+
+  /** Adds the amount of a row to the balance of its sender or recipient, with the sign of the adder. */
+  #change(row: number, party: number): void {
+    const { amounts: words, sign } = this.#adder
+    if (isZero(words, row + party, ADDRESS_WORDS)) {
+      this.#adder.sign = sign === 0 ? -1 : 0
+      this.#adder.add(this.#supply, 0, row + VALUE)
+      return
     }
-    if (isZero(words, at + TO, 5)) this.#adder.subtract(this.#supply, 0, at + AMOUNT)
-    else {
-      const slot = this.#find(at + TO, words[at + TO_HASH] ?? 0, key)
-      this.#adder.add(this.#slots, slot + SLOT_BALANCE, at + AMOUNT)
-      if (this.#slots[slot + SLOT_TOP] !== 0) this.#doubt(slot, at)
-    }
+    const entry = this.#entries.entryOf(words, row + party, words[row + party + HASH])
+    const balances = this.#entries.segmentOf(entry)
+    const at = this.#entries.offsetOf(entry)
+    this.#adder.add(balances, at + KEY_WORDS, row + VALUE)
+    if (balances[at + TOP] !== 0 && this.outOfRange === null) this.#doubtful.push(entry)
   }
 
-  #doubt(slot: number, at: number): void {
-    if (this.#outOfRange !== undefined) return
-    this.#block = this.#words[at + BLOCK] ?? 0
-    this.#doubtful.push(slot)
-  }
-
+  /** Within a block the order of logs may differ from that of the changes: a hook of ERC-777 may transfer before its caller logs. */
   #endBlock(): void {
-    const slots = this.#slots
-    const slot = this.#doubtful.find((one) => slots[one + SLOT_TOP] !== 0)
+    const entry = this.#doubtful.find((one) => this.wordOf(one, ROW_ID - 1) !== 0)
     this.#doubtful.length = 0
-    if (slot === undefined) return
-    this.#limbs.copy(slots, slot + SLOT_BALANCE)
-    this.#outOfRange = {
-      address: addressAt(slots, slot),
-      key: slots[slot + SLOT_KEY] ?? 0,
-      balance: this.#limbs.get(),
+    if (entry === undefined) return
+    this.outOfRange = {
+      address: addressAt(this.#entries.segmentOf(entry), this.#entries.offsetOf(entry)),
+      id: this.hasIds ? this.#idOf(entry) : null,
+      balance: this.#balanceOf(entry),
       block: this.#block,
     }
   }
 
-  /** Computes the hash of each row and reads its slots, which loads them into the CPU cache in parallel. */
-  #prefetch(rows: Rows): void {
-    const words = this.#words
-    let prefetched = 0
-    for (let at = 0; at < rows.end; at += rows.step) {
-      const key = words[at + KEY] ?? 0
-      const from = this.#hash(at + FROM, key)
-      const to = this.#hash(at + TO, key)
-      words[at + FROM_HASH] = from
-      words[at + TO_HASH] = to
-      prefetched ^= (this.#slots[(from & this.#mask) * SLOT] ?? 0) ^ (this.#slots[(to & this.#mask) * SLOT] ?? 0)
-    }
-    this.prefetched = prefetched
-  }
-
-  #hash(at: number, key: number): number {
-    const words = this.#words
-    let hash = this.#seed ^ key
-    for (let word = at; word < at + 5; word += 1) {
-      hash = Math.imul(hash ^ (words[word] ?? 0), 0x9e3779b1)
-      hash ^= hash >>> 15
-    }
-    return hash
-  }
-
-  /** The slot of the address at this offset; adds one for a new address. */
-  #find(at: number, hash: number, key: number): number {
-    const words = this.#words
-    const slots = this.#slots
-    const a = words[at] ?? 0
-    const b = words[at + 1] ?? 0
-    const c = words[at + 2] ?? 0
-    const d = words[at + 3] ?? 0
-    const e = words[at + 4] ?? 0
-    for (let index = hash & this.#mask; ; index = (index + 1) & this.#mask) {
-      const slot = index * SLOT
-      if (slots[slot + SLOT_USED] === 0) {
-        this.#used += 1
-        for (let word = 0; word < 5; word += 1) slots[slot + word] = words[at + word] ?? 0
-        slots[slot + SLOT_KEY] = key
-        slots[slot + SLOT_USED] = 1
-        return slot
-      }
-      if (
-        slots[slot] === a &&
-        slots[slot + 1] === b &&
-        slots[slot + 2] === c &&
-        slots[slot + 3] === d &&
-        slots[slot + 4] === e &&
-        slots[slot + SLOT_KEY] === key
-      ) {
-        return slot
+  /** Computes the hashes of some rows and reads what they refer to, which loads it into the CPU cache in parallel. */
+  #prefetch({ words, count, step }: Rows, from: number): void {
+    const end = Math.min(count, from + BATCH) * step
+    let read = 0
+    for (let at = from * step; at < end; at += step) {
+      for (let party = at; party <= at + TO; party += TO) {
+        const hash = this.#entries.hashOf(words, party)
+        words[party + HASH] = hash
+        read ^= this.#entries.prefetchSlot(hash)
       }
     }
-  }
-
-  #reserve(more: number): void {
-    let count = this.#mask + 1
-    while (this.#used + more > count * MAX_LOAD) count *= 2
-    if (count === this.#mask + 1) return
-    if (count > MAX_SLOTS) throw new Error(`more than ${this.#used} balances do not fit in the table`)
-    const old = this.#slots
-    this.#slots = new Int32Array(count * SLOT)
-    this.#mask = count - 1
-    this.#used = 0
-    this.#words = old
-    for (let slot = 0; slot < old.length; slot += SLOT) {
-      if (isZero(old, slot + SLOT_BALANCE, LIMBS)) continue
-      const key = old[slot + SLOT_KEY] ?? 0
-      const found = this.#find(slot, this.#hash(slot, key), key)
-      for (let word = SLOT_BALANCE; word < SLOT; word += 1) {
-        this.#slots[found + word] = old[slot + word] ?? 0
-      }
+    for (let at = from * step; at < end; at += step) {
+      read ^=
+        this.#entries.prefetchEntry(words[at + FROM + HASH] ?? 0) ^
+        this.#entries.prefetchEntry(words[at + TO + HASH] ?? 0)
     }
+    this.prefetched = read
   }
 }
 
 const isSelf = (words: Int32Array, at: number): boolean => {
-  for (let word = at; word < at + 5; word += 1) {
+  for (let word = at; word < at + ADDRESS_WORDS; word += 1) {
     if (words[word + FROM] !== words[word + TO]) return false
   }
   return true

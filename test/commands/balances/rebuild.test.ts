@@ -91,11 +91,14 @@ it('a checkpoint of another version, whose ledger does not have everything, is n
 
 it('a node that does not respond is requested three times', async () => {
   let asked = 0
-  const rows = Array.from({ length: 50 }, (_, at) => ({
-    address: person(at + 1),
-    id: null,
-    balance: 1n,
-  }))
+  const rows = {
+    length: 50,
+    row: (index: number) => ({ address: person(index + 1), id: null, balance: 1n }),
+    text: () => [],
+    *[Symbol.iterator]() {
+      for (let index = 0; index < 50; index += 1) yield this.row(index)
+    },
+  }
   const verified = await verifyBalances({
     standard: 'erc20',
     contract: CONTRACT,

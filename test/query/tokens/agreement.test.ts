@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Ledger, type LedgerResult, StandardError } from '../../../query/tokens/types.ts'
+import { type BalanceRow, type Ledger, type LedgerResult, StandardError } from '../../../query/tokens/types.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
 import { historyOf, narrowHistoryOf, plainPageOf, type Standard } from './histories.ts'
 import { askOracle, type OracleOptions, type OraclePage, type OracleResult } from './oracle.ts'
@@ -8,6 +8,8 @@ import {
   bodyOf,
   CONTRACT,
   handover,
+  listed,
+  type ListedResult,
   MOST,
   type PageBounds,
   pageOf,
@@ -32,19 +34,36 @@ const cases: readonly OracleOptions[] = [
 const ledgerOf = (options: OracleOptions, path: 'fast' | 'generic'): Ledger =>
   createLedger({ contract: CONTRACT, ...options, path })
 
-const resultOf = (ledger: Ledger): LedgerResult | string => {
+const resultOf = (ledger: Ledger): ListedResult | string => {
   try {
-    return ledger.result()
+    const result = ledger.result()
+    expectRows(result)
+    return listed(result)
   } catch (error) {
     if (error instanceof StandardError) return error.found
     throw error
   }
 }
 
+/** The rows are in their order, and their text is that of the numbers. */
+const expectRows = ({ rows }: LedgerResult): void => {
+  const list = [...rows]
+  expect(list).toHaveLength(rows.length)
+  expect(list.toSorted(inOrder)).toEqual(list)
+  const text = list.map(({ address, id, balance }) => `<${address}${id === null ? '' : `#${id}`}=${balance}>`)
+  expect([...rows.text({ open: '<', id: '#', balance: '=', close: '>' })].join('')).toBe(text.join(''))
+}
+
+const inOrder = (a: BalanceRow, b: BalanceRow): number => {
+  if (a.id !== b.id) return (a.id ?? 0n) < (b.id ?? 0n) ? -1 : 1
+  if (a.balance !== b.balance) return a.balance > b.balance ? -1 : 1
+  return a.address < b.address ? -1 : 1
+}
+
 const NOT_ODD = ['pages', 'fastPages', 'logs', 'applied', 'overflow']
 
 /** The result in the format of the oracle. */
-const asOracle = (standard: Standard, result: LedgerResult): Pick<OracleResult, 'held' | 'odd' | 'applied'> => {
+const asOracle = (standard: Standard, result: ListedResult): Pick<OracleResult, 'held' | 'odd' | 'applied'> => {
   const held = new Map<string, bigint | string>()
   for (const { address, id, balance } of result.rows) {
     if (standard === 'erc721') held.set(String(id), address)
@@ -59,7 +78,7 @@ const asOracle = (standard: Standard, result: LedgerResult): Pick<OracleResult, 
   return { held, odd, applied: result.stats.applied }
 }
 
-const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): LedgerResult | string => {
+const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): ListedResult | string => {
   const told = askOracle(options, pages)
   const [fast, generic] = (['fast', 'generic'] as const).map((path) => {
     const ledger = ledgerOf(options, path)
@@ -87,7 +106,7 @@ const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): 
 }
 
 /** balanceOf and isExplained agree with the result. */
-const expectLookUps = (ledger: Ledger, result: LedgerResult, { standard }: OracleOptions): void => {
+const expectLookUps = (ledger: Ledger, result: ListedResult, { standard }: OracleOptions): void => {
   expect(ledger.isExplained()).toBe(!result.partial && !result.nonConserving)
   expect(ledger.isAmbiguous()).toBe(result.ambiguous)
   const counts = new Map<string, bigint>([[person(12_345), 0n]])
@@ -199,6 +218,14 @@ test('tables keep their content when they grow', () => {
   expect(erc20?.map(({ balance }) => balance)).toEqual(range(1000).toReversed())
   expect(erc721?.map(({ id, address }) => [id, BigInt(address)])).toEqual(range(1000).map((one) => [one, one]))
   expect(erc1155?.map(({ id, balance }) => [id, balance])).toEqual(range(1000).map((one) => [one, one]))
+})
+
+test('a text longer than one chunk has all rows', () => {
+  const logs = placed(range(5000).map((one) => transfer(ZERO, person(Number(one)), one % 7n)))
+  const result = expectAgreement({ standard: 'erc20', fullHistory: true }, [{ from: 0, next: 10, logs }])
+  if (typeof result === 'string') throw new Error(result)
+  // An amount of 0 creates no holder.
+  expect(result.rows).toHaveLength(5000 - Math.floor(5000 / 7))
 })
 
 const range = (length: number): readonly bigint[] => Array.from({ length }, (_, at) => BigInt(at + 1))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { LedgerResult } from '../../../query/tokens/types.ts'
 import {
   batch,
+  type ListedResult,
   logOf,
   MOST,
   oddities,
@@ -18,10 +18,10 @@ import {
 
 const [ANN, BOB, OPERATOR] = [person(1), person(2), person(99)]
 
-const resultOfLogs = (...logs: readonly WireLog[]): LedgerResult =>
+const resultOfLogs = (...logs: readonly WireLog[]): ListedResult =>
   resultOf({ standard: 'erc1155' }, pageOf(placed(logs)))
 
-const holdingsOf = ({ rows }: LedgerResult) => rows.map(({ id, address, balance }) => [id, address, balance])
+const holdingsOf = ({ rows }: ListedResult) => rows.map(({ id, address, balance }) => [id, address, balance])
 
 /** A batch from the zero address to Ann with these offsets and words. */
 const rawBatch = (...words: readonly (number | bigint)[]): WireLog =>

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createLedger } from '../../../query/tokens/ledger.ts'
-import { type LedgerResult, StandardError } from '../../../query/tokens/types.ts'
+import { StandardError } from '../../../query/tokens/types.ts'
 import { toChecksumAddress } from '../../../query/tokens/format.ts'
 import {
   balancesOf,
   CONTRACT,
   handover,
+  type ListedResult,
   logOf,
   MOST,
   oddities,
@@ -22,7 +23,7 @@ import {
 
 const [ANN, BOB, EVE] = [person(1), person(2), person(3)]
 
-const resultOfLogs = (...logs: readonly WireLog[]): LedgerResult =>
+const resultOfLogs = (...logs: readonly WireLog[]): ListedResult =>
   resultOf({ standard: 'erc20' }, pageOf(placed(logs)))
 
 describe('standard transfers', () => {
@@ -257,7 +258,7 @@ describe('histories that do not add up', () => {
 describe('a wrapped token that logs a deposit and its Transfer', () => {
   const deposit = (to: string, amount: number): WireLog => logOf(TOPIC.deposit, [to], word(amount))
   const withdrawal = (from: string, amount: number): WireLog => logOf(TOPIC.withdrawal, [from], word(amount))
-  const wrappedOf = (...blocks: readonly (readonly WireLog[])[]): LedgerResult =>
+  const wrappedOf = (...blocks: readonly (readonly WireLog[])[]): ListedResult =>
     resultOf({ standard: 'erc20', profile: 'weth' }, pageOf(blocks.flatMap((logs, at) => placed(logs, 10 + at))))
 
   test('edge case 15: each pair is counted once, in either order', () => {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { createLedger } from '../../../query/tokens/ledger.ts'
-import { type LedgerResult, StandardError } from '../../../query/tokens/types.ts'
+import { StandardError } from '../../../query/tokens/types.ts'
 import {
   CONTRACT,
   handover,
+  type ListedResult,
   logOf,
   MOST,
   oddities,
@@ -20,10 +21,10 @@ import {
 
 const [ANN, BOB, EVE] = [person(1), person(2), person(3)]
 
-const resultOfLogs = (...logs: readonly WireLog[]): LedgerResult =>
+const resultOfLogs = (...logs: readonly WireLog[]): ListedResult =>
   resultOf({ standard: 'erc721' }, pageOf(placed(logs)))
 
-const ownersOf = ({ rows }: LedgerResult) => rows.map(({ id, address }) => [id, address])
+const ownersOf = ({ rows }: ListedResult) => rows.map(({ id, address }) => [id, address])
 
 const consecutive = (from: string, to: string, [first, last]: readonly [bigint, bigint]): WireLog =>
   logOf(TOPIC.consecutive, [first, from, to], word(last))

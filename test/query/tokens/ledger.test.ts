@@ -9,6 +9,7 @@ import {
   bodyOf,
   CONTRACT,
   handover,
+  listed,
   oddities,
   pageOf,
   pageOfBody,
@@ -155,7 +156,7 @@ describe('a rejected page changes nothing', () => {
       expect(() => ledger.applyPage(pageOf([...good, log]))).toThrow(QueryError)
       // The same blocks, fetched again.
       ledger.applyPage(pageOf(good))
-      const result = ledger.result()
+      const result = listed(ledger.result())
       expect(balancesOf(result)).toEqual({ [ANN]: 10n })
       expect(result.stats).toMatchObject({ pages: 1, logs: 1, applied: 1 })
     }
@@ -197,6 +198,7 @@ describe('the fast path', () => {
   test('accepts any order of keys, several batches and other plain variations', () => {
     expect(isFast(plain)).toBe(true)
     expect(isFast(`${plain}\n`)).toBe(true)
+    expect(isFast(JSON.stringify({ data: [{ logs }] }, undefined, 2))).toBe(true)
     const turned = logs.map((log) => Object.fromEntries(Object.entries(log).toReversed()))
     const [first, second] = turned
     const batches = [{ blocks: [{ number: 1, hash: '0x' }], logs: [first] }, {}, { logs: [] }, { logs: [second] }]
@@ -212,13 +214,12 @@ describe('the fast path', () => {
   })
 
   test.each([
-    ['space', plain.replace(':', ': ')],
+    ['a space in one log', plain.replace('"log_index":1', '"log_index": 1')],
     ['an escape', plain.replace('"topic1"', String.raw`"\u0074opic1"`)],
     ['an escape outside the logs', plain.replace('{"data"', String.raw`{"a":"\n","data"`)],
     ['upper case', plain.replace(/ddf252/, 'DDF252')],
     ['a number as text', plain.replace('"block_number":1', '"block_number":"1"')],
     ['a second layout', plain.replace(',"topic3":null', '')],
-    ['a duplicate key logs', plain.replace('"logs"', '"logs":[],"logs"')],
     ['a duplicate key in a log', plain.replace('"log_index":0', '"log_index":7,"log_index":0')],
     ['removed logs', JSON.stringify({ data: [{ logs: withRemoved }] })],
     ['another order', JSON.stringify({ data: [{ logs: logs.toReversed() }] })],
@@ -243,7 +244,7 @@ describe('invalid JSON is not accepted', () => {
     const ledger = createLedger(ERC20)
     const page = pageOfBody(Buffer.from(body), { from: 0, next: 100 })
     expect(() => ledger.applyPage(page)).toThrow(QueryError)
-    expect(ledger.result().rows).toEqual([])
+    expect(ledger.result().rows).toHaveLength(0)
   })
 })
 

@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
 import { QueryError } from '../../../query/client/errors.ts'
+import { scanPage } from '../../../query/client/log-scan.ts'
 import { logObjectsOf, readLog } from '../../../query/client/wire-format.ts'
 import type { LogObject, Page } from '../../../query/client/types.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
-import type { LedgerOptions, LedgerResult } from '../../../query/tokens/types.ts'
+import type { BalanceRow, LedgerOptions, LedgerResult } from '../../../query/tokens/types.ts'
 
 /** A log in the JSON of a service. */
 export interface WireLog {
@@ -84,6 +85,7 @@ export const pageOfBody = (body: Uint8Array, { from, next }: PageBounds): Page =
   next,
   archiveHeight: null,
   body,
+  scanned: scanPage(Buffer.from(body), refuse)?.logs,
   logs: () => objectsOf(body).map((log) => readLog(log, refuse)),
   logObjects: () => objectsOf(body),
 })
@@ -110,29 +112,36 @@ export const pageOf = (logs: readonly WireLog[], bounds: PageBounds = { from: 0,
 
 type Asked = Omit<LedgerOptions, 'contract' | 'fullHistory' | 'path'> & Partial<LedgerOptions>
 
+/** A result whose rows are a list. */
+export interface ListedResult extends Omit<LedgerResult, 'rows'> {
+  readonly rows: readonly BalanceRow[]
+}
+
+export const listed = (result: LedgerResult | ListedResult): ListedResult => ({ ...result, rows: [...result.rows] })
+
 /** The result of both paths, which must be equal; `fastPages` is the number of pages of the fast path. */
-export const resultOf = (asked: Asked, ...pages: readonly Page[]): LedgerResult => {
+export const resultOf = (asked: Asked, ...pages: readonly Page[]): ListedResult => {
   const [fast, generic] = (['fast', 'generic'] as const).map((path) => {
     const ledger = createLedger({ contract: CONTRACT, fullHistory: true, ...asked, path })
     for (const page of pages) ledger.applyPage(page)
-    return ledger.result()
+    return listed(ledger.result())
   })
   if (fast === undefined || generic === undefined) throw new Error('unreachable')
   expect(withoutPaths(fast)).toEqual(withoutPaths(generic))
   return fast
 }
 
-export const withoutPaths = (result: LedgerResult): LedgerResult => ({
-  ...result,
+export const withoutPaths = (result: LedgerResult | ListedResult): ListedResult => ({
+  ...listed(result),
   stats: { ...result.stats, fastPages: 0 },
 })
 
 /** Balances by address, for tokens without ids. */
-export const balancesOf = ({ rows }: LedgerResult): Readonly<Record<string, bigint>> =>
+export const balancesOf = ({ rows }: ListedResult): Readonly<Record<string, bigint>> =>
   Object.fromEntries(rows.map(({ address, balance }) => [address, balance]))
 
 /** The entries of `stats` other than pages and logs, without zeros. */
-export const oddities = ({ stats }: LedgerResult): Readonly<Record<string, number>> =>
+export const oddities = ({ stats }: Pick<LedgerResult, 'stats'>): Readonly<Record<string, number>> =>
   Object.fromEntries(
     Object.entries(stats).filter(
       ([name, count]) => count !== 0 && !['pages', 'fastPages', 'logs', 'applied'].includes(name),

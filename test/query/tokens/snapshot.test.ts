@@ -6,6 +6,7 @@ import {
   balancesOf,
   CONTRACT,
   handover,
+  listed,
   logOf,
   pageOf,
   person,
@@ -36,7 +37,7 @@ describe('snapshots', () => {
     second.restore(first.snapshot())
     second.applyPage(pages[0])
     second.applyPage(pages[1])
-    expect(balancesOf(second.result())).toEqual({ [ANN]: 11n, [BOB]: -1n })
+    expect(balancesOf(listed(second.result()))).toEqual({ [ANN]: 11n, [BOB]: -1n })
     expect(withoutPaths(second.result()).stats.duplicate).toBe(1)
   })
 
