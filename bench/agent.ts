@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../src/core/clock.ts'
@@ -11,7 +12,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { must } from '../test/support/programs.ts'
 import { probeSandbox } from '../test/support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../test/support/sandboxed-node.ts'
-import { type Comparison, median, reasonOf, type Setup, Unavailable } from './comparison.ts'
+import { type Comparison, median, reasonOf, ROOT, type Setup, Unavailable } from './comparison.ts'
 
 const SECONDS = 30
 const SCRAPE_EVERY_SECONDS = 5
@@ -36,7 +37,7 @@ interface AgentSetup extends Pick<Comparison, 'name' | 'title'> {
 const createComparison = ({ name, title, setting, startUnits }: AgentSetup): Comparison => ({
   name,
   title,
-  fairness: `${setting}; default intervals, real systemd and journald. The agent and node_exporter (its default collectors)
+  fairness: `${setting}; default intervals, real systemd and journald. The agent, with the options of Node.js of its unit in \`deploy/\`, and node_exporter (its default collectors)
 run at the same time as units of one systemd, and both are scraped every ${SCRAPE_EVERY_SECONDS} s for ${SECONDS} s. CPU time is systemd's figure of the unit, including
 children that have ended. Memory is the sum of \`smaps_rollup\` of the main process, and of all processes of the unit; anonymous memory does not
 contain the pages of programs and libraries, which processes share. Then both are scraped ${SCRAPES} times in turns, compressed if the exporter
@@ -158,7 +159,7 @@ const startAll = async (
   })
   const [agentUnit, peerUnit, port] = ['chain-agent.service', 'node-exporter.service', await freePort()]
   // Without the scripts that record the calls of tools.
-  await node.writeUnit(`${agentUnit}.d/path.conf`, '[Service]\nEnvironment=PATH=/usr/bin:/bin\n')
+  await node.writeUnit(`${agentUnit}.d/path.conf`, `[Service]\nEnvironment=PATH=/usr/bin:/bin ${await nodeOptions()}\n`)
   await node.writeUnit(peerUnit, `[Service]\nExecStart=${program} --web.listen-address=127.0.0.1:${port}\n`)
   await startUnits(node, simulator, defer)
   await node.systemctl('start', peerUnit)
@@ -175,6 +176,14 @@ const startAll = async (
     )
   }
   return [node, exporters]
+}
+
+/** The options of Node.js in the unit that is installed. */
+const nodeOptions = async (): Promise<string> => {
+  const unit = await readFile(join(ROOT, 'deploy/chain-agent.service'), 'utf8')
+  const [, options] = /^Environment=(NODE_OPTIONS=\S+)$/m.exec(unit) ?? []
+  if (options === undefined) throw new Error('deploy/chain-agent.service has no Environment=NODE_OPTIONS=')
+  return options
 }
 
 /** A node with real systemd and journald, which needs root. */
