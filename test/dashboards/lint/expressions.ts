@@ -138,13 +138,20 @@ const callsAround = (node: SyntaxNode, text: string): readonly string[] =>
     .filter(({ name }) => name === 'FunctionCall' || name === 'AggregateExpr')
     .map(({ from, to }) => /^\w+/.exec(text.slice(from, to))?.[0] ?? '')
 
-const keepsBuckets = (node: SyntaxNode, text: string): boolean =>
-  ancestors(node)
+/** Above a quantile there are no buckets. */
+const keepsBuckets = (node: SyntaxNode, text: string): boolean => {
+  const all = ancestors(node)
+  const quantile = all.findIndex(
+    ({ name, from, to }) => name === 'FunctionCall' && text.slice(from, to).startsWith('histogram_quantile'),
+  )
+  return all
+    .slice(0, quantile < 0 ? all.length : quantile)
     .filter(({ name }) => name === 'AggregateExpr')
     .every((aggregate) => {
       const modifier = aggregate.getChild('AggregateModifier')
       return modifier !== null && /\ble\b/.test(text.slice(modifier.from, modifier.to))
     })
+}
 
 /** topk at each step gives lines that come and go: over time it must be evaluated once. */
 const lintChoices = (text: string): readonly Fault[] => {
