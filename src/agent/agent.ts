@@ -87,7 +87,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     checkStaleness(node.board, clock, stopping.signal),
     node.runHealth(stopping.signal),
     web.watch(stopping.signal),
-    ...(ownsProcess ? [watchEventLoop({ clock, signal: stopping.signal }, node.observeEventLoop)] : []),
+    ...(ownsProcess ? [watchEventLoop(stopping.signal, node.observeEventLoop)] : []),
   ]
   const apply = createApply({ config, log, run: (next) => supervisor.run(node.offer(next)) })
 

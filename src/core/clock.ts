@@ -69,8 +69,15 @@ export const nextTurn = (): Promise<void> =>
 
 const EVENT_LOOP_INTERVAL_MS = 100
 
-/** Observes how late a timer is, in seconds, until the signal aborts: the delay of the event loop of this process. */
-export const watchEventLoop = async ({ clock, signal }: Context, observe: (seconds: number) => void): Promise<void> => {
+/**
+ * Observes how late a timer is, in seconds, until the signal aborts: the delay of the event loop of this process, by the
+ * clock of the system also in a simulation.
+ */
+export const watchEventLoop = async (
+  signal: AbortSignal,
+  observe: (seconds: number) => void,
+  clock: Clock = systemClock,
+): Promise<void> => {
   while (!signal.aborted) {
     const due = clock.elapsed() + EVENT_LOOP_INTERVAL_MS
     await clock.sleep(EVENT_LOOP_INTERVAL_MS, signal)

@@ -15,7 +15,7 @@ test('the delay of the event loop is the time after 100 ms at which a timer of 1
   const clock = manualClock()
   const stop = new AbortController()
   const delays: number[] = []
-  const watching = watchEventLoop({ clock, signal: stop.signal }, (seconds) => delays.push(seconds))
+  const watching = watchEventLoop(stop.signal, (seconds) => delays.push(seconds), clock)
   await clock.advance(100)
   await clock.advance(350)
   await clock.advance(99)

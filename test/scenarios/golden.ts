@@ -1,5 +1,5 @@
 /** Of the process and of real time, not of the simulated node. */
-const NOT_SIMULATED = /^(?:process|nodejs)_|_duration_seconds/
+const NOT_SIMULATED = /^(?:process|nodejs)_|_duration_seconds|_event_loop_delay_/
 /** Of the machine that runs the tests, or of the moment at which the collector read the files of the simulated host. */
 const OF_THE_MACHINE =
   /^chain_host_(?:cpu_|drive_|file_modified|filesystem_|nvme_temperature_|directory_|pressure_|udp_received_)/

@@ -140,7 +140,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
   const stop = new AbortController()
   const watching = [
     web.watch(stop.signal),
-    watchEventLoop({ clock, signal: stop.signal }, (seconds) => {
+    watchEventLoop(stop.signal, (seconds) => {
       exposition.recorder.observe('chain_agent_event_loop_delay_seconds', seconds)
     }),
   ]
