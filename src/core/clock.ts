@@ -102,7 +102,9 @@ export const withDeadline = async <T>(
   read: (context: Context) => Promise<T>,
 ): Promise<T> => {
   const { signal, abort } = linkAbort(parent)
-  const late = clock.sleep(timeout, signal).then((): never => {
+  const late = clock.sleep(timeout, signal).then(async (): Promise<never> => {
+    // If the parent aborts, the error of `read` comes first.
+    if (signal.aborted) await nextTurn()
     throw new SourceError(
       { doing: 'get a response in time', happened: `none within ${renderDuration(timeout)}` },
       { timeout: true },

@@ -18,6 +18,7 @@ test.each(['healthy', 'stalled', 'panic', 'statesync', 'storage-full', 'isolated
       const text = `${out}${err}`
         .replaceAll(host.directory, '/host')
         // While a command runs, the clock passes the time that its files take.
+        .replaceAll(/ For \d+ \w+\./g, ' For #.')
         .replaceAll(/, led by .*/g, ', led by #')
         .replaceAll(/, the newest .* before its end/g, '')
         .replaceAll(/ The block that is compared is .* old\./g, '')
