@@ -7,7 +7,7 @@ import { queryService, serviceMetrics } from '../query/service/metrics.ts'
  * The catalogue: every metric, by the collector or the part of the agent that exports it. /metrics and docs/reference/metrics.md
  * are generated from it; dashboards and alerts are checked against it.
  */
-export const chapters = { ...COLLECTORS, health, agent, ofProcess, queryService }
+export const chapters = { ...COLLECTORS, health, agent, process: ofProcess, queryService }
 
 type MetricsOf<Chapters> = {
   [Name in keyof Chapters]: Chapters[Name] extends { readonly metrics: infer Metrics } ? Metrics : never
