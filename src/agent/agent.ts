@@ -224,6 +224,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     runbooks: createRunbooks(),
     prefix: () => prefix() ?? 'chain',
     contentType: exposition.contentType,
+    clock,
     complain,
     metrics: () => exposition.render([...samples(), ...health.samples()]),
     status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),

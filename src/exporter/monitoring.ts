@@ -2,7 +2,7 @@ import type { ServerOptions } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
-import { type Clock, systemClock } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import { asError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { sanitize } from '../core/redaction/redact.ts'
@@ -14,6 +14,7 @@ import type { Address, Reject, Web, WebServer } from './web.ts'
 /** What each process of chain-agent exports. None of the functions reads from the node. */
 export interface MonitoringView {
   readonly contentType: string
+  readonly clock: Clock
   metrics(): Promise<string>
   /** Called when a page cannot be rendered, which is a bug. */
   complain(error: Error): void
@@ -37,7 +38,7 @@ export interface Routes {
 const compress = promisify(gzip)
 
 /** Serves /metrics, /-/healthy and /-/ready, and added routes. */
-export const createRoutes = (view: MonitoringView, texts: RouteTexts, clock: Clock = systemClock): Routes => {
+export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
   const app = express()
     .disable('x-powered-by')
     .disable('etag')
@@ -58,7 +59,7 @@ export const createRoutes = (view: MonitoringView, texts: RouteTexts, clock: Clo
       response.status(405).set('Allow', 'GET, HEAD').type('text').send('Only GET and HEAD.\n')
     })
   }
-  const plain = shared(async () => Buffer.from(await view.metrics()), { clock, keptMs: RENDERED_FOR_MS })
+  const plain = shared(async () => Buffer.from(await view.metrics()), view.clock, RENDERED_FOR_MS)
   const compressed = new WeakMap<Buffer, Promise<Buffer>>()
   const compressedOf = (body: Buffer): Promise<Buffer> => {
     // Level 1 costs less than sending the plain body does.
@@ -121,10 +122,7 @@ export const rejectAsText: Reject = ({ status, message, headers }, _request, res
 const RENDERED_FOR_MS = 250
 
 /** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-const shared = <T>(
-  make: () => Promise<T>,
-  { clock = systemClock, keptMs = 0 }: { readonly clock?: Clock; readonly keptMs?: number } = {},
-): (() => Promise<T>) => {
+const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
   let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
   return () => {
     const now = clock.elapsed()
@@ -154,7 +152,7 @@ export const serveOperations = (view: ServiceView, address: Address, web: Web): 
     ready: 'The service is ready.',
     unknown: 'No such page; available: /, /metrics, /-/healthy and /-/ready.',
   })
-  addPage(routes.add, shared(view.page))
+  addPage(routes.add, shared(view.page, view.clock, 0))
   return listenOn(
     limited(web.createServer({ options: OPTIONS, address, handler: routes.handler(), reject: rejectAsText })),
     address,

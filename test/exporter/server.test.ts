@@ -1,11 +1,6 @@
-import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer } from 'node:net'
-import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
-import { z } from 'zod'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
-import { createRoutes } from '../../src/exporter/monitoring.ts'
 import { serve, type AgentView } from '../../src/exporter/server.ts'
 import { createWeb } from '../../src/exporter/web.ts'
 import { agentView } from '../support/agent-view.ts'
@@ -66,15 +61,9 @@ test('a flood of requests costs a rendering of /metrics every 250 ms', async () 
     renderings += 1
     return Promise.resolve(`renderings ${renderings}\n`)
   }
-  const texts = { healthy: '', ready: '', unknown: '' }
-  const server = createHttpServer(createRoutes({ ...view, metrics }, texts, clock).handler()).listen(0)
-  closing.push(async () => promisify(server.close.bind(server))())
-  await once(server, 'listening')
-  const ask = async (encoding: string): Promise<string> => {
-    const address = z.object({ port: z.number() }).parse(server.address())
-    const headers = { 'Accept-Encoding': encoding, Connection: 'close' }
-    return (await fetch(`http://127.0.0.1:${address.port}/metrics`, { headers })).text()
-  }
+  const request = await start({ clock, metrics })
+  const ask = async (encoding: string): Promise<string> =>
+    (await request('/metrics', { headers: { 'Accept-Encoding': encoding } })).text()
   expect(await Promise.all([ask('gzip'), ask('identity'), ask('gzip')])).toEqual(Array(3).fill('renderings 1\n'))
   await clock.advance(249)
   expect([await ask('identity'), await ask('gzip')]).toEqual(['renderings 1\n', 'renderings 1\n'])

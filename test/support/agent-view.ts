@@ -1,6 +1,5 @@
 import { createSampleIndex } from '../../src/core/metric.ts'
-import type { Clock } from '../../src/core/clock.ts'
-import { systemClock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import type { Health } from '../../src/domain/health.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
@@ -68,6 +67,7 @@ export const statusPageOf = ({
 export const agentView = (own: Partial<AgentView> = {}): AgentView => ({
   version: '1.2.3',
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  clock: systemClock,
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
   health: () => Promise.resolve(renderHealth(HEALTHY)),
   status: () => renderStatus({ version: '1.2.3', startedAt: HEALTHY.since, prefix: 'acme' }, []),

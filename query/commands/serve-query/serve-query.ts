@@ -92,6 +92,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
   const operations = await serveOperations(
     {
       contentType: exposition.contentType,
+      clock,
       metrics: () => exposition.render([...service.samples(), ...reloader.samples()]),
       waitingFor: service.waitingFor,
       page: async () =>
