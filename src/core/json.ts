@@ -98,28 +98,104 @@ const isSmall = (text: string, { depth, values }: JsonLimits): boolean => {
  * text take several times as long.
  */
 export const exceededLimit = (bytes: Uint8Array, limits: JsonLimits): keyof JsonLimits | undefined => {
-  let depth = 0
-  let values = 1
-  for (let at = 0; at < bytes.length; at += 1) {
-    const code = bytes[at] ?? 0
-    if (SIGNS[code] === 0) continue
-    if (code === QUOTE) {
-      at = endOfString(bytes, at)
-      if (at < 0) return undefined
-    } else if (code === BRACKET || code === BRACE) {
-      depth += 1
-      values += 1
-      if (depth > limits.depth) return 'depth'
-      if (values > limits.values) return 'values'
-      // The closing characters are two after the opening ones.
-    } else if (code === BRACKET + 2 || code === BRACE + 2) depth -= 1
-    else if (code === COMMA) {
-      values += 1
-      if (values > limits.values) return 'values'
-    }
+  const scanner = new JsonScanner(bytes, limits)
+  try {
+    scanner.readAll()
+    return undefined
+  } catch (error) {
+    if (error instanceof LimitError) return error.limit
+    throw error
   }
-  return undefined
 }
+
+class LimitError extends Error {
+  override name = 'LimitError'
+  readonly limit: keyof JsonLimits
+
+  constructor(limit: keyof JsonLimits) {
+    super(`more ${limit} than allowed`)
+    this.limit = limit
+  }
+}
+
+/** Finds the ends of values before they are parsed, and counts them. */
+class JsonScanner {
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+  readonly #limits: JsonLimits
+  #values = 1
+
+  constructor(bytes: Uint8Array, limits: JsonLimits) {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#limits = limits
+  }
+
+  /** Throws a LimitError at the first value or level too many. */
+  readAll(): void {
+    this.#read({ from: 0, until: this.#bytes.length, level: 0 }, false)
+  }
+
+  /**
+   * The position of the comma or closing bracket after the value that begins here, on a level; the end of the bytes
+   * without one. Undefined if it is not before `until`: then nothing of the value is counted. Throws a LimitError.
+   */
+  endOf(span: Span): number | undefined {
+    const before = this.#values
+    const end = this.#read(span, true)
+    if (end === undefined) this.#values = before
+    return end
+  }
+
+  /** Counts a comma. */
+  count(): void {
+    this.#values += 1
+    if (this.#values > this.#limits.values) throw new LimitError('values')
+  }
+
+  /** Counts an opening bracket; `level` is that of what it contains. */
+  enter(level: number): void {
+    if (level > this.#limits.depth) throw new LimitError('depth')
+    this.count()
+  }
+
+  #read({ from, until, level }: Span, isOne: boolean): number | undefined {
+    let depth = level
+    for (let at = from; at < until; at += 1) {
+      const code = this.#bytes[at] ?? 0
+      if (SIGNS[code] === 0) continue
+      if (code === QUOTE) {
+        at = this.endOfString(at)
+        if (at < 0) return this.#bytes.length
+      } else if (code === BRACKET || code === BRACE) {
+        depth += 1
+        this.enter(depth)
+      } else if (isOne && depth === level) return at
+      else if (code === COMMA) this.count()
+      else depth -= 1
+    }
+    return until === this.#bytes.length ? until : undefined
+  }
+
+  /** The closing quote of the string that begins here; -1 without one. */
+  endOfString(begin: number): number {
+    let at = begin + 1
+    for (const last = this.#bytes.length - 4; at <= last; at += 4) {
+      const four = this.#view.getInt32(at)
+      if (hasZero(four ^ FOUR_QUOTES) || hasZero(four ^ FOUR_BACKSLASHES)) break
+    }
+    return endOfString(this.#bytes, at - 1)
+  }
+}
+
+interface Span {
+  readonly from: number
+  readonly until: number
+  readonly level: number
+}
+
+/** Whether one of the four bytes is 0. May be true of others next to a 0. */
+const hasZero = (four: number): boolean => ((four - 0x0101_0101) & ~four & 0x8080_8080) !== 0
 
 /** Bytes that JSON.parse takes at once in `parseInSteps`: 25 ms if each object has other keys. */
 const STEP_LENGTH = 256 * 1024
@@ -132,14 +208,12 @@ const MAX_LARGE_MEMBERS = 1000
  * to be cloned.
  */
 export const parseInSteps = async (bytes: Buffer, limits: JsonLimits, length = STEP_LENGTH): Promise<unknown> => {
-  if (exceededLimit(bytes, limits) !== undefined) return undefined
-  // Decoding ASCII as latin1 is three times as fast.
-  const encoding = isAscii(bytes) ? 'latin1' : 'utf8'
-  const steps = stepsOf({ bytes, length, encoding }, 0, bytes.length)
+  const parser = new StepParser(bytes, limits, length)
+  const steps = parser.value(0)
   try {
     for (;;) {
       const { done, value } = steps.next()
-      if (done) return value
+      if (done) return parser.isAtEnd() ? value : undefined
       await nextTurn()
     }
   } catch {
@@ -147,95 +221,119 @@ export const parseInSteps = async (bytes: Buffer, limits: JsonLimits, length = S
   }
 }
 
-interface Steps {
-  readonly bytes: Buffer
+/** Parses values in steps. A method leaves its position after what it parsed, and throws for anything else. */
+class StepParser {
+  #at = 0
+  readonly #bytes: Buffer
+  readonly #scanner: JsonScanner
   /** The most bytes that one step parses, unless they are one string. */
-  readonly length: number
-  readonly encoding: 'latin1' | 'utf8'
-}
+  readonly #length: number
+  readonly #encoding: 'latin1' | 'utf8'
 
-/** Parses the value between these positions in steps. Throws if it is not JSON. */
-function* stepsOf(steps: Steps, from: number, end: number): Generator<undefined, unknown> {
-  const { bytes, length, encoding } = steps
-  const parse = (begin: number, stop: number, [open, close] = ['', '']): unknown =>
-    JSON.parse(`${open}${bytes.toString(encoding, begin, stop)}${close}`)
-  const begin = afterSpace(bytes, from)
-  const code = bytes[begin]
-  if (end - begin <= length || (code !== BRACKET && code !== BRACE)) {
-    const value = parse(begin, end)
+  constructor(bytes: Buffer, limits: JsonLimits, length: number) {
+    this.#bytes = bytes
+    this.#scanner = new JsonScanner(bytes, limits)
+    this.#length = length
+    // Decoding ASCII as latin1 is three times as fast.
+    this.#encoding = isAscii(bytes) ? 'latin1' : 'utf8'
+  }
+
+  isAtEnd(): boolean {
+    return this.#skipSpace() === undefined
+  }
+
+  *value(level: number): Generator<undefined, unknown> {
+    const code = this.#skipSpace()
+    const begin = this.#at
+    const end = this.#scanner.endOf({ from: begin, until: begin + this.#length, level })
+    if (end === undefined && code === BRACKET) return yield* this.#list(level + 1)
+    if (end === undefined && code === BRACE) return yield* this.#object(level + 1)
+    this.#at = end ?? this.#scanner.endOf({ from: begin, until: this.#bytes.length, level }) ?? this.#bytes.length
+    const value = this.#parse(begin, this.#at)
     yield
     return value
   }
-  const members: [string, unknown][] = []
-  const entries: unknown[] = []
-  /** The first entry that is not parsed yet: shorter entries of a list are parsed together. */
-  let start = begin + 1
-  const parseEntries = (stop: number): void => {
-    const some = parse(start, stop, ['[', ']'])
-    if (Array.isArray(some)) for (const entry of some) entries.push(entry)
-    start = stop + 1
-  }
-  for (let at = start; ;) {
-    const stop = endOfValue(bytes, at)
-    const isLast = bytes[stop] === code + 2
-    const first = afterSpace(bytes, at)
-    if (!isLast && bytes[stop] !== COMMA) throw new SyntaxError('a list or object is not closed')
-    if (first === stop) {
-      if (!isLast || at > begin + 1) throw new SyntaxError('there is no value')
-    } else if (code === BRACE) {
-      const colon = afterSpace(bytes, endOfString(bytes, first) + 1)
-      const key = parse(first, colon)
-      const isMember = typeof key === 'string' && bytes[colon] === COLON
-      if (!isMember || members.length === MAX_LARGE_MEMBERS) throw new SyntaxError('not a member of an object')
-      members.push([key, yield* stepsOf(steps, colon + 1, stop)])
-    } else if (stop - at > length) {
-      if (start < at) parseEntries(at - 1)
-      entries.push(yield* stepsOf(steps, at, stop))
-      start = stop + 1
-    } else if (isLast || stop - start > length) {
-      parseEntries(stop)
-      yield
-    }
-    if (isLast) {
-      if (afterSpace(bytes, stop + 1) < end) throw new SyntaxError('there is text after the value')
-      // fromEntries creates a property even for `__proto__`.
-      return code === BRACE ? Object.fromEntries(members) : entries
-    }
-    at = stop + 1
-  }
-}
 
-const afterSpace = (bytes: Buffer, from: number): number => {
-  let at = from
-  while (SPACES.has(bytes[at] ?? 0)) at += 1
-  return at
+  *#list(level: number): Generator<undefined, unknown> {
+    this.#scanner.enter(level)
+    this.#at += 1
+    const entries: unknown[] = []
+    /** Short entries that are not parsed yet. */
+    let [start, stop] = [this.#at, this.#at]
+    const parseShort = (): void => {
+      const some = start < stop ? this.#parse(start, stop, ['[', ']']) : []
+      if (Array.isArray(some)) for (const entry of some) entries.push(entry)
+    }
+    for (let isFirst = true; ; isFirst = false) {
+      this.#skipSpace()
+      const begin = this.#at
+      const end = this.#scanner.endOf({ from: begin, until: begin + this.#length, level })
+      if (end === undefined) {
+        parseShort()
+        entries.push(yield* this.value(level))
+      } else this.#at = stop = end
+      const isLast = this.#isLast(BRACKET)
+      if (end === begin && !(isFirst && isLast)) throw new SyntaxError('there is no value')
+      if (end !== undefined && !isLast && stop - start <= this.#length) continue
+      if (end !== undefined) parseShort()
+      yield
+      if (isLast) return entries
+      start = stop = this.#at
+    }
+  }
+
+  *#object(level: number): Generator<undefined, unknown> {
+    this.#scanner.enter(level)
+    this.#at += 1
+    if (this.#skipSpace() === BRACE + 2) {
+      this.#at += 1
+      return {}
+    }
+    const members: [string, unknown][] = []
+    do {
+      const isKey = this.#skipSpace() === QUOTE
+      const begin = this.#at
+      this.#at = this.#scanner.endOfString(begin) + 1
+      const key = isKey && this.#parse(begin, this.#at)
+      const isMember = this.#skipSpace() === COLON && typeof key === 'string'
+      if (!isMember || members.length === MAX_LARGE_MEMBERS) throw new SyntaxError('not a member of an object')
+      this.#at += 1
+      members.push([key, yield* this.value(level)])
+    } while (!this.#isLast(BRACE))
+    // Creates a property even for `__proto__`.
+    return Object.fromEntries(members)
+  }
+
+  /** Whether the list or object that `open` opened ends here; otherwise there is a comma. */
+  #isLast(open: number): boolean {
+    const code = this.#skipSpace()
+    this.#at += 1
+    if (code === open + 2) return true
+    if (code !== COMMA) throw new SyntaxError('a list or object is not closed')
+    this.#scanner.count()
+    return false
+  }
+
+  /** Returns the character after it; undefined at the end. */
+  #skipSpace(): number | undefined {
+    while (SPACES.has(this.#bytes[this.#at] ?? 0)) this.#at += 1
+    return this.#bytes[this.#at]
+  }
+
+  #parse(begin: number, end: number, [open, close] = ['', '']): unknown {
+    return JSON.parse(`${open}${this.#bytes.toString(this.#encoding, begin, end)}${close}`)
+  }
 }
 
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09])
-
-/** The position of the comma or the closing bracket after a value; the end without one. */
-const endOfValue = (bytes: Buffer, from: number): number => {
-  let depth = 0
-  for (let at = from; at < bytes.length; at += 1) {
-    const code = bytes[at]
-    if (code === QUOTE) {
-      at = endOfString(bytes, at)
-      if (at < 0) return bytes.length
-    } else if (code === BRACKET || code === BRACE) depth += 1
-    else if (code === BRACKET + 2 || code === BRACE + 2) {
-      if (depth === 0) return at
-      depth -= 1
-    } else if (code === COMMA && depth === 0) return at
-  }
-  return bytes.length
-}
-
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const COLON = 0x3a
 const BRACKET = 0x5b
 const BRACE = 0x7b
+const FOUR_QUOTES = 0x2222_2222
+const FOUR_BACKSLASHES = 0x5c5c_5c5c
 
 /** 1 for the characters that structure JSON. */
 const SIGNS = new Uint8Array(256)

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { pipeline, type Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import type { Clock } from '../core/clock.ts'
 import { asError, errorCode } from '../core/errors.ts'
@@ -83,12 +84,14 @@ export const readBody = async (message: IncomingMessage, { bytes, beyond }: Body
   const chunks: Buffer[] = []
   let size = 0
   try {
-    const stream: AsyncIterable<Buffer> = decompressed(message, bytes)
-    for await (const chunk of stream) {
+    const stream = decompressed(message, bytes)
+    // An asynchronous iterator takes a quarter more time.
+    stream.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > bytes) throw tooLarge()
-      chunks.push(chunk)
-    }
+      if (size > bytes) stream.destroy(tooLarge())
+      else chunks.push(chunk)
+    })
+    await finished(stream)
   } catch (thrown) {
     const error = failureOf(thrown, message)
     if (beyond === 'fail' || !(error instanceof BodyError) || error.problem !== 'too large') throw error
