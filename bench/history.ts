@@ -22,7 +22,6 @@ const RATIOS: readonly { readonly of: string; readonly figure: string; readonly 
     figure: 'read contract with many logs: CPU, ms',
     program: '@duckdb/node-api',
   },
-  { of: 'ingest: elapsed ÷ chain', figure: 'elapsed per block, ms', program: 'chain-agent serve-query' },
 ]
 
 /** A ratio this much higher than the recorded one is worse: less is noise between two runs. */
