@@ -14,7 +14,15 @@ export const INGEST_FAILURES = [
   'store',
 ] as const
 /** The paths of requests; every other path is `other`. */
-const QUERY_PATHS = ['/query', '/height', 'other'] as const
+export const QUERY_PATHS = [
+  '/query',
+  '/query/arrow-ipc',
+  '/query/arrow-ipc/capnp',
+  '/height',
+  '/height/sse',
+  '/chain_id',
+  'other',
+] as const
 
 /** The metrics of the query service. */
 export const queryService = {
@@ -58,6 +66,7 @@ export const queryService = {
     chain_query_service_response_bytes_total: counter('Bytes of the responses of the query service, as sent.', {
       path: QUERY_PATHS,
     }),
+    chain_query_service_height_streams: gauge('Clients that follow the height of the query service on /height/sse.'),
     chain_query_service_logs_returned_total: counter('Logs in the responses of the query service.'),
     chain_query_service_store_bytes: gauge('Disk usage of the store of the query service.'),
     chain_query_service_store_limit_bytes: gauge(

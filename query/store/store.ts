@@ -66,18 +66,26 @@ export interface Selection {
   readonly filters: readonly Filter[]
   /** Only these columns are read. */
   readonly fields: readonly LogField[]
+  readonly encoding: BytesEncoding
   /**
-   * The page ends with the block that reaches the number of logs, the approximate bytes of values as hex, or the time
-   * in milliseconds. It always covers at least one block.
+   * The page ends with the block that reaches the number of logs, the approximate length of its values as text, or the
+   * time in milliseconds. It always covers at least one block.
    */
   readonly maxLogs: number
   readonly maxBytes: number
   readonly maxMs: number
 }
 
+/** How a value of bytes is written as text: as 0x and hex digits, or as one character per byte. */
+export type BytesEncoding = 'hex' | 'latin1'
+
+/** The text of a value in hex, in this encoding. */
+export const encodedBytes = (hex: string, encoding: BytesEncoding): string =>
+  encoding === 'hex' ? hex : Buffer.from(hex.slice(2), 'hex').toString('latin1')
+
 /**
  * One value per row; null if the log has no such topic. Numbers for log_index, transaction_index and block_number, a
- * boolean for removed, otherwise hex.
+ * boolean for removed, otherwise bytes in the encoding of the selection.
  */
 export type Column = readonly (string | number | boolean | null)[]
 

@@ -30,6 +30,7 @@ import { parseEpochStarts } from '../../src/parsers/validators.ts'
 import { newestKernel, parseInstalledPackage, parsePackageVersion, versionIn } from '../../src/parsers/version.ts'
 import { HttpError } from '../../query/service/api/http-error.ts'
 import { QUERY_LIMITS } from '../../query/service/api/limits.ts'
+import { parseBody } from '../../query/service/api/parse-body.ts'
 import { createQueryParser, type Dialect } from '../../query/service/api/parse-query.ts'
 import type { Target } from './engine.ts'
 
@@ -288,7 +289,8 @@ const queryTarget = (dialect: Dialect): Target => {
   return {
     name: `query-${dialect}`,
     seeds: [JSON.stringify(QUERY), JSON.stringify(dialect === 'spec' ? { ...QUERY, to_block: null } : hosted)],
-    run: (text) => parse(Buffer.from(text)),
+    run: (text) =>
+      parse(parseBody(Buffer.from(text), { depth: QUERY_LIMITS.bodyDepth, values: QUERY_LIMITS.bodyValues })),
     isExpected: (error) => error instanceof HttpError,
   }
 }

@@ -95,6 +95,7 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
         to: from + dice(130),
         filters: Array.from({ length: oneOf(dice, [1, 1, 2, 4]) }, () => randomFilter(dice)),
         fields: LOG_FIELDS.filter(() => dice(2) === 0),
+        encoding: oneOf(dice, ['hex', 'latin1']),
         maxLogs: oneOf(dice, [1, 20, 100, 1e9]),
         maxBytes: oneOf(dice, [3000, 30_000, 1e12]),
         maxMs: 1e9,

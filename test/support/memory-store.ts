@@ -1,6 +1,14 @@
 import { expectStored } from '../../query/store/checks.ts'
 import { StoreError } from '../../query/store/errors.ts'
-import type { Block, Filter, LogStore, Selection, StoredLog, StoreRange } from '../../query/store/store.ts'
+import {
+  type Block,
+  encodedBytes,
+  type Filter,
+  type LogStore,
+  type Selection,
+  type StoredLog,
+  type StoreRange,
+} from '../../query/store/store.ts'
 import type { LogField } from '../../query/log-fields.ts'
 
 /** The naive filter: what a store must bring. */
@@ -89,7 +97,11 @@ const promised =
       resolve(act(...args))
     })
 
-const pageOf = (blocks: readonly Block[], { from, to, filters, fields, maxLogs, maxBytes }: Selection) => {
+const pageOf = (blocks: readonly Block[], { from, to, filters, fields, encoding, maxLogs, maxBytes }: Selection) => {
+  const valueOf = (field: LogField, block: Block, log: StoredLog) => {
+    const value = VALUES[field](block, log)
+    return typeof value === 'string' ? encodedBytes(value, encoding) : value
+  }
   const rows: { readonly block: Block; readonly log: StoredLog }[] = []
   let next = from
   let bytes = 0
@@ -97,14 +109,14 @@ const pageOf = (blocks: readonly Block[], { from, to, filters, fields, maxLogs, 
     if (next > from && (rows.length >= maxLogs || bytes >= maxBytes)) break
     for (const log of block.logs.filter((one) => filters.some((filter) => keeps(filter, one)))) {
       rows.push({ block, log })
-      bytes += fields.reduce((sum, field) => sum + String(VALUES[field](block, log) ?? '').length, 0)
+      bytes += fields.reduce((sum, field) => sum + String(valueOf(field, block, log) ?? '').length, 0)
     }
     next = block.number + 1
   }
   return {
     count: rows.length,
     blocks: rows.map(({ block }) => block.number),
-    columns: new Map(fields.map((field) => [field, rows.map(({ block, log }) => VALUES[field](block, log))])),
+    columns: new Map(fields.map((field) => [field, rows.map(({ block, log }) => valueOf(field, block, log))])),
     next,
   }
 }

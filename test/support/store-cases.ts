@@ -122,6 +122,7 @@ export const WHOLE: Selection = {
   to: 2 ** 52,
   filters: [EVERYTHING],
   fields: LOG_FIELDS,
+  encoding: 'hex',
   maxLogs: 1e9,
   maxBytes: 1e12,
   maxMs: 1e9,

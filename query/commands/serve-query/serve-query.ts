@@ -12,7 +12,8 @@ import { serveOperations, serveRequests } from '../../../src/exporter/monitoring
 import { startWeb } from '../../../src/exporter/start-web.ts'
 import { type Address, UNAUTHENTICATED } from '../../../src/exporter/web.ts'
 import { serviceMetrics } from '../../service/metrics.ts'
-import { type Access, API_MAX_CONNECTIONS, apiServerOptions } from '../../service/api/limits.ts'
+import type { Access } from '../../service/api/admission.ts'
+import { API_MAX_CONNECTIONS, apiServerOptions } from '../../service/api/limits.ts'
 import { readSecretLines } from '../../../src/sources/credential-file.ts'
 import { checkStore, createOpenStore, describePlan, type OpenStore, planOf } from './open-store.ts'
 import { renderServicePage } from './page.ts'
@@ -132,7 +133,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
     throw error
   }
   log.info(
-    `Serving ${urlOf(api.address)}/query and /height, ${urlOf(operations.address)}/metrics; ` +
+    `Serving ${urlOf(api.address)}/query, /query/arrow-ipc and /height, ${urlOf(operations.address)}/metrics; ` +
       `keeping ${describePlan(plan)}`,
   )
   warnIfOpen(access)
@@ -148,6 +149,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
   const running = service.run(stop.signal)
   const end = async (): Promise<void> => {
     stop.abort()
+    service.end()
     await Promise.all([drain(api, clock), running.catch(() => undefined), ...watching, reloader.stop()])
     await service.close()
     await operations.close()

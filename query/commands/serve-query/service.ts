@@ -5,16 +5,19 @@ import { asError } from '../../../src/core/errors.ts'
 import { second } from '../../../src/core/units.ts'
 import type { Handler } from '../../../src/exporter/connections.ts'
 import type { Reject } from '../../../src/exporter/web.ts'
-import { createQueryApi, type QueryApi, type RequestObserver } from '../../service/api/api.ts'
-import type { Access } from '../../service/api/limits.ts'
+import type { Access } from '../../service/api/admission.ts'
+import { createQueryApi, type QueryApi } from '../../service/api/api.ts'
+import type { RequestObserver } from '../../service/api/send.ts'
 import { readChainId } from '../../service/ingest/headers.ts'
 import { createIngest, type Ingest } from '../../service/ingest/ingest.ts'
+import { QUERY_PATHS } from '../../service/metrics.ts'
 import type { LogStore, StoreRange, StoreSize } from '../../store/store.ts'
 import { openStore, type OpenStore, type StoragePlan } from './open-store.ts'
 import {
   createBackfillEstimate,
   createErrorLog,
   createProgressLog,
+  createRefusalLog,
   createRequestMetrics,
   type Log,
   recentNodeHeight,
@@ -97,6 +100,7 @@ export const createService = (dependencies: ServiceDependencies) => {
       clock,
       observer,
       onError: createErrorLog(log, clock),
+      onRefusal: createRefusalLog(log, clock),
     })
     handle = api.handle
     return running
@@ -155,6 +159,7 @@ export const createService = (dependencies: ServiceDependencies) => {
           held: held(),
           size,
           limitBytes: plan.retention === 'unbounded' ? null : (plan.retention.bytes ?? null),
+          streams: api?.streams() ?? 0,
         },
         clock.now(),
       ),
@@ -187,6 +192,10 @@ export const createService = (dependencies: ServiceDependencies) => {
         monitoring.abort()
         await monitorEnd
       }
+    },
+    /** Ends the requests that would not end by themselves. */
+    end: (): void => {
+      api?.end()
     },
     /** Call it after the listeners are closed and `run` has ended. */
     close: async (): Promise<void> => {
@@ -239,7 +248,7 @@ const respond = (
     const [pathname = ''] = (request.url ?? '').split('?')
     response.once('close', () => {
       observer.requestFinished({
-        path: pathname === '/query' || pathname === '/height' ? pathname : 'other',
+        path: QUERY_PATHS.find((path) => path === pathname) ?? 'other',
         code: status,
         seconds: (clock.elapsed() - startedAt) / second,
         bytes: body.length,

@@ -3,9 +3,10 @@ import { summaryOf } from '../../../src/core/errors.ts'
 import { duration, figure } from '../../../src/core/format.ts'
 import { type Recorder, type Sample, sample, sampleIfKnown } from '../../../src/core/metric.ts'
 import { minute, second } from '../../../src/core/units.ts'
-import type { RequestObserver } from '../../service/api/api.ts'
+import type { HttpError } from '../../service/api/http-error.ts'
+import type { RequestObserver } from '../../service/api/send.ts'
 import type { IngestPhase, IngestState } from '../../service/ingest/writer.ts'
-import { INGEST_FAILURES, INGEST_PHASES } from '../../service/metrics.ts'
+import { INGEST_FAILURES, INGEST_PHASES, QUERY_PATHS } from '../../service/metrics.ts'
 import type { StoreSize } from '../../store/store.ts'
 
 /** State of the service; unknown values are null. */
@@ -40,6 +41,8 @@ export interface ServiceState {
   readonly held: { readonly first: number; readonly last: number } | null
   readonly size: StoreSize | null
   readonly limitBytes: number | null
+  /** Open streams of heights. */
+  readonly streams: number
 }
 
 /** After this time, in milliseconds, the height of the node counts as unknown. */
@@ -50,7 +53,7 @@ export const recentNodeHeight = (state: IngestState | null, now: number): number
   state === null || state.nodeHeightAt === null || now - state.nodeHeightAt > HEIGHT_LASTS_MS ? null : state.nodeHeight
 
 export const samplesOf = (service: ServiceState, now: number): readonly Sample[] => {
-  const { state, held, size, limitBytes } = service
+  const { state, held, size, limitBytes, streams } = service
   const phase = state?.phase ?? 'starting'
   // The measured size is outdated once the store has blocks.
   const measured = held !== null && size?.blocks === 0 ? null : size
@@ -61,6 +64,7 @@ export const samplesOf = (service: ServiceState, now: number): readonly Sample[]
     ...sampleIfKnown('chain_query_service_indexed_block_timestamp_seconds', state?.indexedTimestamp),
     ...INGEST_PHASES.map((one) => sample('chain_query_service_phase', one === phase, { phase: one })),
     ...(state === null ? [] : countsOf(state)),
+    sample('chain_query_service_height_streams', streams),
     ...sampleIfKnown('chain_query_service_store_bytes', measured?.bytes),
     ...sampleIfKnown('chain_query_service_store_limit_bytes', limitBytes),
     ...sampleIfKnown('chain_query_service_store_logs', measured?.logs),
@@ -81,7 +85,7 @@ const EXPECTED = ['200', '400', '500', '503'] as const
 
 /** Records the requests of the API as metrics. */
 export const createRequestMetrics = (recorder: Recorder): RequestObserver => {
-  for (const path of ['/query', '/height'] as const) {
+  for (const path of QUERY_PATHS) {
     recorder.count('chain_query_service_response_bytes_total', 0, { path })
     for (const code of EXPECTED) {
       recorder.count('chain_query_service_requests_total', 0, { path, code })
@@ -91,7 +95,7 @@ export const createRequestMetrics = (recorder: Recorder): RequestObserver => {
   return {
     requestFinished: ({ path, code, seconds, bytes, logs }) => {
       recorder.count('chain_query_service_requests_total', 1, { path, code: `${code}` })
-      recorder.observe('chain_query_service_request_duration_seconds', seconds, { path })
+      if (seconds !== null) recorder.observe('chain_query_service_request_duration_seconds', seconds, { path })
       recorder.count('chain_query_service_response_bytes_total', bytes, { path })
       recorder.count('chain_query_service_logs_returned_total', logs)
     },
@@ -213,5 +217,24 @@ export const createErrorLog = (log: Log, clock: Clock): ((error: Error) => void)
     if (summary !== lastSummary || now - loggedAt > REPEAT_AFTER_MS) log.error(error.message)
     lastSummary = summary
     loggedAt = now
+  }
+}
+
+/** Refusals that are known: a client tries thirteen times before it tells its user. */
+const MAX_REFUSALS = 1000
+const REFUSAL_AGAIN_MS = 10 * minute
+
+/** Logs what clients are refused, once per client and reason: the user of a client may see the status alone. */
+export const createRefusalLog = (log: Log, clock: Clock): ((client: string, error: HttpError) => void) => {
+  const logged = new Map<string, number>()
+  return (client, { message, details: { path } }) => {
+    const refusal = `Refused a request from ${client}: ${message}${path === undefined || path === '' ? '' : ` (${path})`}`
+    const now = clock.elapsed()
+    if (now - (logged.get(refusal) ?? -Infinity) < REFUSAL_AGAIN_MS) return
+    log.info(refusal)
+    logged.delete(refusal)
+    logged.set(refusal, now)
+    const [oldest] = logged.keys()
+    if (logged.size > MAX_REFUSALS && oldest !== undefined) logged.delete(oldest)
   }
 }

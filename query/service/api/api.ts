@@ -1,27 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import express, { type Request, type Response } from 'express'
-import { type Clock, nextTurn, withDeadline } from '../../../src/core/clock.ts'
-import { second } from '../../../src/core/units.ts'
+import { type Clock, linkAbort, nextTurn, withDeadline } from '../../../src/core/clock.ts'
 import type { Filter, LogStore } from '../../store/store.ts'
-import { answerQuery } from './answer.ts'
-import { HttpError, retryLater, toHttpError } from './http-error.ts'
-import { type Access, createAdmission, createRequestQueue, QUERY_LIMITS, type QueryLimits } from './limits.ts'
-import { createQueryParser, type Dialect } from './parse-query.ts'
-
-/** Receives one record per request, for metrics. */
-export interface RequestObserver {
-  /** Called when a response is sent or the client has disconnected (code 499). */
-  requestFinished(answer: {
-    readonly path: '/query' | '/height' | 'other'
-    readonly code: number
-    readonly seconds: number
-    /** Size of the body as sent. */
-    readonly bytes: number
-    readonly logs: number
-  }): void
-}
+import { type Access, createAdmission } from './admission.ts'
+import { createForms, isReply, jsonReply, type QueryForm } from './forms.ts'
+import { createHeights } from './heights.ts'
+import { HttpError, toHttpError } from './http-error.ts'
+import { QUERY_LIMITS, type QueryLimits } from './limits.ts'
+import type { Dialect, ParsedQuery } from './parse-query.ts'
+import { createRequestQueue, createSlots } from './request-queue.ts'
+import { createSenders, type Path, type Reply, type RequestObserver, type Sender } from './send.ts'
 
 export interface QueryApiOptions {
   readonly store: LogStore
@@ -36,33 +25,29 @@ export interface QueryApiOptions {
   readonly observer: RequestObserver
   /** Called for each store failure and each internal error. */
   readonly onError?: ((error: Error) => void) | undefined
+  /** Called for each request that was refused because of what it asks, or without a key. */
+  readonly onRefusal?: ((client: string, error: HttpError) => void) | undefined
 }
 
 export interface QueryApi {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
   /** Applies to new requests; every rate limit restarts. */
   setAccess(access: Access): void
+  /** Open streams of heights. */
+  streams(): number
+  /** Ends all streams and waits, which would not end by themselves. */
+  end(): void
 }
 
-type Path = Parameters<RequestObserver['requestFinished']>[0]['path']
-
-/** A response before it is sent. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
-  /** Number of logs in the body. */
-  readonly logs: number
-}
-
-const JSON_TYPE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-
-export const jsonReply = (body: Buffer, logs = 0): Reply => ({ status: 200, headers: JSON_TYPE, body, logs })
+/** The last one keeps a reverse proxy from buffering events. */
+const STREAM_TYPE = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 
 export const errorReply = ({ code, status, message, details }: HttpError): Reply => {
   const { path = null, first, headers } = details
   const error = { code, message, path, ...(first !== undefined && { first_block: first }) }
-  return { status, headers: { ...JSON_TYPE, ...headers }, body: Buffer.from(JSON.stringify({ error })), logs: 0 }
+  const body = Buffer.from(JSON.stringify({ error }))
+  const reply = jsonReply(body)
+  return { ...reply, status, headers: { ...reply.headers, ...headers } }
 }
 
 interface Exchange {
@@ -71,71 +56,118 @@ interface Exchange {
   readonly sender: Sender
 }
 
-/** Makes the response to a request, or throws. */
-type Act = (exchange: Exchange) => Promise<Reply> | Reply
+/** Makes the response to a request, or throws. Null if it has sent the response itself. */
+type Act = (exchange: Exchange) => Promise<Reply | null> | Reply | null
 
 /** The same for a request of a client that may use the service. */
-type AdmittedAct = (exchange: Exchange, client: string) => Promise<Reply> | Reply
+type AdmittedAct = (exchange: Exchange, client: string) => ReturnType<Act>
 
 interface Receiving {
   readonly client: string
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
+  readonly isJson: boolean
 }
 
-/** Serves POST /query and GET /height. Never throws, and never sends a partial response. */
+/** Serves queries and the height. Never throws, and never sends a partial response. */
 export const createQueryApi = (options: QueryApiOptions): QueryApi => {
-  const { store, dialect, clock, height, onError = () => undefined } = options
+  const { store, clock, height, onError = () => undefined, onRefusal = () => undefined } = options
   const limits = { ...QUERY_LIMITS, ...options.limits }
   let admit = createAdmission(options.access, clock)
   const createSender = createSenders({ clock, limits, observer: options.observer })
   const queue = createRequestQueue({ limits, clock })
   // Each turn of the event loop reads a part of each body that arrives, and other work waits for the turn.
   const bodies = createRequestQueue({ limits: limits.largeBodies, clock })
-  const parseQuery = createQueryParser({ ...options, limits })
+  const held = createSlots(limits.held)
+  const streams = createSlots(limits.streams)
+  const heights = createHeights({ height, clock })
   const readBody = createBodyReader(limits.bodyBytes)
+  const ending = new AbortController()
 
-  const makeReply = async (act: Act, exchange: Exchange): Promise<Reply> => {
+  const makeReply = async (act: Act, exchange: Exchange): Promise<Reply | null> => {
     try {
       return await act(exchange)
-    } catch (error) {
-      return errorReply(toHttpError(error, onError))
+    } catch (thrown) {
+      const error = toHttpError(thrown, onError)
+      if (REFUSALS.has(error.status)) onRefusal(exchange.request.socket.remoteAddress ?? '', error)
+      return errorReply(error)
     }
   }
 
   const serve = (path: Path, act: Act) => (request: Request, response: Response) => {
     const sender = createSender(path, request, response)
     makeReply(act, { request, response, sender })
-      .then(sender.send)
+      .then((reply) => (reply === null ? undefined : sender.send(reply)))
       .catch((error: unknown) => {
         toHttpError(error, onError)
         response.destroy()
       })
   }
 
-  const receive = (request: Request, response: Response, { client, signal }: Receiving): Promise<Buffer> => {
-    const read = () => readBody(request, response)
+  const receive = (request: Request, response: Response, { client, signal, isJson }: Receiving): Promise<Buffer> => {
+    const read = () => readBody(request, response, isJson)
     const length = Number(request.headers['content-length'] ?? Infinity)
     return length <= limits.smallBodyBytes ? read() : bodies.run(read, client, signal)
   }
 
+  const isAboveHead = ({ from, to }: ParsedQuery): boolean =>
+    from > (heights.current() ?? -1) && (to === null || to >= from)
+
+  /** Does work that would not end by itself until the service ends. */
+  const untilEnd = async (signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+    const linked = linkAbort(signal)
+    ending.signal.addEventListener('abort', linked.abort)
+    try {
+      await work(linked.signal)
+    } finally {
+      ending.signal.removeEventListener('abort', linked.abort)
+      linked.abort()
+    }
+  }
+
+  /** Waits for the first block of the query. Answered at once, clients would ask again a thousand times a second. */
+  const hold = async ({ from }: ParsedQuery, client: string, disconnected: AbortSignal): Promise<void> => {
+    const release = held.take(client)
+    await untilEnd(disconnected, (signal) => heights.waitFor(from, limits.holdMs, signal)).finally(release)
+  }
+
   // The cost of a request is that of its body, too: a body is not read without room in the queue, nor parsed before its turn.
-  const query: AdmittedAct = async ({ request, response, sender: { disconnected, withinBufferLimit } }, client) => {
-    queue.expectRoom(client)
-    const sent = await receive(request, response, { client, signal: disconnected })
-    const { body, logs } = await withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) => {
-      const answer = async () => {
-        // Without a pause, one turn of the event loop would parse all bodies that wait.
-        await nextTurn()
-        return answerQuery(parseQuery(sent), { store, dialect, limits, clock }, signal)
-      }
-      return queue.run(() => withinBufferLimit(answer), client, signal)
-    })
-    return jsonReply(body, logs)
+  const query =
+    ({ parse, answer, isJson, holds }: QueryForm): AdmittedAct =>
+    async ({ request, response, sender: { disconnected, withinBufferLimit } }, client) => {
+      queue.expectRoom(client)
+      const sent = await receive(request, response, { client, signal: disconnected, isJson })
+      const inSlot = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+        withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) =>
+          queue.run(() => work(signal), client, signal),
+        )
+      let parsed: ParsedQuery | Reply | undefined
+      let mayHold = holds
+      const work = (signal: AbortSignal): Promise<Reply | null> =>
+        withinBufferLimit(async () => {
+          // Without a pause, one turn of the event loop would parse all bodies that wait.
+          await nextTurn()
+          parsed ??= parse(sent)
+          if (isReply(parsed)) return parsed
+          return mayHold && isAboveHead(parsed) ? null : answer(parsed, signal)
+        })
+      const reply = await inSlot(work)
+      if (reply !== null || parsed === undefined || isReply(parsed)) return reply
+      await hold(parsed, client, disconnected)
+      mayHold = false
+      return inSlot(work)
+    }
+
+  const streamHeights: AdmittedAct = async ({ response, sender }, client) => {
+    const release = streams.take(client)
+    sender.stream(STREAM_TYPE)
+    await untilEnd(sender.disconnected, (signal) => heights.stream(response, signal)).finally(release)
+    response.end()
+    return null
   }
 
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing')
-  const add = (path: '/query' | '/height', { method, act }: { method: 'get' | 'post'; act: AdmittedAct }): void => {
+  const add = (path: Exclude<Path, 'other'>, method: 'get' | 'post', act: AdmittedAct): void => {
     // express uses the handler of GET for HEAD, too.
     const allow = method === 'get' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS'
     const admitted: Act = (exchange) => {
@@ -155,16 +187,22 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
       }),
     )
   }
-  add('/query', { method: 'post', act: query })
-  add('/height', { method: 'get', act: () => jsonReply(Buffer.from(JSON.stringify({ height: height() }))) })
+  const value = (name: string, read: () => number | null) => () =>
+    jsonReply(Buffer.from(JSON.stringify({ [name]: read() })))
+  const forms = createForms({ ...options, limits, heights })
+  add('/query', 'post', query(forms.json))
+  add('/query/arrow-ipc', 'post', query(forms.binary))
+  add('/query/arrow-ipc/capnp', 'post', query(forms.capnp))
+  add('/height', 'get', value('height', heights.current))
+  add('/height/sse', 'get', streamHeights)
+  add(
+    '/chain_id',
+    'get',
+    value('chain_id', () => store.chainId),
+  )
   app.use(
-    serve('other', ({ request }) => {
-      throw new HttpError(
-        'not_found',
-        request.path.startsWith('/query/')
-          ? 'only JSON queries are supported, at /query'
-          : 'not found; the endpoints are POST /query and GET /height',
-      )
+    serve('other', () => {
+      throw new HttpError('not_found', `not found; the endpoints are ${ENDPOINTS}`)
     }),
   )
   return {
@@ -174,8 +212,16 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
     setAccess: (access) => {
       admit = createAdmission(access, clock)
     },
+    streams: streams.taken,
+    end: () => {
+      ending.abort()
+    },
   }
 }
+
+const ENDPOINTS = 'POST /query, /query/arrow-ipc and /query/arrow-ipc/capnp, and GET /height, /height/sse and /chain_id'
+/** Statuses of what a client can change. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 410, 413, 415])
 
 const JSON_UTF8 = /^application\/json *(?:; *(?:charset="?utf-?8"?)? *)*$/i
 
@@ -185,9 +231,9 @@ const JSON_UTF8 = /^application\/json *(?:; *(?:charset="?utf-?8"?)? *)*$/i
  */
 const createBodyReader = (limit: number) => {
   const read = promisify(express.raw({ limit, type: () => true }))
-  return async (request: Request, response: Response): Promise<Buffer> => {
+  return async (request: Request, response: Response, isJson: boolean): Promise<Buffer> => {
     const { headers } = request
-    if (!JSON_UTF8.test(headers['content-type'] ?? ''))
+    if (isJson && !JSON_UTF8.test(headers['content-type'] ?? ''))
       throw new HttpError('media_type', 'send the body as Content-Type: application/json')
     if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
       throw new HttpError('media_type', 'send the body uncompressed')
@@ -200,103 +246,4 @@ const createBodyReader = (limit: number) => {
     const body: unknown = request.body
     return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
   }
-}
-
-interface SenderOptions {
-  readonly clock: Clock
-  readonly limits: Pick<QueryLimits, 'sendMs' | 'unsentBytes'>
-  readonly observer: RequestObserver
-}
-
-type Sender = ReturnType<ReturnType<typeof createSenders>>
-
-const CLIENT_GONE = 499
-
-const createSenders = ({ clock, limits, observer }: SenderOptions) => {
-  let unsent = 0
-  /** Tracks a request until its response is sent or the client disconnects. */
-  return (path: Path, request: Request, response: Response) => {
-    const startedAt = clock.elapsed()
-    const disconnected = new AbortController()
-    let sent = { bytes: 0, logs: 0 }
-    let buffered = 0
-    let isSent = false
-    const setBuffered = (bytes: number): void => {
-      if (disconnected.signal.aborted) return
-      unsent += bytes - buffered
-      buffered = bytes
-    }
-    response.once('finish', () => {
-      // A response on a destroyed connection also emits finish.
-      isSent = !request.socket.destroyed
-    })
-    onEnd(request, response, () => {
-      setBuffered(0)
-      disconnected.abort()
-      observer.requestFinished({
-        path,
-        code: isSent ? response.statusCode : CLIENT_GONE,
-        seconds: (clock.elapsed() - startedAt) / second,
-        ...(isSent ? sent : { bytes: 0, logs: 0 }),
-      })
-    })
-    /** Throws while too many bytes of responses are unsent. A new response counts as soon as it is made. */
-    const withinBufferLimit = async <T extends { readonly body: Buffer }>(make: () => Promise<T>): Promise<T> => {
-      if (unsent > limits.unsentBytes) throw retryLater('busy', 'too many responses are still being sent', 1)
-      const made = await make()
-      setBuffered(made.body.length)
-      return made
-    }
-    const write = async ({ status, headers, body, logs }: Reply): Promise<void> => {
-      if (disconnected.signal.aborted) return
-      const isBodiless = request.method === 'HEAD' || status === 204
-      if (!isBodiless) sent = { bytes: body.length, logs }
-      setBuffered(sent.bytes)
-      response.writeHead(status, { ...headers, ...(status !== 204 && { 'content-length': body.length }) })
-      response.end(isBodiless ? undefined : body)
-      await clock.sleep(limits.sendMs, disconnected.signal)
-      if (!disconnected.signal.aborted) response.destroy()
-    }
-    // Only the compressed body stays in memory while it is sent.
-    const send = async (reply: Reply): Promise<void> => write(await compressed(request, reply))
-    return { disconnected: disconnected.signal, withinBufferLimit, send }
-  }
-}
-
-const compress = promisify(gzip)
-
-/** In bytes. Smaller bodies are not worth compressing. */
-const MIN_COMPRESSED_BYTES = 1024
-
-/**
- * Compresses the body if the client accepts gzip. This costs more than making the response and runs on the thread pool.
- */
-const compressed = async (request: Request, reply: Reply): Promise<Reply> => {
-  if (reply.status !== 200) return reply
-  const headers = { ...reply.headers, vary: 'Accept-Encoding' }
-  if (reply.body.length < MIN_COMPRESSED_BYTES || request.acceptsEncodings('gzip') !== 'gzip')
-    return { ...reply, headers }
-  return {
-    ...reply,
-    headers: { ...headers, 'content-encoding': 'gzip' },
-    body: await compress(reply.body, { level: 1 }),
-  }
-}
-
-/**
- * Calls `act` once, when the response is finished or the connection is closed. A pipelined response that waits behind
- * another one has no socket yet and gets no close event.
- */
-const onEnd = ({ socket }: Request, response: Response, act: () => void): void => {
-  let isEnded = false
-  const end = (): void => {
-    socket.off('close', end)
-    // The close of the socket is also that of its current response.
-    if (!isEnded) act()
-    isEnded = true
-  }
-  // A client may pipeline any number of requests.
-  socket.setMaxListeners(0)
-  socket.once('close', end)
-  response.once('close', end)
 }

@@ -5,7 +5,7 @@ import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import type { Filter } from '../../store/store.ts'
 import { HttpError } from './http-error.ts'
 import type { QueryLimits } from './limits.ts'
-import { formatPath, parseBody } from './parse-body.ts'
+import { formatPath } from './parse-body.ts'
 
 /**
  * `spec`: to_block is inclusive, next_block is absent on the last page, one entry of data per block. `hosted`:
@@ -16,6 +16,11 @@ export type Dialect = 'spec' | 'hosted'
 export const BLOCK_FIELDS = ['number', 'hash', 'parent_hash', 'timestamp'] as const
 
 export type BlockField = (typeof BLOCK_FIELDS)[number]
+
+/** Of a transaction the store knows what its logs have. */
+export const TRANSACTION_FIELDS = ['block_hash', 'block_number', 'hash', 'transaction_index'] as const
+
+export type TransactionField = (typeof TRANSACTION_FIELDS)[number]
 
 /** A validated query, the same for both dialects. */
 export interface ParsedQuery {
@@ -28,6 +33,8 @@ export interface ParsedQuery {
   /** Fields of each block, for the blocks with a matching log or for every block of the page. */
   readonly blockFields: readonly BlockField[]
   readonly blocks: 'matching' | 'all'
+  /** Fields of the transactions of the matching logs. */
+  readonly transactionFields: readonly TransactionField[]
   /** Null: as many as a page holds. */
   readonly maxLogs: number | null
 }
@@ -36,15 +43,16 @@ interface QueryRules {
   readonly dialect: Dialect
   /** What the store keeps of each block. */
   readonly scope: Filter
-  readonly limits: Pick<QueryLimits, 'filters' | 'values' | 'bodyDepth' | 'bodyValues'>
+  readonly limits: Pick<QueryLimits, 'filters' | 'values'>
 }
 
-/** Returns the parser of request bodies. It throws an HttpError with the path of the invalid value. */
-export const createQueryParser = (rules: QueryRules): ((body: Buffer) => ParsedQuery) => {
-  const { bodyDepth: depth, bodyValues: values } = rules.limits
+/** The query in a request. Throws an HttpError with the path of the invalid value. */
+export type QueryParser = (request: Readonly<Record<string, unknown>>) => ParsedQuery
+
+export const createQueryParser = (rules: QueryRules): QueryParser => {
   const schema = rules.dialect === 'spec' ? specSchema(rules) : hostedSchema(rules)
-  return (body) => {
-    const { data, error } = schema.safeParse(parseBody(body, { depth, values }), { reportInput: true })
+  return (request) => {
+    const { data, error } = schema.safeParse(request, { reportInput: true })
     if (error === undefined) return data
     const { error: refusal, path } = refusalOf(error)
     throw new HttpError(refusal.code, refusal.message, { path: formatPath(path) })
@@ -61,7 +69,16 @@ const specSchema = (rules: QueryRules) =>
     }),
   }).transform(({ from_block: from, to_block: to, logs: filters, field_selection: { log } }, context): ParsedQuery => {
     expectOrder(from, to, context)
-    return { from, to: to ?? null, filters, fields: log, blockFields: [], blocks: 'matching', maxLogs: null }
+    return {
+      from,
+      to: to ?? null,
+      filters,
+      fields: log,
+      blockFields: [],
+      transactionFields: [],
+      blocks: 'matching',
+      maxLogs: null,
+    }
   })
 
 /** A query as clients of the hosted service send it. Features that only the hosted service has are rejected by name. */
@@ -69,11 +86,11 @@ const hostedSchema = (rules: QueryRules) =>
   object({
     from_block: wholeNumber,
     to_block: wholeNumber.nullish(),
-    logs: filtersOf(HOSTED_FILTER, rules),
+    logs: filtersOf(HOSTED_FILTER, rules).default([]),
     field_selection: object({
-      block: names(BLOCK_FIELDS).default([]),
+      block: servedNames(BLOCK_FIELDS, 'of a block only').default([]),
       log: names(LOG_FIELDS).default([]),
-      transaction: nothing('transactions are not available'),
+      transaction: servedNames(TRANSACTION_FIELDS, 'of a transaction only').default([]),
       trace: nothing('traces are not available'),
     }).nullish(),
     include_all_blocks: z.boolean('true or false').nullish(),
@@ -91,9 +108,10 @@ const hostedSchema = (rules: QueryRules) =>
     max_num_transactions: wholeNumber.nullish(),
     max_num_logs: wholeNumber.nullish(),
     max_num_traces: wholeNumber.nullish(),
-  }).transform((query, context): ParsedQuery => {
+  }).transform((query): ParsedQuery => {
     const { from_block: from, to_block: end, max_num_blocks: maxBlocks, field_selection: selection } = query
-    expectOrder(from, end, context)
+    const isJoined = query.join_mode !== 'JoinNothing'
+    const maxLogs = Math.min(query.max_num_logs ?? Infinity, query.max_num_transactions ?? Infinity)
     const includesAll = query.include_all_blocks === true
     // A limit on blocks searched also limits the blocks found.
     const to = Math.min((end ?? Infinity) - 1, from + Math.max(1, maxBlocks ?? Infinity) - 1)
@@ -102,9 +120,11 @@ const hostedSchema = (rules: QueryRules) =>
       to: to === Infinity ? null : Math.min(to, Number.MAX_SAFE_INTEGER),
       filters: query.logs,
       fields: selection?.log ?? [],
-      blockFields: includesAll || query.join_mode !== 'JoinNothing' ? (selection?.block ?? []) : [],
+      blockFields: includesAll || isJoined ? (selection?.block ?? []) : [],
+      transactionFields: isJoined ? (selection?.transaction ?? []) : [],
       blocks: includesAll ? 'all' : 'matching',
-      maxLogs: query.max_num_logs ?? null,
+      // A page ends with the block that reaches a limit, and a block has as many logs as transactions with logs.
+      maxLogs: maxLogs === Infinity ? null : maxLogs,
     }
   })
 
@@ -193,6 +213,16 @@ const names = <Name extends string>(list: readonly Name[]) =>
     return list.filter((name) => wanted.has(name))
   })
 
+/** The same, of which the hosted service has more. */
+const servedNames = <Name extends string>(list: readonly Name[], what: string) =>
+  listOf(
+    z.string(`one of ${list.join(', ')}`).superRefine((name, context) => {
+      if (list.some((served) => served === name)) return
+      const why = `this service keeps logs and has ${list.join(', ')} ${what}; read ${shorten(name)} from a node`
+      refuse(context, new HttpError('not_served', why))
+    }),
+  ).transform((selected) => list.filter((name) => selected.includes(name)))
+
 /** A list of what this service does not have: it must be absent or empty. */
 const nothing = (why: string) =>
   listOf(z.never(), { end: { at: 0, error: new HttpError('not_served', why) } }).nullish()
@@ -214,21 +244,27 @@ const FILTER = object({
   }).default([]),
 })
 
-const INCLUDED = object({
-  include: FILTER,
-  exclude: z
+/** What only the hosted service supports: it must be absent or null. */
+const notServed = (why: string) =>
+  z
     .unknown()
     .superRefine((value, context) => {
-      if (value !== null) refuse(context, new HttpError('not_served', 'excluding logs is not supported'))
+      if (value !== null) refuse(context, new HttpError('not_served', why))
     })
-    .optional(),
-})
+    .optional()
 
-/** `{include, exclude}` or the filter itself, as newer and older clients of the hosted service send it. */
+const NO_EXCLUDE = 'excluding logs is not supported; leave them out after the query'
+const FLAT_FILTER = FILTER.safeExtend({
+  address_filter: notServed('a filter of addresses is not supported; list them in address'),
+  exclude: notServed(NO_EXCLUDE),
+})
+const INCLUDED = object({ include: FLAT_FILTER, exclude: notServed(NO_EXCLUDE) })
+
+/** `{include, exclude}` or the filter itself, in which clients of the hosted service write `exclude`, too. */
 const HOSTED_FILTER = z.unknown().transform((value, context): z.output<typeof FILTER> => {
   const within = { context, path: [] }
-  const isFilter = typeof value !== 'object' || value === null || !('include' in value || 'exclude' in value)
-  return isFilter ? parseWithin(FILTER, value, within) : parseWithin(INCLUDED, value, within).include
+  const isFilter = typeof value !== 'object' || value === null || !('include' in value)
+  return isFilter ? parseWithin(FLAT_FILTER, value, within) : parseWithin(INCLUDED, value, within).include
 })
 
 /**

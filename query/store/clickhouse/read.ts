@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../errors.ts'
-import type { Column, Filter, LogPage, Selection, StoredHeader } from '../store.ts'
+import { type Column, encodedBytes, type Filter, type LogPage, type Selection, type StoredHeader } from '../store.ts'
 import { type Amount, committedRows, largest, type StoreContents } from './contents.ts'
 import { LEDGER, logsTable } from './open.ts'
 import { createRowDecoder, type RowDecoder } from './row-binary.ts'
@@ -24,7 +24,7 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
   const { contents } = reading
   if (selection.from < contents.first) throw prunedError(contents.first)
   const { first, last, lastHash } = contents
-  const columns = createRowDecoder(selection.fields)
+  const columns = createRowDecoder(selection)
   const next = await readRanges(reading, selection, columns)
   const values = new Map<LogField, Column>(columns.values)
   if (next > selection.from) {
@@ -33,7 +33,7 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
     if (values.has('block_hash'))
       values.set(
         'block_hash',
-        hashes.map((block) => known(block)),
+        hashes.map((block) => encodedBytes(known(block), selection.encoding)),
       )
   }
   return {

@@ -1,5 +1,5 @@
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
-import type { Block, Column, StoredLog } from '../store.ts'
+import type { Block, BytesEncoding, Column, Selection, StoredLog } from '../store.ts'
 
 /*
  * RowBinary, which the client passes on and neither writes nor reads. Measured with 100,000 logs, ClickHouse 26.7 and
@@ -118,7 +118,7 @@ export interface RowDecoder {
   readonly selected: string
   readonly blocks: readonly number[]
   readonly values: ReadonlyMap<LogField, readonly Value[]>
-  /** Approximate size of all values as hex. */
+  /** Approximate length of all values as text. */
   bytes(): number
   /**
    * Decodes all complete rows and returns the remaining bytes. Null if `ends` returned true for the block of the next
@@ -129,6 +129,7 @@ export interface RowDecoder {
 
 interface Row {
   readonly bytes: Buffer
+  readonly encoding: BytesEncoding
   /** Offset of the field. */
   readonly at: number
   readonly block: number
@@ -144,14 +145,13 @@ interface FixedColumn {
   readonly value: (row: Row) => Value
 }
 
-const hex =
-  (width: number) =>
-  ({ bytes, at }: Row): string =>
-    `0x${bytes.toString('hex', at, at + width)}`
+const textOf = ({ bytes, encoding, at }: Pick<Row, 'bytes' | 'encoding' | 'at'>, width: number): string =>
+  `${encoding === 'hex' ? '0x' : ''}${bytes.toString(encoding, at, at + width)}`
+const fixed = (width: number): FixedColumn => ({ size: 0, width, value: (row) => textOf(row, width) })
 const topic = (position: number): FixedColumn => ({
   size: 0,
   width: 32,
-  value: (row) => (row.topics > position ? hex(32)(row) : null),
+  value: (row) => (row.topics > position ? textOf(row, 32) : null),
 })
 const small: FixedColumn = { size: 4, width: 4, value: ({ bytes, at }) => bytes.readUInt32LE(at) }
 
@@ -160,34 +160,34 @@ const FIXED_COLUMNS: Readonly<Record<Exclude<LogField, 'data'>, FixedColumn>> = 
   removed: { size: 5, width: 0, value: () => false },
   log_index: small,
   transaction_index: small,
-  transaction_hash: { size: 0, width: 32, value: hex(32) },
+  transaction_hash: fixed(32),
   block_hash: { size: 66, width: 0, value: () => null },
   block_number: { size: 8, width: 0, value: ({ block }) => block },
-  address: { size: 0, width: 20, value: hex(20) },
+  address: fixed(20),
   topic0: topic(0),
   topic1: topic(1),
   topic2: topic(2),
   topic3: topic(3),
 }
 
-export const createRowDecoder = (fields: readonly LogField[]): RowDecoder => {
+export const createRowDecoder = ({ fields, encoding }: Pick<Selection, 'fields' | 'encoding'>): RowDecoder => {
   const values = new Map<LogField, Value[]>(
     LOG_FIELDS.filter((field) => fields.includes(field)).map((field) => [field, []]),
   )
   const data = values.get('data')
-  const fixed = [...values].flatMap(([field, list]) =>
+  const others = [...values].flatMap(([field, list]) =>
     field === 'data' ? [] : [{ field, list, shape: FIXED_COLUMNS[field] }],
   )
   const blocks: number[] = []
-  const width = 9 + fixed.reduce((sum, { shape }) => sum + shape.width, 0)
-  const size = fixed.reduce((sum, { shape }) => sum + shape.size, 0)
+  const width = 9 + others.reduce((sum, { shape }) => sum + shape.width, 0)
+  const size = others.reduce((sum, { shape }) => sum + shape.size, 0)
   let texts = 0
 
   return {
     selected: [
       'block',
       'topics',
-      ...fixed.flatMap(({ field, shape }) => (shape.width === 0 ? [] : [field])),
+      ...others.flatMap(({ field, shape }) => (shape.width === 0 ? [] : [field])),
       ...(data === undefined ? [] : ['data']),
     ].join(', '),
     blocks,
@@ -204,16 +204,17 @@ export const createRowDecoder = (fields: readonly LogField[]): RowDecoder => {
         const topics = bytes.readUInt8(start + 8)
         blocks.push(block)
         let at = start + 9
-        for (const { list, shape } of fixed) {
-          const value = shape.value({ bytes, at, block, topics })
+        for (const { list, shape } of others) {
+          const value = shape.value({ bytes, encoding, at, block, topics })
           list.push(value)
           if (typeof value === 'string') texts += value.length
           at += shape.width
         }
         if (data !== undefined) {
           at = length.from + length.size
-          data.push(`0x${bytes.toString('hex', length.from, at)}`)
-          texts += 2 + 2 * length.size
+          const text = textOf({ bytes, encoding, at: length.from }, length.size)
+          data.push(text)
+          texts += text.length
         }
         start = at
       }

@@ -25,18 +25,24 @@ interface Reading {
 }
 
 export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading): Page => {
-  const { maxLogs, maxBytes, fields } = selection
+  const { maxLogs, maxBytes, fields, encoding } = selection
+  const [prefix, perByte] = encoding === 'hex' ? ['0x', 2] : ['', 1]
   const blocks: number[] = []
   const valuesOf = new Map<LogField, Values>(fields.map((field) => [field, []]))
   const columns = new Map<LogField, Column>(valuesOf)
-  const targets = layout.parts.map((part) => ({ ...part, values: valuesOf.get(part.field) ?? [] }))
+  const targets = layout.parts.map(({ field, size, topic }) => ({
+    length: size && size * perByte,
+    topic,
+    values: valuesOf.get(field) ?? [],
+  }))
   const counts = (['log_index', 'transaction_index'] as const).flatMap((field) => {
     const [columnIndex, values] = [layout.columnIndexes.get(field), valuesOf.get(field)]
     return columnIndex === undefined || values === undefined ? [] : [{ columnIndex, values }]
   })
   const blockNumbers = valuesOf.get('block_number')
   const removed = valuesOf.get('removed')
-  const fixedBytes = 66 * Number(valuesOf.has('block_hash')) + 5 * Number(removed !== undefined)
+  const fixedBytes =
+    (prefix.length + HASH_BYTES * perByte) * Number(valuesOf.has('block_hash')) + 5 * Number(removed !== undefined)
   let bytes = 0
   let isOver = false
   let current = -1
@@ -44,20 +50,20 @@ export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading)
   const isFull = (): boolean => blocks.length >= maxLogs || bytes >= maxBytes
 
   const takeBytes = (value: Uint8Array, topicCount: number): void => {
-    const hex = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')
+    const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString(encoding)
     let at = 0
-    for (const { size, topic, values } of targets) {
+    for (const { length, topic, values } of targets) {
       if (topic !== null && topic >= topicCount) {
         values.push(null)
         continue
       }
-      const to = size === null ? hex.length : at + size
-      values.push(`0x${hex.slice(at, to)}`)
+      const to = length === null ? text.length : at + length
+      values.push(`${prefix}${text.slice(at, to)}`)
       at = to
-      bytes += 2
+      bytes += prefix.length
     }
-    bytes += hex.length
-    if (at !== hex.length) throw damaged()
+    bytes += text.length
+    if (at !== text.length) throw damaged()
   }
 
   return {
@@ -147,23 +153,23 @@ export interface SelectList {
 
 export interface Part {
   readonly field: LogField
-  /** Length in hex characters; null for the rest of the row. */
+  /** In bytes; null for the rest of the row. */
   readonly size: number | null
   /** Topic position: the field is present if the log has more topics than this. Null for other fields. */
   readonly topic: number | null
 }
 
-const ADDRESS_DIGITS = 40
-const HASH_DIGITS = 64
+const ADDRESS_BYTES = 20
+const HASH_BYTES = 32
 
 /** The field without a fixed length is the last. */
 const PARTS: readonly Part[] = [
-  { field: 'address', size: ADDRESS_DIGITS, topic: null },
-  { field: 'transaction_hash', size: HASH_DIGITS, topic: null },
-  { field: 'topic0', size: HASH_DIGITS, topic: 0 },
-  { field: 'topic1', size: HASH_DIGITS, topic: 1 },
-  { field: 'topic2', size: HASH_DIGITS, topic: 2 },
-  { field: 'topic3', size: HASH_DIGITS, topic: 3 },
+  { field: 'address', size: ADDRESS_BYTES, topic: null },
+  { field: 'transaction_hash', size: HASH_BYTES, topic: null },
+  { field: 'topic0', size: HASH_BYTES, topic: 0 },
+  { field: 'topic1', size: HASH_BYTES, topic: 1 },
+  { field: 'topic2', size: HASH_BYTES, topic: 2 },
+  { field: 'topic3', size: HASH_BYTES, topic: 3 },
   { field: 'data', size: null, topic: null },
 ]
 

@@ -1,7 +1,15 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../src/core/clock.ts'
 import { StoreError } from '../errors.ts'
-import type { Filter, LogPage, Selection, StoredHeader, StoreRange } from '../store.ts'
+import {
+  type BytesEncoding,
+  encodedBytes,
+  type Filter,
+  type LogPage,
+  type Selection,
+  type StoredHeader,
+  type StoreRange,
+} from '../store.ts'
 import { type BlockSpan, readContents, readReplaced, type StoreContents } from './database.ts'
 import { blobLiteral, type DuckDb, integerLiteral, queryRows } from './engine.ts'
 import { createLayout, createPage, type Page } from './page.ts'
@@ -49,7 +57,7 @@ export const readLogs = async (reader: Reader, selection: Selection): Promise<Lo
           replaced: await readReplaced(reader.connection),
           sqlOf: (span, isSorted) => `SELECT ${layout.sql.join(', ')} ${logs(span, isSorted)}`,
         })
-  if (fields.includes('block_hash')) await addHashes(reader.connection, page)
+  if (fields.includes('block_hash')) await addHashes(reader.connection, page, selection.encoding)
   return { count: page.blocks.length, blocks: page.blocks, columns: page.columns, next, range }
 }
 
@@ -129,9 +137,9 @@ const readSlice = async (
 }
 
 /** Block hashes are stored once per block, not with each log. */
-const addHashes = async (connection: DuckDBConnection, page: Page): Promise<void> => {
+const addHashes = async (connection: DuckDBConnection, page: Page, encoding: BytesEncoding): Promise<void> => {
   const heads = await readHeads(connection, page.blocks)
-  const hashes = new Map(heads.map(({ number, hash }) => [number, hash]))
+  const hashes = new Map(heads.map(({ number, hash }) => [number, encodedBytes(hash, encoding)]))
   page.columns.set(
     'block_hash',
     page.blocks.map((block) => hashes.get(block) ?? missingHeader(block)),

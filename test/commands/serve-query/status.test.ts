@@ -165,8 +165,8 @@ it('the height of the node is unknown after a minute', () => {
 
 it('unknown values have no sample', () => {
   const names = (known: Parameters<typeof samplesOf>[0]) => [...new Set(samplesOf(known, 0).map(({ name }) => name))]
-  const none = { state: null, held: null, size: null, limitBytes: null }
-  expect(names(none)).toEqual(['chain_query_service_phase'])
+  const none = { state: null, held: null, size: null, limitBytes: null, streams: 2 }
+  expect(names(none)).toEqual(['chain_query_service_phase', 'chain_query_service_height_streams'])
   expect(names({ ...none, state: NOTHING, limitBytes: 5 })).toEqual([
     'chain_query_service_phase',
     'chain_query_service_header_filters_ignored',
@@ -174,6 +174,7 @@ it('unknown values have no sample', () => {
     'chain_query_service_logs_indexed_total',
     'chain_query_service_blocks_corrected_total',
     'chain_query_service_ingest_errors_total',
+    'chain_query_service_height_streams',
     'chain_query_service_store_limit_bytes',
   ])
   // Measured while it was empty, which it no longer is.

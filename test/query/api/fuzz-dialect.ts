@@ -1,10 +1,12 @@
 import { expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import { answerQuery } from '../../../query/service/api/answer.ts'
+import { errorReply } from '../../../query/service/api/api.ts'
+import { createForms, isReply } from '../../../query/service/api/forms.ts'
+import { createHeights } from '../../../query/service/api/heights.ts'
 import { toHttpError } from '../../../query/service/api/http-error.ts'
 import { QUERY_LIMITS, type QueryLimits } from '../../../query/service/api/limits.ts'
-import { createQueryParser, type Dialect } from '../../../query/service/api/parse-query.ts'
-import { errorReply, jsonReply, type Reply } from '../../../query/service/api/api.ts'
+import type { Dialect } from '../../../query/service/api/parse-query.ts'
+import type { Reply } from '../../../query/service/api/send.ts'
 import type { Block, LogStore } from '../../../query/store/store.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { diceOf, randomChain } from '../../support/store-cases.ts'
@@ -31,12 +33,12 @@ const signal = new AbortController().signal
 
 /** What the handler does with a body, without HTTP. */
 export const createCore = ({ store, dialect }: Fuzzed) => {
-  const parse = createQueryParser({ scope, dialect, limits: FUZZ_LIMITS })
-  const options = { store, dialect, limits: FUZZ_LIMITS, clock: systemClock }
+  const heights = createHeights({ height: () => null, clock: systemClock })
+  const { json } = createForms({ store, scope, heights, dialect, limits: FUZZ_LIMITS, clock: systemClock })
   return async (bytes: Buffer): Promise<Reply> => {
     try {
-      const { body, logs } = await answerQuery(parse(bytes), options, signal)
-      return jsonReply(body, logs)
+      const query = json.parse(bytes)
+      return isReply(query) ? query : await json.answer(query, signal)
     } catch (error) {
       return errorReply(toHttpError(error, () => undefined))
     }

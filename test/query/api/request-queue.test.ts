@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createRequestQueue, networkOf } from '../../../query/service/api/limits.ts'
+import { networkOf } from '../../../query/service/api/admission.ts'
+import { createRequestQueue } from '../../../query/service/api/request-queue.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 /** A limit of two with a queue of two; the test ends each work item. The client is the first letter of the name. */
