@@ -68,11 +68,13 @@ const unpack = (packed: Buffer, maxBytes: number): Buffer => {
       at += 1
     }
     add(word)
-    if (tag !== 0 && tag !== 0xff) continue
-    const more = (packed[at] ?? 0) * WORD
-    at += 1
-    add(tag === 0 ? Buffer.alloc(more) : packed.subarray(at, at + more))
-    if (tag === 0xff) at += more
+    if (tag === 0 || tag === 0xff) {
+      const more = (packed[at] ?? 0) * WORD
+      at += 1
+      add(tag === 0 ? Buffer.alloc(more) : packed.subarray(at, at + more))
+      if (tag === 0xff) at += more
+    }
+    // Zeros in place of the rest could be another query.
     if (at > packed.length) throw malformed('it is cut off')
   }
   return Buffer.concat(parts)
@@ -114,7 +116,7 @@ class Message {
   }
 
   root(): Struct | null {
-    return this.structAt(this.#segments[0] ?? Buffer.alloc(0), 0, 0)
+    return this.structAt(this.#segmentAt(0), 0, 0)
   }
 
   structAt(segment: Buffer, pointer: number, depth: number): Struct | null {
@@ -200,7 +202,7 @@ class Message {
     const [low, high] = [segment.readUInt32LE(pointer), segment.readUInt32LE(pointer + 4)]
     if (low === 0 && high === 0) return null
     if ((low & 3) !== FAR) return direct(segment, pointer + WORD, { low, high })
-    const other = this.#segments[high] ?? Buffer.alloc(0)
+    const other = this.#segmentAt(high)
     const pad = (low >>> 3) * WORD
     if ((low & 4) === 0) {
       within(other, pad, WORD)
@@ -208,12 +210,20 @@ class Message {
     }
     // Two words: where the target begins, and what it is.
     within(other, pad, 2 * WORD)
-    const start = (other.readUInt32LE(pad) >>> 3) * WORD
+    const place = other.readUInt32LE(pad)
+    if ((place & 7) !== FAR) throw malformed('a pointer is invalid')
+    const start = (place >>> 3) * WORD
     const described = { low: other.readUInt32LE(pad + WORD), high: other.readUInt32LE(pad + WORD + 4) }
     return {
-      ...direct(this.#segments[other.readUInt32LE(pad + 4)] ?? Buffer.alloc(0), 0, described),
+      ...direct(this.#segmentAt(other.readUInt32LE(pad + 4)), 0, described),
       at: start,
     }
+  }
+
+  #segmentAt(index: number): Buffer {
+    const segment = this.#segments[index]
+    if (segment === undefined) throw malformed('a pointer leaves the message')
+    return segment
   }
 
   #count(values: number): void {
