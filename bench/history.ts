@@ -22,6 +22,7 @@ const RATIOS: readonly { readonly of: string; readonly figure: string; readonly 
     figure: 'read contract with many logs: CPU, ms',
     program: '@duckdb/node-api',
   },
+  { of: 'pages: CPU of the service, binary ÷ JSON', figure: 'service: CPU, µs a log', program: 'chain-agent, binary' },
 ]
 
 /** A ratio this much higher than the recorded one is worse: less is noise between two runs. */

@@ -10,12 +10,13 @@ import { type Comparison, createCleanup, MAIN, ROOT } from './comparison.ts'
 import { compareRatios, mainRatios, readHistory, type Release, renderHistory } from './history.ts'
 import { ingest } from './ingest/ingest.ts'
 import { journal } from './journal.ts'
+import { pages } from './pages/pages.ts'
 import { runComparison, type Section } from './report.ts'
 import { startup } from './startup.ts'
 import { store } from './store/store.ts'
 import { decoders, tokens } from './tokens/tokens.ts'
 
-const COMPARISONS: readonly Comparison[] = [startup, agent, agentLogs, journal, tokens, decoders, store, ingest]
+const COMPARISONS: readonly Comparison[] = [startup, agent, agentLogs, journal, tokens, decoders, store, pages, ingest]
 const NAMES = COMPARISONS.map(({ name }) => name)
 const LOGS = 1_000_000
 const DOCUMENT = 'docs/reference/benchmarks.md'

@@ -17,7 +17,7 @@ export const engines = {
       /** All pages, to the end, of the size that the service gives them. */
       ask: async ({ from, to, address, topic }) => {
         const pages = []
-        const query = { filters: [{ addresses: [address], topics: [[topic]] }], fields, ...limits }
+        const query = { filters: [{ addresses: [address], topics: [[topic]] }], fields, encoding: 'hex', ...limits }
         for (let next = from; next <= to; next = pages.at(-1).next)
           pages.push(await store.read({ ...query, from: next, to }, signal))
         return () =>

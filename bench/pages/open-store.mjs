@@ -1,0 +1,7 @@
+import { systemClock } from '../../.cache/modules/src/core/clock.js'
+import { openDuckDbStore } from '../../.cache/modules/query/store/duckdb/store.js'
+
+const scope = { addresses: [], topics: [] }
+
+export const openStore = async (folder) =>
+  openDuckDbStore(`${folder}/duckdb`, { identity: { chainId: 1, scope }, clock: systemClock })
