@@ -86,6 +86,7 @@ const EXPECTED = ['200', '400', '500', '503'] as const
 /** Records the requests of the API as metrics. */
 export const createRequestMetrics = (recorder: Recorder): RequestObserver => {
   for (const path of QUERY_PATHS) {
+    if (path === 'other') continue
     recorder.count('chain_query_service_response_bytes_total', 0, { path })
     for (const code of EXPECTED) {
       recorder.count('chain_query_service_requests_total', 0, { path, code })

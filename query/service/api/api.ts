@@ -158,7 +158,8 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
       return inSlot(work)
     }
 
-  const streamHeights: AdmittedAct = async ({ response, sender }, client) => {
+  const streamHeights: AdmittedAct = async ({ request, response, sender }, client) => {
+    if (request.method === 'HEAD') return { status: 200, headers: STREAM_TYPE, body: Buffer.alloc(0), logs: 0 }
     const release = streams.take(client)
     sender.stream(STREAM_TYPE)
     await untilEnd(sender.disconnected, (signal) => heights.stream(response, signal)).finally(release)

@@ -94,6 +94,7 @@ it('every metric of the catalogue exists and changes, in few series, and none of
   await reaches(service, 400)
   expect(await ask(service, { ...ALL, from_block: 390 })).toMatch(/^200/)
   await fetch(`${service.url}/elsewhere`)
+  const heights = await fetch(`${service.url}/height/sse`)
   const after = await eventually(service.look, ({ value }) => (value('chain_query_service_store_logs') ?? 75) !== 75)
 
   const names = Object.keys(serviceMetrics)
@@ -105,6 +106,8 @@ it('every metric of the catalogue exists and changes, in few series, and none of
   expect(still).toEqual(CONSTANT)
   expect(after.value('chain_query_service_ingest_errors_total', { kind: 'overload' })).toBe(1)
   expect(after.value('chain_query_service_height')).toBe(400)
+  expect(after.value('chain_query_service_height_streams')).toBe(1)
+  await heights.body?.cancel()
   expect(after.value('chain_query_service_first_block')).toBeGreaterThan(200)
   const code = { path: '/query', code: '200' }
   expect(after.value('chain_query_service_requests_total', code)).toBe(2)

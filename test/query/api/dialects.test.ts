@@ -230,6 +230,7 @@ describe('the hosted dialect', () => {
 
   it.for<[string, { from_block: number; to_block?: number }, number, number]>([
     ['nothing: to_block is from_block', { from_block: 20, to_block: 20 }, 60, 20],
+    ['nothing: the range is backwards', { from_block: 20, to_block: 10 }, 60, 20],
     ['beyond what is held', { from_block: 61 }, 60, 61],
     ['far beyond', { from_block: 100, to_block: 200 }, 60, 100],
     ['the end of what is held', { from_block: 60 }, 60, 61],
@@ -255,17 +256,18 @@ describe('the hosted dialect', () => {
     ['transactions[0]', 'not_served', { transactions: [{ from: [TOKEN] }] }],
     ['traces[0]', 'not_served', { traces: [{}] }],
     ['blocks[0]', 'not_served', { blocks: [{}] }],
-    ['field_selection.transaction[0]', 'not_served', { field_selection: { transaction: ['hash'] } }],
+    ['field_selection.transaction[1]', 'not_served', { field_selection: { transaction: ['hash', 'from'] } }],
     ['field_selection.trace[0]', 'not_served', { field_selection: { trace: ['type'] } }],
-    ['field_selection.block[1]', 'bad_value', { field_selection: { block: ['number', 'miner'] } }],
+    ['field_selection.block[1]', 'not_served', { field_selection: { block: ['number', 'miner'] } }],
     ['logs[0].exclude', 'not_served', { logs: [{ include: {}, exclude: { address: [TOKEN] } }] }],
     ['logs[0].address', 'unknown_field', { logs: [{ include: {}, address: [TOKEN] }] }],
-    ['logs[0].include', 'bad_value', { logs: [{ exclude: null }] }],
+    ['logs[0].exclude', 'not_served', { logs: [{ address: [TOKEN], exclude: { topics: [] } }] }],
+    ['logs[0].address_filter', 'not_served', { logs: [{ address_filter: '0x00' }] }],
+    ['logs[0].include', 'bad_value', { logs: [{ include: 1 }] }],
     ['join_mode', 'not_served', { join_mode: 'JoinAll' }],
     ['join_mode', 'bad_value', { join_mode: 'joinNothing' }],
     ['include_all_blocks', 'bad_value', { include_all_blocks: 1 }],
     ['max_num_logs', 'bad_value', { max_num_logs: '5' }],
-    ['to_block', 'bad_value', { to_block: 9 }],
     ['max_logs', 'unknown_field', { max_logs: 5 }],
   ])('%s is rejected by name: %s', async ([path, code, more], { hosted }) => {
     const got = await hosted({ from_block: 10, logs: [{}], ...more })

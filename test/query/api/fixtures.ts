@@ -24,7 +24,7 @@ export const startQueryApi = async (wanted: ApiOptions = {}) => {
   if (blocks.length > 0) await store.append(blocks)
   const answered: Answered[] = []
   const complaints: Error[] = []
-  const { handle, setAccess } = createQueryApi({
+  const { handle, setAccess, streams, end } = createQueryApi({
     store,
     scope: { addresses: [], topics: [] },
     height: () => blocks.at(-1)?.number ?? null,
@@ -36,7 +36,7 @@ export const startQueryApi = async (wanted: ApiOptions = {}) => {
     ...options,
   })
   const server = createServer(apiServerOptions, handle)
-  return { ...(await listening(server)), setAccess, store, answered, complaints }
+  return { ...(await listening(server)), setAccess, streams, end, store, answered, complaints }
 }
 
 export type QueryApi = Awaited<ReturnType<typeof startQueryApi>>

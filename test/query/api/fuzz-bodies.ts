@@ -13,6 +13,7 @@ export interface Bodies {
 }
 
 const BLOCK_NAMES = ['number', 'hash', 'parent_hash', 'timestamp'] as const
+const TRANSACTION_NAMES = ['block_hash', 'block_number', 'hash', 'transaction_index'] as const
 
 export const randomBody = (bodies: Bodies): Buffer => {
   const { dice, dialect } = bodies
@@ -53,7 +54,12 @@ const addHosted = (body: Json, dice: Dice): void => {
     () => {
       delete body['field_selection']
     },
+    () => (body['field_selection'] = { log: ['data'], transaction: TRANSACTION_NAMES.filter(() => dice(2) === 0) }),
     () => (body['logs'] = [{ include: randomLogs(dice) }]),
+    () => (body['logs'] = [{ ...randomLogs(dice), address_filter: null, exclude: null }]),
+    () => {
+      delete body['logs']
+    },
   ]
   for (const part of parts) if (dice(4) === 0) part()
 }
@@ -112,6 +118,8 @@ const NAMES = [
   'topics',
   'include',
   'exclude',
+  'address_filter',
+  'transaction',
   'log',
   'block',
   'trace',

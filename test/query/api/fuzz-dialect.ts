@@ -12,7 +12,15 @@ import { memoryStore } from '../../support/memory-store.ts'
 import { diceOf, randomChain } from '../../support/store-cases.ts'
 import { askRaw, startQueryApi } from './fixtures.ts'
 import { randomBody } from './fuzz-bodies.ts'
-import { expectedBlocks, expectedLogs, ORACLE_LIMITS, type Row, type Wanted, wantedOf } from './fuzz-oracle.ts'
+import {
+  expectedBlocks,
+  expectedLogs,
+  expectedTransactions,
+  ORACLE_LIMITS,
+  type Row,
+  type Wanted,
+  wantedOf,
+} from './fuzz-oracle.ts'
 
 /** Small enough that most answers take several pages. */
 const FUZZ_LIMITS: QueryLimits = {
@@ -32,8 +40,8 @@ const scope = { addresses: [], topics: [] }
 const signal = new AbortController().signal
 
 /** What the handler does with a body, without HTTP. */
-export const createCore = ({ store, dialect }: Fuzzed) => {
-  const heights = createHeights({ height: () => null, clock: systemClock })
+export const createCore = ({ store, chain, dialect }: Fuzzed) => {
+  const heights = createHeights({ height: () => chain.at(-1)?.number ?? null, clock: systemClock })
   const { json } = createForms({ store, scope, heights, dialect, limits: FUZZ_LIMITS, clock: systemClock })
   return async (bytes: Buffer): Promise<Reply> => {
     try {
@@ -88,6 +96,7 @@ const walk = async (walking: Walk): Promise<Course> => {
   const { core, wanted, chain, dialect } = walking
   const logs = expectedLogs(chain, wanted)
   const blocks = expectedBlocks(chain, wanted, logs)
+  const transactions = expectedTransactions(chain, wanted)
   const write = dialect === 'spec' ? specPage : hostedPage
   let { reply } = walking
   let { from } = wanted
@@ -104,6 +113,7 @@ const walk = async (walking: Walk): Promise<Course> => {
       end: wanted.end,
       logs: inside,
       blocks: blocks.filter(isInside),
+      transactions: transactions.filter(isInside),
     }
     const expected = write({ ...page, hasLogs: wanted.fields.length > 0 })
     if (text !== expected) throw new Error(`page from ${from}:\n${text}\nwhere was expected\n${expected}`)
@@ -130,6 +140,7 @@ interface Page {
   readonly end: number
   readonly logs: readonly Row[]
   readonly blocks: readonly Row[]
+  readonly transactions: readonly Row[]
   /** Whether any log field is requested. */
   readonly hasLogs: boolean
 }
@@ -146,16 +157,16 @@ const specPage = ({ chain, next, end, logs }: Page): string => {
   return `{"data":[${data.join(',')}],${more}"archive_height":${chain.at(-1)?.number}}`
 }
 
-const hostedPage = ({ chain, from, next, logs, blocks, hasLogs }: Page): string => {
+const hostedPage = ({ chain, from, next, logs, blocks, transactions, hasLogs }: Page): string => {
   const rows = hasLogs ? logs : []
-  const batch = `{"blocks":[${listOf(blocks)}],"transactions":[],"logs":[${listOf(rows)}],"traces":[]}`
+  const batch = `{"blocks":[${listOf(blocks)}],"transactions":[${listOf(transactions)}],"logs":[${listOf(rows)}],"traces":[]}`
   const first = chain.find(({ number }) => number === from)
   const last = chain.find(({ number }) => number === next - 1)
   const guard =
     next > from && first && last
       ? `{"block_number":${last.number},"timestamp":${last.timestamp},"hash":"${last.hash}","first_block_number":${from},"first_parent_hash":"${first.parentHash}"}`
       : 'null'
-  return `{"data":[${rows.length + blocks.length > 0 ? batch : ''}],"archive_height":${chain.at(-1)?.number},"next_block":${next},"total_execution_time":0,"rollback_guard":${guard}}`
+  return `{"data":[${rows.length + blocks.length + transactions.length > 0 ? batch : ''}],"archive_height":${chain.at(-1)?.number},"next_block":${next},"total_execution_time":0,"rollback_guard":${guard}}`
 }
 
 /** In all; more in a night. */
@@ -181,7 +192,8 @@ const fuzzChain = async (dialect: Dialect, seed: number): Promise<readonly Cours
     })
     courses.push(course)
   }
-  const api = await startQueryApi({ store, dialect, limits: FUZZ_LIMITS })
+  const height = () => chain.at(-1)?.number ?? null
+  const api = await startQueryApi({ store, height, dialect, limits: FUZZ_LIMITS })
   const got = await askRaw(api, { body })
   const reply = await core(body)
   await api.close()

@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import { LOG_FIELDS, type LogField } from '../../../query/log-fields.ts'
-import { BLOCK_FIELDS, type BlockField, type Dialect } from '../../../query/service/api/parse-query.ts'
-import type { Block, Filter } from '../../../query/store/store.ts'
+import {
+  BLOCK_FIELDS,
+  type BlockField,
+  type Dialect,
+  TRANSACTION_FIELDS,
+  type TransactionField,
+} from '../../../query/service/api/parse-query.ts'
+import type { Block, Filter, StoredLog } from '../../../query/store/store.ts'
 import { keeps, VALUES } from '../../support/memory-store.ts'
 
 const MOST_VALUES = 12
@@ -33,15 +39,20 @@ const SPEC = z.strictObject({
   field_selection: z.strictObject({ log: z.array(z.enum(LOG_FIELDS)).min(1) }),
 })
 const NOTHING = z.array(z.never()).nullish()
+const NONE = z.null().optional()
+const HOSTED_FILTER = FILTER.extend({ address_filter: NONE, exclude: NONE })
 const HOSTED = z.strictObject({
   from_block: BLOCK,
   to_block: BLOCK.nullish(),
-  logs: z.array(z.union([FILTER, z.strictObject({ include: FILTER, exclude: z.null().optional() })])).max(MOST_FILTERS),
+  logs: z
+    .array(z.union([HOSTED_FILTER, z.strictObject({ include: HOSTED_FILTER, exclude: NONE })]))
+    .max(MOST_FILTERS)
+    .default([]),
   field_selection: z
     .strictObject({
       log: z.array(z.enum(LOG_FIELDS)).optional(),
       block: z.array(z.enum(BLOCK_FIELDS)).optional(),
-      transaction: NOTHING,
+      transaction: z.array(z.enum(TRANSACTION_FIELDS)).optional(),
       trace: NOTHING,
     })
     .nullish(),
@@ -64,6 +75,7 @@ export interface Wanted {
   readonly fields: readonly LogField[]
   readonly blockFields: readonly BlockField[]
   readonly allBlocks: boolean
+  readonly transactionFields: readonly TransactionField[]
 }
 
 /** Parses a body by an independent reading of the rules; undefined if it is invalid. */
@@ -75,20 +87,23 @@ export const wantedOf = (bytes: Buffer, dialect: Dialect, last: number): Wanted 
   const logs = data.logs.map((entry) => ('include' in entry ? entry.include : entry))
   const values = logs.flatMap(({ address = [], topics = [] }) => [...address, ...topics.flat()])
   const to = data.to_block ?? null
-  if (values.length > MOST_VALUES || (to !== null && to < data.from_block)) return undefined
+  const isBackwards = dialect === 'spec' && to !== null && to < data.from_block
+  if (values.length > MOST_VALUES || isBackwards) return undefined
   const selection: {
     readonly log?: readonly string[] | undefined
     readonly block?: readonly string[] | undefined
+    readonly transaction?: readonly string[] | undefined
   } = data.field_selection ?? {}
   const allBlocks = 'include_all_blocks' in data && data.include_all_blocks === true
-  const isJoined = !('join_mode' in data) || data.join_mode !== 'JoinNothing' || allBlocks
+  const isJoined = !('join_mode' in data) || data.join_mode !== 'JoinNothing'
   return {
     from: data.from_block,
     end: Math.min(last, to === null ? last : dialect === 'spec' ? to : to - 1),
     filters: logs.map(({ address = [], topics = [] }) => ({ addresses: address, topics })),
     fields: LOG_FIELDS.filter((field) => selection.log?.includes(field)),
-    blockFields: isJoined ? BLOCK_FIELDS.filter((field) => selection.block?.includes(field)) : [],
+    blockFields: isJoined || allBlocks ? BLOCK_FIELDS.filter((field) => selection.block?.includes(field)) : [],
     allBlocks,
+    transactionFields: isJoined ? TRANSACTION_FIELDS.filter((field) => selection.transaction?.includes(field)) : [],
   }
 }
 
@@ -121,17 +136,36 @@ export interface Row {
 }
 
 /** Every matching log: the naive filter over the whole chain. */
-export const expectedLogs = (chain: readonly Block[], { from, end, filters, fields }: Wanted): readonly Row[] => {
-  const rows: Row[] = []
-  for (const block of chain) {
-    if (block.number < from || block.number > end) continue
-    for (const log of block.logs) {
-      if (!filters.some((filter) => keeps(filter, log))) continue
-      const values = fields.map((field) => [field, VALUES[field](block, log)])
-      rows.push({ block: block.number, json: JSON.stringify(Object.fromEntries(values)) })
-    }
+const matching = (chain: readonly Block[], { from, end, filters }: Wanted) =>
+  chain
+    .filter(({ number }) => number >= from && number <= end)
+    .flatMap((block) =>
+      block.logs.filter((log) => filters.some((filter) => keeps(filter, log))).map((log) => ({ block, log })),
+    )
+
+export const expectedLogs = (chain: readonly Block[], wanted: Wanted): readonly Row[] =>
+  matching(chain, wanted).map(({ block, log }) => {
+    const values = wanted.fields.map((field) => [field, VALUES[field](block, log)])
+    return { block: block.number, json: JSON.stringify(Object.fromEntries(values)) }
+  })
+
+const TRANSACTION_VALUES: Readonly<Record<TransactionField, (block: Block, log: StoredLog) => string | number>> = {
+  block_hash: (block) => block.hash,
+  block_number: (block) => block.number,
+  hash: (_, log) => log.transactionHash,
+  transaction_index: (_, log) => log.transactionIndex,
+}
+
+/** Every transaction of these logs, once. */
+export const expectedTransactions = (chain: readonly Block[], wanted: Wanted): readonly Row[] => {
+  const rows = new Map<string, Row>()
+  if (wanted.transactionFields.length === 0) return []
+  for (const { block, log } of matching(chain, wanted)) {
+    const values = wanted.transactionFields.map((field) => [field, TRANSACTION_VALUES[field](block, log)])
+    const row = { block: block.number, json: JSON.stringify(Object.fromEntries(values)) }
+    rows.set(`${block.number} ${log.transactionIndex}`, row)
   }
-  return rows
+  return [...rows.values()]
 }
 
 /** Every block to return in addition to these logs. */

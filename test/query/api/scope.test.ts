@@ -99,7 +99,7 @@ describe('a store with impossible results', () => {
       }),
       blocks: [],
     })
-    const got = await ask(served, { from_block: 1, to_block: 1, logs: [{}] })
+    const got = await ask(served, { from_block: 1, to_block: 2, logs: [] })
     expect([got.status, codeOf(got)]).toEqual([503, 'unavailable'])
   })
 })
