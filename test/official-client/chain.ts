@@ -68,7 +68,10 @@ export const blockAt = (number: number): Block => {
 }
 
 /** A field that a row does not have is null. */
-const absent = z.string().nullish().transform((value) => value ?? null)
+const absent = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? null)
 
 const LOG = z.strictObject({
   removed: z.boolean(),

@@ -11,16 +11,14 @@ const client = HypersyncClient.new
   : new HypersyncClient(config)
 
 const print = (line) =>
-  process.stdout.write(
-    `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`,
-  )
+  process.stdout.write(`${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`)
 
 const opened = new Map()
 
 /** Prints what a stream brings, up to its end or the number of items. */
-const readAll = async (id, stream, count = Infinity) => {
+const readAll = async (id, stream, count) => {
   opened.set(id, stream)
-  for (let read = 0; read < count; read += 1) {
+  for (let read = 0; read < (count ?? Infinity); read += 1) {
     const item = await stream.recv()
     if (item === null) return
     print({ id, item })
@@ -31,7 +29,7 @@ const readAll = async (id, stream, count = Infinity) => {
 const CALLS = {
   /** The pages of a query, as a user reads them without a stream. */
   async pages(id, query) {
-    for (let from = query.fromBlock; from < query.toBlock; ) {
+    for (let from = query.fromBlock; from < query.toBlock;) {
       const item = await client.get({ ...query, fromBlock: from })
       print({ id, item })
       if (item.nextBlock <= from) throw new Error(`the page ends at its first block ${from}`)

@@ -48,8 +48,7 @@ describeClients.each(ALL)('pages for client %s', (version) => {
     const open = (fromBlock: number) => queryOf({ fromBlock, toBlock: undefined })
     expect(logsOf(await client.all('stream', open(FIRST)))).toEqual(EVERY_LOG)
     expect(logsOf(await client.all('stream', open(LAST)))).toEqual(expectedLogs({ from: LAST }))
-    for (const above of [1, 2, 1000])
-      expect(logsOf(await client.all('stream', open(LAST + above)))).toEqual([])
+    for (const above of [1, 2, 1000]) expect(logsOf(await client.all('stream', open(LAST + above)))).toEqual([])
   })
 
   it('a stream without an end leaves out the block at the head that its first page does not reach', async () => {
