@@ -16,6 +16,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   store: [],
   evm: [],
   nodes: [],
+  'official-client': [],
   page: [],
   package: [],
 }

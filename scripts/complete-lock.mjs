@@ -13,6 +13,7 @@ const FILES = [
   'test/chdb/package-lock.json',
   'test/evm/package-lock.json',
   'test/nodes/package-lock.json',
+  'test/official-client/package-lock.json',
 ]
 const SYSTEMS = 'aix android darwin freebsd linux netbsd openbsd openharmony sunos win32 windows'.split(' ')
 const PROCESSORS = 'amd64 arm arm64 ia32 loong64 mips64el ppc64 riscv64 s390x x64'.split(' ')
@@ -27,13 +28,19 @@ const OTHER_NAMES = {
 
 const packageOf = ([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`
 
+const EXACT = /^\d/
+
 /** The entries that a lock file lacks: path → entry. */
 const missingFrom = (packages) => {
   const missing = {}
   for (const [path, entry] of Object.entries(packages)) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
-      const place = `node_modules/${name}`
-      if (packages[place] || packages[path === '' ? place : `${path}/${place}`]) continue
+      const shared = `node_modules/${name}`
+      const own = path === '' ? shared : `${path}/${shared}`
+      const present = packages[own] ?? packages[shared] ?? missing[shared]
+      if (present && (!EXACT.test(version) || present.version === version)) continue
+      // Two versions of a package: the second one is in the folder of the package that needs it.
+      const place = present ? own : shared
       missing[place] = optionalEntry(name, version, entry.dev)
     }
   }
@@ -57,7 +64,7 @@ const optionalEntry = (name, version, dev) => {
 }
 
 /** Bindings of other platforms that the registry does not have (404): `npm ci` cannot install them. For tests and benchmarks only. */
-const NOT_SERVED = /^(?:@chdb\/lib|@envio-dev\/hypersync-client)-(?:darwin|linux-arm64)/
+const NOT_SERVED = /^(?:@chdb\/lib|@envio-dev\/hypersync-client)-(?:darwin|linux-arm64|linux-x64-musl|win32)/
 
 /** The entries that npm would install without comparing their content with a hash: name → version. */
 const unhashedIn = (packages) =>
