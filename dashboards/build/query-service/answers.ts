@@ -114,7 +114,8 @@ export const answers: Row = {
     graph({
       title: 'Streams of heights',
       about:
-        'Clients that follow the height on `/height/sse`: official clients and indexers. At most 256 in total, and 64 of one client.',
+        'Clients that follow the height on `/height/sse`: official clients and indexers. At most 256 in total, and 64 of one client; beyond that a client gets 503.',
+      alerts: ['ChainQueryServiceErrors'],
       empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,
