@@ -38,7 +38,7 @@ export const renderQueryService = () =>
         at: [770, 70],
         size: [170, 62],
         name: 'clients',
-        lines: ['balances, query, curl'],
+        lines: ['balances, query,', 'official clients'],
       },
       {
         at: [770, 148],

@@ -64,7 +64,7 @@ export const answers: Row = {
       decimals: 2,
       width: 8,
       min: 0,
-      names: ['/query', '/height', 'other'],
+      names: ['/query', '/query/arrow-ipc', '/query/arrow-ipc/capnp', '/height', '/height/sse', '/chain_id', 'other'],
       lines: [
         {
           expr: 'sum by (path) (rate(chain_query_service_response_bytes_total[$__rate_interval]))',
@@ -79,7 +79,7 @@ export const answers: Row = {
       alerts: ['ChainQueryServiceSlow'],
       empty: NO_SERVICE,
       unit: 's',
-      width: 12,
+      width: 8,
       logarithmic: true,
       lines: [
         { expr: quantile(0.5, QUERY), legend: 'median' },
@@ -95,7 +95,7 @@ export const answers: Row = {
       empty: NO_SERVICE,
       unit: 'percentunit',
       decimals: 1,
-      width: 12,
+      width: 8,
       min: 0,
       max: 1,
       limits: limitsBy({
@@ -110,6 +110,17 @@ export const answers: Row = {
           legend: 'in time',
         },
       ],
+    }),
+    graph({
+      title: 'Streams of heights',
+      about:
+        'Clients that follow the height on `/height/sse`: official clients and indexers. At most 256 in total, and 64 of one client.',
+      empty: NO_SERVICE,
+      unit: 'locale',
+      decimals: 0,
+      width: 8,
+      min: 0,
+      lines: [{ expr: 'chain_query_service_height_streams', legend: 'streams' }],
     }),
   ],
 }

@@ -22,7 +22,7 @@ GET /height returns the last block without a gap before it. The store must be
 limited: by contracts or topics, by blocks or bytes, or explicitly not at all
 (--unbounded). A store belongs to one chain and one set of contracts and topics;
 opening it with others fails, and queries for logs that it does not keep are
-rejected.
+rejected. Official clients of the hosted service use it with any --dialect.
 
 Each option is also a key of serveQuery in the configuration file (chain-agent
 config --example) and overrides it. Without --api-keys-file, --listen is

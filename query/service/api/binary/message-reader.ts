@@ -7,7 +7,6 @@ import { HttpError } from '../http-error.ts'
 
 const WORD = 8
 const MAX_SEGMENTS = 512
-const MAX_DEPTH = 16
 
 /** Kinds of pointers. */
 const [STRUCT, LIST, FAR] = [0, 1, 2]
@@ -68,11 +67,13 @@ const unpack = (packed: Buffer, maxBytes: number): Buffer => {
       at += 1
     }
     add(word)
-    if (tag !== 0 && tag !== 0xff) continue
-    const more = (packed[at] ?? 0) * WORD
-    at += 1
-    add(tag === 0 ? Buffer.alloc(more) : packed.subarray(at, at + more))
-    if (tag === 0xff) at += more
+    if (tag === 0 || tag === 0xff) {
+      const more = (packed[at] ?? 0) * WORD
+      at += 1
+      add(tag === 0 ? Buffer.alloc(more) : packed.subarray(at, at + more))
+      if (tag === 0xff) at += more
+    }
+    // Zeros in place of the rest could be another query.
     if (at > packed.length) throw malformed('it is cut off')
   }
   return Buffer.concat(parts)
@@ -114,24 +115,24 @@ class Message {
   }
 
   root(): Struct | null {
-    return this.structAt(this.#segments[0] ?? Buffer.alloc(0), 0, 0)
+    return this.structAt(this.#segmentAt(0), 0)
   }
 
-  structAt(segment: Buffer, pointer: number, depth: number): Struct | null {
-    const target = this.#follow(segment, pointer, depth)
+  structAt(segment: Buffer, pointer: number): Struct | null {
+    const target = this.#follow(segment, pointer)
     if (target === null) return null
     if (target.kind !== STRUCT) throw malformed('a list is in place of a struct')
-    return this.#struct(target, depth)
+    return this.#struct(target)
   }
 
-  listAt(segment: Buffer, pointer: number, depth: number): List | null {
-    const target = this.#follow(segment, pointer, depth)
+  listAt(segment: Buffer, pointer: number): List | null {
+    const target = this.#follow(segment, pointer)
     if (target === null) return null
     if (target.kind !== LIST) throw malformed('a struct is in place of a list')
-    return this.#list(target, depth)
+    return this.#list(target)
   }
 
-  #struct({ segment, at, high }: Pick<Target, 'segment' | 'at' | 'high'>, depth: number): Struct {
+  #struct({ segment, at, high }: Pick<Target, 'segment' | 'at' | 'high'>): Struct {
     const [dataBytes, pointers] = [(high & 0xffff) * WORD, high >>> 16]
     within(segment, at, dataBytes + pointers * WORD)
     const pointerAt = (index: number): number | null => (index < pointers ? at + dataBytes + index * WORD : null)
@@ -145,16 +146,16 @@ class Message {
       },
       struct: (index) => {
         const pointer = pointerAt(index)
-        return pointer === null ? null : this.structAt(segment, pointer, depth + 1)
+        return pointer === null ? null : this.structAt(segment, pointer)
       },
       list: (index) => {
         const pointer = pointerAt(index)
-        return pointer === null ? null : this.listAt(segment, pointer, depth + 1)
+        return pointer === null ? null : this.listAt(segment, pointer)
       },
     }
   }
 
-  #list({ segment, at, high }: Target, depth: number): List {
+  #list({ segment, at, high }: Target): List {
     const [size, count] = [high & 7, high >>> 3]
     const each = <T>(expected: number, width: number, read: (at: number) => T): readonly T[] => {
       if (size !== expected) throw malformed('a list has other elements')
@@ -165,8 +166,8 @@ class Message {
     return {
       length: count,
       uint16s: () => each(TWO_BYTES, 2, (position) => segment.readUInt16LE(position)),
-      lists: () => each(POINTER, WORD, (pointer) => this.listAt(segment, pointer, depth + 1)),
-      texts: () => each(POINTER, WORD, (pointer) => this.#bytesAt(segment, pointer, depth + 1)),
+      lists: () => each(POINTER, WORD, (pointer) => this.listAt(segment, pointer)),
+      texts: () => each(POINTER, WORD, (pointer) => this.#bytesAt(segment, pointer)),
       structs: () => {
         if (size !== COMPOSITE) throw malformed('a list has other elements')
         // The count is that of words, and a word before the elements has theirs.
@@ -176,14 +177,14 @@ class Message {
         if (elements * width > count * WORD) throw malformed('a list is longer than it says')
         this.#count(elements)
         return Array.from({ length: elements }, (_, index) =>
-          this.#struct({ segment, at: at + WORD + index * width, high: shape }, depth),
+          this.#struct({ segment, at: at + WORD + index * width, high: shape }),
         )
       },
     }
   }
 
-  #bytesAt(segment: Buffer, pointer: number, depth: number): string {
-    const target = this.#follow(segment, pointer, depth)
+  #bytesAt(segment: Buffer, pointer: number): string {
+    const target = this.#follow(segment, pointer)
     if (target === null) return '0x'
     const length = target.high >>> 3
     if (target.kind !== LIST || (target.high & 7) !== BYTE) throw malformed('a list has other elements')
@@ -193,14 +194,13 @@ class Message {
   }
 
   /** Null for a null pointer. A far pointer leads to another segment. */
-  #follow(segment: Buffer, pointer: number, depth: number): Target | null {
-    if (depth > MAX_DEPTH) throw malformed('it is nested too deeply')
+  #follow(segment: Buffer, pointer: number): Target | null {
     this.#count(1)
     within(segment, pointer, WORD)
     const [low, high] = [segment.readUInt32LE(pointer), segment.readUInt32LE(pointer + 4)]
     if (low === 0 && high === 0) return null
     if ((low & 3) !== FAR) return direct(segment, pointer + WORD, { low, high })
-    const other = this.#segments[high] ?? Buffer.alloc(0)
+    const other = this.#segmentAt(high)
     const pad = (low >>> 3) * WORD
     if ((low & 4) === 0) {
       within(other, pad, WORD)
@@ -208,12 +208,20 @@ class Message {
     }
     // Two words: where the target begins, and what it is.
     within(other, pad, 2 * WORD)
-    const start = (other.readUInt32LE(pad) >>> 3) * WORD
+    const place = other.readUInt32LE(pad)
+    if ((place & 7) !== FAR) throw malformed('a pointer is invalid')
+    const start = (place >>> 3) * WORD
     const described = { low: other.readUInt32LE(pad + WORD), high: other.readUInt32LE(pad + WORD + 4) }
     return {
-      ...direct(this.#segments[other.readUInt32LE(pad + 4)] ?? Buffer.alloc(0), 0, described),
+      ...direct(this.#segmentAt(other.readUInt32LE(pad + 4)), 0, described),
       at: start,
     }
+  }
+
+  #segmentAt(index: number): Buffer {
+    const segment = this.#segments[index]
+    if (segment === undefined) throw malformed('a pointer leaves the message')
+    return segment
   }
 
   #count(values: number): void {

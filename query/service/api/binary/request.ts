@@ -15,7 +15,9 @@ interface RequestLimits {
 export const readBinaryRequest = (body: Buffer, limits: RequestLimits): BinaryRequest => {
   const request = unpackMessage(body, limits)
   if (request === null) throw new HttpError('bad_value', 'expected a request, got nothing')
-  if (request.uint16(0) !== 0) return 'by id'
+  const member = request.uint16(0)
+  if (member === BY_ID) return 'by id'
+  if (member !== 0) throw new HttpError('bad_value', 'expected a query or its id')
   const range = request.struct(0)
   const query = request.struct(1)
   if (range === null || query === null) throw new HttpError('bad_value', 'expected a range of blocks and a query')
@@ -39,6 +41,9 @@ export const readBinaryRequest = (body: Buffer, limits: RequestLimits): BinaryRe
     ...Object.fromEntries(MAXIMA.map((name, index) => [name, query.struct(5 + index)?.uint64(0) ?? null])),
   }
 }
+
+/** The member of the union. */
+const BY_ID = 1
 
 const JOIN_MODES = ['Default', 'JoinAll', 'JoinNothing']
 const MAXIMA = ['max_num_blocks', 'max_num_transactions', 'max_num_logs', 'max_num_traces']
