@@ -13,16 +13,14 @@ const client = HypersyncClient.new
 const print = (line) =>
   process.stdout.write(`${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`)
 
-const opened = new Map()
-
-/** Prints what a stream brings, up to its end or the number of items. */
+/** Prints what a stream brings, up to its end or the number of items, after which it closes it. */
 const readAll = async (id, stream, count) => {
-  opened.set(id, stream)
   for (let read = 0; read < (count ?? Infinity); read += 1) {
     const item = await stream.recv()
     if (item === null) return
     print({ id, item })
   }
+  await stream.close()
 }
 
 /** What the calls of this driver do that are no methods of the client. */
@@ -39,7 +37,6 @@ const CALLS = {
   stream: async (id, query, stream = {}) => readAll(id, await client.stream(query, stream)),
   streamEvents: async (id, query, stream = {}) => readAll(id, await client.streamEvents(query, stream)),
   streamHeight: async (id, count) => readAll(id, await client.streamHeight(), count),
-  close: async (_, id) => opened.get(id).close(),
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

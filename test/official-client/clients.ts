@@ -56,11 +56,7 @@ export interface Client {
   /** Calls a method that brings several items, up to its end. */
   readonly all: (method: string, ...args: readonly unknown[]) => Promise<readonly unknown[]>
   /** The same, whose items are used as they arrive. */
-  readonly begin: (
-    onItem: (item: unknown) => void,
-    method: string,
-    ...args: readonly unknown[]
-  ) => { readonly id: number; readonly ended: Promise<unknown> }
+  readonly begin: (onItem: (item: unknown) => void, method: string, ...args: readonly unknown[]) => Promise<unknown>
   /** Ends the process. */
   readonly kill: () => Promise<void>
 }
@@ -72,7 +68,14 @@ export const startClient = (
   config: Readonly<Record<string, unknown>> = {},
 ): Client => {
   const { wrapper, native } = CLIENTS[version]
-  const settings = JSON.stringify({ apiToken: 'any', maxNumRetries: 0, url, ...config })
+  const settings = JSON.stringify({
+    apiToken: 'any',
+    maxNumRetries: 0,
+    retryBaseMs: 0,
+    retryBackoffMs: 0,
+    url,
+    ...config,
+  })
   const child = spawn(process.execPath, [join(HERE, 'client.mjs'), folderOf(wrapper), settings], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...process.env, ...(native !== null && { NAPI_RS_NATIVE_LIBRARY_PATH: folderOf(native) }) },
@@ -104,14 +107,14 @@ export const startClient = (
     // The end of the process ends a call that the test does not wait for.
     result.catch(() => undefined)
     child.stdin.write(`${JSON.stringify({ id, method, args })}\n`)
-    return { id, ended: result }
+    return result
   }
   return {
     begin,
-    call: (method, ...args) => begin(() => undefined, method, ...args).ended,
+    call: (method, ...args) => begin(() => undefined, method, ...args),
     all: async (method, ...args) => {
       const items: unknown[] = []
-      await begin((item) => items.push(item), method, ...args).ended
+      await begin((item) => items.push(item), method, ...args)
       return items
     },
     kill,

@@ -1,0 +1,154 @@
+import { expect, it } from 'vitest'
+import { Secret } from '../../src/core/redaction/secret.ts'
+import { contract } from '../support/store-cases.ts'
+import { expectedLogs, FIRST, logsOf, pageOf, queryOf } from './chain.ts'
+import { ALL, describeClients, RECENT, startClient } from './clients.ts'
+import { type ApiOptions, startApi } from './service.ts'
+
+const TO = FIRST + 60
+
+describeClients.each(RECENT)('binary requests of client %s', (version) => {
+  it.for([false, true])('are answered like JSON (by the ID of a query first: %s)', async (enableQueryCaching) => {
+    const api = await startApi({ limits: { pageLogs: 60 } })
+    const client = startClient(version, api, { serializationFormat: 'CapnProto', enableQueryCaching })
+    const pages = await client.all('pages', queryOf())
+    expect(logsOf(pages)).toEqual(expectedLogs())
+    expect(new Set(api.answered.map(({ path, code }) => `${path} ${code}`))).toEqual(
+      new Set(['/query/arrow-ipc/capnp 200']),
+    )
+    expect(api.answered).toHaveLength(enableQueryCaching ? 2 * pages.length : pages.length)
+  })
+
+  it('have any number of addresses and topics', async () => {
+    const api = await startApi()
+    const client = startClient(version, api, { serializationFormat: 'CapnProto' })
+    const addresses = [contract(2), ...Array.from({ length: 5000 }, (_, index) => contract(1000 + index)), contract(4)]
+    const topics = [[], [`0x${'0'.repeat(63)}1`, `0x${'0'.repeat(63)}2`]]
+    const page = await client.call(
+      'get',
+      queryOf({ logs: [{ address: addresses, topics }, { address: [contract(5)] }] }),
+    )
+    const filters = [
+      { addresses, topics },
+      { addresses: [contract(5)], topics: [] },
+    ]
+    expect(logsOf([page])).toEqual(expectedLogs({ filters }))
+  })
+
+  it('name each field of a log, a block and a transaction that is served, and the others are refused', async () => {
+    const client = startClient(version, await startApi(), { serializationFormat: 'CapnProto' })
+    const rowsOf = async (kind: 'block' | 'transaction' | 'log', field: string) => {
+      const { data } = pageOf(await client.call('get', queryOf({ toBlock: TO, fieldSelection: { [kind]: [field] } })))
+      return { block: data.blocks, transaction: data.transactions, log: [] }[kind]
+    }
+    for (const [kind, fields] of Object.entries(SERVED))
+      for (const [field, key] of Object.entries(fields)) {
+        const rows = await rowsOf(kind === 'block' ? 'block' : 'transaction', field)
+        expect(rows.length).toBeGreaterThan(10)
+        for (const row of rows) expect(row, `${kind} ${field}`).toEqual({ [key]: expect.anything() })
+      }
+    await expect(rowsOf('block', 'Miner')).rejects.toThrow('not_served')
+    await expect(rowsOf('transaction', 'From')).rejects.toThrow('not_served')
+  })
+})
+
+const SERVED = {
+  block: { Number: 'number', Hash: 'hash', ParentHash: 'parentHash', Timestamp: 'timestamp' },
+  transaction: {
+    BlockHash: 'blockHash',
+    BlockNumber: 'blockNumber',
+    Hash: 'hash',
+    TransactionIndex: 'transactionIndex',
+  },
+}
+
+/** What the user reads: the sentence of the service, complete, in the message of the client. */
+const refusalOf = async (call: Promise<unknown>) => {
+  const text = await call.then(
+    () => 'no error',
+    (error: unknown) => String(error),
+  )
+  const body = /\{"error":.*\}/.exec(text)?.[0]
+  if (body === undefined) throw new Error(text)
+  expect(body.length).toBeLessThan(400)
+  return JSON.parse(body)
+}
+
+describeClients.each(ALL)('queries of client %s', (version) => {
+  const open = async (options: ApiOptions = {}) => startClient(version, await startApi(options))
+
+  it('that select something in another way', async () => {
+    const client = await open()
+    const get = async (changes: Readonly<Record<string, unknown>>) =>
+      pageOf(await client.call('get', queryOf({ toBlock: TO, ...changes })))
+    const all = expectedLogs({ to: TO })
+    const joined = { log: ['Address'], block: ['Number'], transaction: ['Hash'] }
+    const { data } = await get({ fieldSelection: { ...joined, log: queryOf().fieldSelection.log }, joinMode: 2 })
+    expect(data).toEqual({ blocks: [], transactions: [], logs: all })
+    const few = await get({ maxNumLogs: 100 })
+    const end = all[99]?.blockNumber ?? 0
+    expect(few.nextBlock).toBe(end + 1)
+    expect(few.data.logs).toEqual(expectedLogs({ to: end + 1 }))
+    const short = await get({ maxNumBlocks: 7 })
+    expect(short.nextBlock).toBe(FIRST + 7)
+    const blocks = await get({ logs: undefined, includeAllBlocks: true, fieldSelection: { block: ['Number'] } })
+    expect(blocks.data.blocks).toEqual(Array.from({ length: 60 }, (_, index) => ({ number: FIRST + index })))
+  })
+
+  it('that are refused, with a sentence about it', async () => {
+    const client = await open({ scope: { addresses: [contract(1), contract(2)], topics: [] } })
+    const refused = (changes: Readonly<Record<string, unknown>>) =>
+      refusalOf(client.call('get', queryOf({ toBlock: TO, logs: [{ address: [contract(1)] }], ...changes })))
+    expect(await refused({ logs: [{}] })).toMatchObject({
+      error: {
+        code: 'not_indexed',
+        message: `this service keeps only logs of ${contract(1)} or ${contract(2)}; name them in the filter`,
+      },
+    })
+    expect(await refused({ fieldSelection: { log: ['Data'], transaction: ['From'] } })).toMatchObject({
+      error: { code: 'not_served', path: 'field_selection.transaction[0]' },
+    })
+    expect(await refused({ fieldSelection: { log: ['Data'], block: ['Miner'] } })).toMatchObject({
+      error: { code: 'not_served', path: 'field_selection.block[0]' },
+    })
+    expect(await refused({ joinMode: 1 })).toMatchObject({ error: { code: 'not_served', path: 'join_mode' } })
+    expect(await refused({ fieldSelection: { trace: ['From'] } })).toMatchObject({ error: { code: 'not_served' } })
+    // Older clients have no `exclude` and send the query without it.
+    if (version !== '0.6.7')
+      expect(await refused({ logs: [{ include: {}, exclude: { address: [contract(1)] } }] })).toMatchObject({
+        error: { code: 'not_served', path: 'logs[0].exclude' },
+      })
+  })
+
+  it('before the first block that is kept', async () => {
+    const { store, ...api } = await startApi()
+    await store.prune(FIRST + 20)
+    const client = startClient(version, api)
+    expect(await refusalOf(client.call('get', queryOf()))).toEqual({
+      error: {
+        code: 'pruned',
+        message: `blocks before ${FIRST + 20} are not in the store`,
+        path: 'from_block',
+        first_block: FIRST + 20,
+      },
+    })
+    expect(logsOf([await client.call('get', queryOf({ fromBlock: FIRST + 20 }))])).toEqual(
+      expectedLogs({ from: FIRST + 20 }),
+    )
+  })
+
+  it('with any token if there is no key, and else with the key only', async () => {
+    const key = 'c2b7a1f06d5e4938'
+    const free = await startApi()
+    const closed = await startApi({ keys: [new Secret(key)] })
+    const query = queryOf({ toBlock: TO })
+    const get = (api: { readonly url: string }, apiToken: string) =>
+      startClient(version, api, { apiToken }).call('get', query)
+    for (const page of [await get(free, 'a b ü'), await get(closed, key)])
+      expect(logsOf([page])).toEqual(expectedLogs({ to: TO }))
+    expect(await refusalOf(get(closed, 'another'))).toMatchObject({
+      error: { code: 'unauthorized', message: 'invalid API key' },
+    })
+    expect(closed.answered.map(({ code }) => code)).toEqual([200, 401])
+  })
+})
