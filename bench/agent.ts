@@ -37,7 +37,7 @@ interface AgentSetup extends Pick<Comparison, 'name' | 'title'> {
 const createComparison = ({ name, title, setting, startUnits }: AgentSetup): Comparison => ({
   name,
   title,
-  fairness: `${setting}; default intervals, real systemd and journald. The agent, with the options of Node.js of its unit in \`deploy/\`, and node_exporter (its default collectors)
+  fairness: `${setting}; default intervals, real systemd and journald. The agent, with the environment of its unit in \`deploy/\`, and node_exporter (its default collectors)
 run at the same time as units of one systemd, and both are scraped every ${SCRAPE_EVERY_SECONDS} s for ${SECONDS} s. CPU time is systemd's figure of the unit, including
 children that have ended. Memory is the sum of \`smaps_rollup\` of the main process, and of all processes of the unit; anonymous memory does not
 contain the pages of programs and libraries, which processes share. Then both are scraped ${SCRAPES} times in turns, compressed if the exporter
@@ -159,7 +159,10 @@ const startAll = async (
   })
   const [agentUnit, peerUnit, port] = ['chain-agent.service', 'node-exporter.service', await freePort()]
   // Without the scripts that record the calls of tools.
-  await node.writeUnit(`${agentUnit}.d/path.conf`, `[Service]\nEnvironment=PATH=/usr/bin:/bin ${await nodeOptions()}\n`)
+  await node.writeUnit(
+    `${agentUnit}.d/path.conf`,
+    `[Service]\nEnvironment=PATH=/usr/bin:/bin\n${await environment()}\n`,
+  )
   await node.writeUnit(peerUnit, `[Service]\nExecStart=${program} --web.listen-address=127.0.0.1:${port}\n`)
   await startUnits(node, simulator, defer)
   await node.systemctl('start', peerUnit)
@@ -178,12 +181,12 @@ const startAll = async (
   return [node, exporters]
 }
 
-/** The options of Node.js in the unit that is installed. */
-const nodeOptions = async (): Promise<string> => {
+/** The environment in the unit that is installed. */
+const environment = async (): Promise<string> => {
   const unit = await readFile(join(ROOT, 'deploy/chain-agent.service'), 'utf8')
-  const [, options] = /^Environment=(NODE_OPTIONS=\S+)$/m.exec(unit) ?? []
-  if (options === undefined) throw new Error('deploy/chain-agent.service has no Environment=NODE_OPTIONS=')
-  return options
+  const lines = unit.match(/^Environment=.*$/gm)
+  if (lines === null) throw new Error('deploy/chain-agent.service has no Environment=')
+  return lines.join('\n')
 }
 
 /** A node with real systemd and journald, which needs root. */
