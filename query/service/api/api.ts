@@ -82,7 +82,9 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   const streams = createSlots(limits.streams)
   const heights = createHeights({ height, clock })
   const readBody = createBodyReader(limits.bodyBytes)
-  const ending = new AbortController()
+  /** Ends what would not end by itself. */
+  const endings = new Set<() => void>()
+  let isEnded = false
 
   const makeReply = async (act: Act, exchange: Exchange): Promise<Reply | null> => {
     try {
@@ -116,11 +118,12 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   /** Does work that would not end by itself until the service ends. */
   const untilEnd = async (signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
     const linked = linkAbort(signal)
-    ending.signal.addEventListener('abort', linked.abort)
+    endings.add(linked.abort)
+    if (isEnded) linked.abort()
     try {
       await work(linked.signal)
     } finally {
-      ending.signal.removeEventListener('abort', linked.abort)
+      endings.delete(linked.abort)
       linked.abort()
     }
   }
@@ -215,7 +218,8 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
     },
     streams: streams.taken,
     end: () => {
-      ending.abort()
+      isEnded = true
+      for (const abort of endings) abort()
     },
   }
 }
