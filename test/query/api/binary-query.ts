@@ -28,6 +28,9 @@ export const request = ({
   maxima = [null, null, null, null],
 }: Query = {}): Part => struct([0n], [range, struct([flags], [logs, ...others, fields, ...maxima])])
 
+/** A topic that is packed as a run of words. */
+export const NO_ZEROS = `0x${'ab'.repeat(32)}`
+
 /** With every field that is served. */
 export const FULL: Query = {
   // JoinNothing, and every block.
@@ -36,7 +39,7 @@ export const FULL: Query = {
     included(
       filter(
         list(bytes(contract(1)), bytes(contract(2))),
-        list(list(bytes(word(7)), bytes(word(2 ** 40))), list(), null, list(bytes(word(9)))),
+        list(list(bytes(word(7)), bytes(word(2 ** 40))), list(), null, list(bytes(NO_ZEROS))),
       ),
     ),
     included(filter(null, list(list(bytes(word(8)))))),

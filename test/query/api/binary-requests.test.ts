@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { readBinaryRequest } from '../../../query/service/api/binary/request.ts'
 import { contract, word } from '../../support/store-cases.ts'
 import { bytes, layOut, list, messageOf, type Part, struct, structs } from './binary-message.ts'
-import { askPacked, filter, FULL, included, request } from './binary-query.ts'
+import { askPacked, filter, FULL, included, NO_ZEROS, request } from './binary-query.ts'
 import { it } from './fixtures.ts'
 
 const LIMITS = { bytes: 2 ** 20, values: 80_000 }
@@ -35,7 +35,7 @@ const FULL_READ = {
       include: {
         address: [contract(1), contract(2)],
         address_filter: null,
-        topics: [[word(7), word(2 ** 40)], [], [], [word(9)]],
+        topics: [[word(7), word(2 ** 40)], [], [], [NO_ZEROS]],
       },
       exclude: null,
     },

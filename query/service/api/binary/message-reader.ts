@@ -7,12 +7,18 @@ import { HttpError } from '../http-error.ts'
 
 const WORD = 8
 const MAX_SEGMENTS = 512
+/** The tag of a word without zeros. */
+const ALL = 0xff
+/** Two bytes are at most 256 words of zeros. */
+const MOST_PER_BYTE = 128 * WORD
 
 /** Kinds of pointers. */
 const [STRUCT, LIST, FAR] = [0, 1, 2]
 /** Sizes of the elements of a list. */
 const [TWO_BYTES, POINTER, COMPOSITE] = [3, 6, 7]
 const BYTE = 2
+/** A struct of a list takes as long to read as about as many values, also one without a size. */
+const VALUES_PER_STRUCT = 10
 
 export interface Struct {
   uint16(index: number): number
@@ -50,33 +56,28 @@ export const unpackMessage = (packed: Buffer, { bytes, values }: MessageLimits):
 }
 
 const unpack = (packed: Buffer, maxBytes: number): Buffer => {
-  const parts: Buffer[] = []
+  const words = Buffer.alloc(Math.min(maxBytes, packed.length * MOST_PER_BYTE))
   let size = 0
-  const add = (part: Buffer): void => {
-    size += part.length
-    if (size > maxBytes) throw new HttpError('too_large', `the message is larger than ${maxBytes} bytes`)
-    parts.push(part)
-  }
   for (let at = 0; at < packed.length;) {
+    const start = size
     const tag = packed[at] ?? 0
     at += 1
-    const word = Buffer.alloc(WORD)
     for (let bit = 0; bit < WORD; bit += 1) {
       if ((tag & (1 << bit)) === 0) continue
-      word[bit] = packed[at] ?? 0
+      words[start + bit] = packed[at] ?? 0
       at += 1
     }
-    add(word)
-    if (tag === 0 || tag === 0xff) {
-      const more = (packed[at] ?? 0) * WORD
-      at += 1
-      add(tag === 0 ? Buffer.alloc(more) : packed.subarray(at, at + more))
-      if (tag === 0xff) at += more
-    }
+    const isRun = tag === 0 || tag === ALL
+    const more = isRun ? (packed[at] ?? 0) * WORD : 0
+    const from = isRun ? at + 1 : at
+    at = tag === ALL ? from + more : from
+    size += WORD + more
+    if (size > maxBytes) throw new HttpError('too_large', `the message is larger than ${maxBytes} bytes`)
     // Zeros in place of the rest could be another query.
     if (at > packed.length) throw malformed('it is cut off')
+    packed.copy(words, size - more, from, at)
   }
-  return Buffer.concat(parts)
+  return words.subarray(0, size)
 }
 
 const segmentsOf = (words: Buffer): readonly Buffer[] => {
@@ -175,7 +176,7 @@ class Message {
         const [elements, shape] = [segment.readUInt32LE(at) >>> 2, segment.readUInt32LE(at + 4)]
         const width = ((shape & 0xffff) + (shape >>> 16)) * WORD
         if (elements * width > count * WORD) throw malformed('a list is longer than it says')
-        this.#count(elements)
+        this.#count(elements * VALUES_PER_STRUCT)
         return Array.from({ length: elements }, (_, index) =>
           this.#struct({ segment, at: at + WORD + index * width, high: shape }),
         )
