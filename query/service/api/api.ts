@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import express, { type Request, type Response } from 'express'
@@ -83,6 +84,8 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   const heights = createHeights({ height, clock })
   const readBody = createBodyReader(limits.bodyBytes)
   const ending = new AbortController()
+  // Each stream and each held request adds a listener; Node.js warns about a leak at more than ten.
+  setMaxListeners(0, ending.signal)
 
   const makeReply = async (act: Act, exchange: Exchange): Promise<Reply | null> => {
     try {
