@@ -22,7 +22,7 @@ describeClients.each(RECENT)('the rate limit for client %s', (version) => {
       answers += 1
       codes.push(code)
     }
-    const limits = { pageLogs: 600 }
+    const limits = { pageLogs: 800 }
     return { ...(await startApi({ requestsPerMinute, clock, observer: { requestFinished }, limits })), codes }
   }
 

@@ -14,7 +14,7 @@ describeClients.each(RECENT)('random queries of client %s', (version) => {
     let found = 0
     for (let query = 0; query < QUERIES; query += 1) {
       const from = FIRST + dice(600)
-      const to = from + dice(200)
+      const to = from + dice(80)
       const filters = Array.from({ length: 1 + dice(3) }, () => randomFilter(dice))
       const logs = filters.map(({ addresses, topics }) => ({ address: addresses, topics }))
       const pages = await client.all('pages', queryOf({ fromBlock: from, toBlock: Math.min(to, FIRST + 600), logs }))
@@ -22,6 +22,6 @@ describeClients.each(RECENT)('random queries of client %s', (version) => {
       expect(logsOf(pages), JSON.stringify({ from, to, logs })).toEqual(expected)
       found += expected.length
     }
-    expect(found).toBeGreaterThan(QUERIES * 50)
+    expect(found).toBeGreaterThan(QUERIES * 20)
   })
 })

@@ -26,13 +26,13 @@ describeClients.each(RECENT)('binary requests of client %s', (version) => {
     const topics = [[], [`0x${'0'.repeat(63)}1`, `0x${'0'.repeat(63)}2`]]
     const page = await client.call(
       'get',
-      queryOf({ logs: [{ address: addresses, topics }, { address: [contract(5)] }] }),
+      queryOf({ toBlock: TO, logs: [{ address: addresses, topics }, { address: [contract(5)] }] }),
     )
     const filters = [
       { addresses, topics },
       { addresses: [contract(5)], topics: [] },
     ]
-    expect(logsOf([page])).toEqual(expectedLogs({ filters }))
+    expect(logsOf([page])).toEqual(expectedLogs({ to: TO, filters }))
   })
 
   it('name each field of a log, a block and a transaction that is served, and the others are refused', async () => {

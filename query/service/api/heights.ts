@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../../src/core/clock.ts'
 import { second } from '../../../src/core/units.ts'
 
-/** How often the height is read while somebody waits for a block: a quarter of the time between two blocks. */
+/** How often the height is read while a request waits for a block: a quarter of the time between two blocks. */
 const POLL_MS = 100
 /** Clients reconnect after 15 s without an event. */
 const PING_MS = 5 * second
