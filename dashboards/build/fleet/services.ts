@@ -100,8 +100,8 @@ export const services: Row = {
         {
           title: 'In time',
           expr: `
-            increase(${DURATIONS}_bucket{path="/query", le="${IN_TIME}"}[15m])
-            / on (job, instance) (increase(${DURATIONS}_count{path="/query"}[15m]) > 0)`,
+            sum by (job, instance, le) (increase(${DURATIONS}_bucket{path=~"/query.*", le="${IN_TIME}"}[15m]))
+            / on (job, instance) (${byNode(`increase(${DURATIONS}_count{path=~"/query.*"}[15m])`)} > 0)`,
           unit: 'percentunit',
           decimals: 1,
           limits: limitsBy({ alert: 'ChainQueryServiceSlow', metric: `${DURATIONS}_bucket` }),

@@ -5,7 +5,7 @@ import { quantile } from '../promql.ts'
 import { askedOf } from '../rules.ts'
 import { inWords } from '../units.ts'
 
-const QUERY = 'chain_query_service_request_duration_seconds{path="/query"}'
+const QUERY = 'chain_query_service_request_duration_seconds{path=~"/query.*"}'
 const [IN_TIME = ''] = askedOf('ChainQueryServiceSlow', 'le').map(({ value }) => value)
 const NO_SERVICE = 'no query service'
 
@@ -105,8 +105,8 @@ export const answers: Row = {
       lines: [
         {
           expr: `
-            increase(chain_query_service_request_duration_seconds_bucket{path="/query", le="${IN_TIME}"}[15m])
-            / on (job, instance) (increase(chain_query_service_request_duration_seconds_count{path="/query"}[15m]) > 0)`,
+            sum by (job, instance, le) (increase(chain_query_service_request_duration_seconds_bucket{path=~"/query.*", le="${IN_TIME}"}[15m]))
+            / on (job, instance) (sum by (job, instance) (increase(chain_query_service_request_duration_seconds_count{path=~"/query.*"}[15m])) > 0)`,
           legend: 'in time',
         },
       ],

@@ -137,7 +137,8 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   // The cost of a request is that of its body, too: a body is not read without room in the queue, nor parsed before its turn.
   const query =
     ({ parse, answer, isJson, holds }: QueryForm): AdmittedAct =>
-    async ({ request, response, sender: { disconnected, withinBufferLimit } }, client) => {
+    async ({ request, response, sender }, client) => {
+      const { disconnected, withinBufferLimit } = sender
       queue.expectRoom(client)
       const sent = await receive(request, response, { client, signal: disconnected, isJson })
       const inSlot = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
@@ -156,7 +157,8 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
         })
       const reply = await inSlot(work)
       if (reply !== null || parsed === undefined || isReply(parsed)) return reply
-      await hold(parsed, client, disconnected)
+      const waiting = parsed
+      await sender.hold(() => hold(waiting, client, disconnected))
       mayHold = false
       return inSlot(work)
     }

@@ -16,7 +16,7 @@ export interface RequestObserver {
   requestFinished(answer: {
     readonly path: Path
     readonly code: number
-    /** Null for a stream, which ends when the client disconnects. */
+    /** Without the wait for a block; null for a stream, which ends when the client disconnects. */
     readonly seconds: number | null
     /** Size of the body as sent. */
     readonly bytes: number
@@ -53,6 +53,7 @@ export const createSenders = ({ clock, limits, observer }: SenderOptions) => {
     let buffered = 0
     let isSent = false
     let isStream = false
+    let heldMs = 0
     const setBuffered = (bytes: number): void => {
       if (disconnected.signal.aborted) return
       unsent += bytes - buffered
@@ -68,7 +69,7 @@ export const createSenders = ({ clock, limits, observer }: SenderOptions) => {
       observer.requestFinished({
         path,
         code: isSent || isStream ? response.statusCode : CLIENT_GONE,
-        seconds: isStream ? null : (clock.elapsed() - startedAt) / second,
+        seconds: isStream ? null : (clock.elapsed() - startedAt - heldMs) / second,
         ...(isSent ? sent : { bytes: 0, logs: 0 }),
       })
     })
@@ -96,6 +97,12 @@ export const createSenders = ({ clock, limits, observer }: SenderOptions) => {
       withinBufferLimit,
       // Only the compressed body stays in memory while it is sent.
       send: async (reply: Reply): Promise<void> => write(await compressed(request, reply)),
+      /** Does a wait that is no part of the duration of the request. */
+      hold: async (wait: () => Promise<void>): Promise<void> => {
+        const from = clock.elapsed()
+        await wait()
+        heldMs += clock.elapsed() - from
+      },
       /** Begins a response that ends with the connection. */
       stream: (headers: Reply['headers']): void => {
         response.writeHead(200, headers).flushHeaders()

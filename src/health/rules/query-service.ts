@@ -186,9 +186,11 @@ and on (instance, job, cluster)
             'Find expensive queries in the log of the query service.',
             'Check the load of the host and of the store.',
           ],
-          expr: (limit) => `rate(chain_query_service_request_duration_seconds_bucket{path="/query",le="2.5"}[15m])
+          expr: (
+            limit,
+          ) => `sum by (instance, job, cluster) (rate(chain_query_service_request_duration_seconds_bucket{path=~"/query.*",le="2.5"}[15m]))
   / on (instance, job, cluster)
-rate(chain_query_service_request_duration_seconds_count{path="/query"}[15m]) < ${limit}`,
+sum by (instance, job, cluster) (rate(chain_query_service_request_duration_seconds_count{path=~"/query.*"}[15m])) < ${limit}`,
           summary: 'The query service is slow.',
           description: (limit) =>
             `Of the queries to {{ $labels.instance }} only {{ $value | humanizePercentage }} were answered within 2.5 s for 15 minutes, less than ${percent(limit)}. Pages end after 5 s, and clients need more of them.`,

@@ -83,6 +83,8 @@ describe('a binary request above the head', () => {
     }
     await clock.advance(100)
     expect((await answer).bytes).toEqual(emptyPage(31, 30))
+    // A wait for the chain is no sign of a slow service.
+    expect(api.answered).toMatchObject([{ path: '/query/arrow-ipc', code: 200, seconds: 0 }])
   })
 
   it.for<[string, object]>([
