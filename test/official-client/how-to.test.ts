@@ -38,7 +38,7 @@ describeClients('the guide of the official client', () => {
     await symlink(CLIENT, join(directory, 'node_modules/@envio-dev/hypersync-client'))
     await writeFile(join(directory, 'logs.mjs'), program.replace(URL_OF_PAGE, `http://127.0.0.1:${api.port}`))
     const printed = await must(process.execPath, ['logs.mjs'], { cwd: directory })
-    const rows: readonly unknown[] = printed.split('\n').map((line) => JSON.parse(line))
+    const rows: readonly unknown[] = printed.split('\n').map((line): unknown => JSON.parse(line))
     const topics = [word(2), null, null, null]
     expect(rows).toEqual([
       { blockNumber: 1_000_000, logIndex: 0, data: word(0), topics },

@@ -13,10 +13,10 @@ import { startApi } from './service.ts'
 const RETRIES = { maxNumRetries: 12 }
 
 describeClients.each(RECENT)('the rate limit for client %s', (version) => {
-  // Each answer takes 19.5 s of the minute for which the limit is. The first page of a minute is at 0 s.
+  // On the clock of the service, time passes with its answers only: each takes 19.5 s. A minute begins with its first page.
   const startLimited = async (requestsPerMinute: number) => {
     let answers = 0
-    const clock = { ...systemClock, elapsed: () => systemClock.elapsed() + 19_500 * answers }
+    const clock = { ...systemClock, elapsed: () => 19_500 * answers }
     const codes: number[] = []
     const requestFinished = ({ code }: { readonly code: number }): void => {
       answers += 1
@@ -64,7 +64,10 @@ describeClients.each(ALL)('a restart of the service for client %s', (version) =>
     let restarts = 0
     const server = createServer(apiServerOptions, (request, response) => {
       requests += 1
-      if (requests !== 20) return api.handle(request, response)
+      if (requests !== 20) {
+        api.handle(request, response)
+        return
+      }
       // All connections break, that of this request included, and the port is closed for a moment.
       restarts += 1
       api.end()

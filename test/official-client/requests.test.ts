@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { Secret } from '../../src/core/redaction/secret.ts'
 import { contract } from '../support/store-cases.ts'
 import { expectedLogs, FIRST, logsOf, pageOf, queryOf } from './chain.ts'
@@ -45,7 +46,7 @@ describeClients.each(RECENT)('binary requests of client %s', (version) => {
       for (const [field, key] of Object.entries(fields)) {
         const rows = await rowsOf(kind === 'block' ? 'block' : 'transaction', field)
         expect(rows.length).toBeGreaterThan(10)
-        for (const row of rows) expect(row, `${kind} ${field}`).toEqual({ [key]: expect.anything() })
+        for (const row of rows) expect(Object.keys(z.looseObject({}).parse(row)), `${kind} ${field}`).toEqual([key])
       }
     await expect(rowsOf('block', 'Miner')).rejects.toThrow('not_served')
     await expect(rowsOf('transaction', 'From')).rejects.toThrow('not_served')
@@ -71,7 +72,8 @@ const refusalOf = async (call: Promise<unknown>) => {
   const body = /\{"error":.*\}/.exec(text)?.[0]
   if (body === undefined) throw new Error(text)
   expect(body.length).toBeLessThan(400)
-  return JSON.parse(body)
+  const parsed: unknown = JSON.parse(body)
+  return parsed
 }
 
 describeClients.each(ALL)('queries of client %s', (version) => {
