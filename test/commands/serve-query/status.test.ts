@@ -4,10 +4,12 @@ import {
   createBackfillEstimate,
   createErrorLog,
   createProgressLog,
+  createRefusalLog,
   recentNodeHeight,
   samplesOf,
   waitingFor,
 } from '../../../query/commands/serve-query/status.ts'
+import { HttpError } from '../../../query/service/api/http-error.ts'
 import { SourceError } from '../../../src/core/errors.ts'
 import type { IngestState } from '../../../query/service/ingest/writer.ts'
 import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
@@ -119,6 +121,25 @@ it('an error that repeats with each request is logged once, and again after a pa
   expect(await fail('it is away', 61)).toEqual([])
   expect(await fail('it is away', 1)).toEqual(['Could not read logs: it is away'])
   expect(await fail('it is full', 1)).toEqual(['Could not read logs: it is full'])
+})
+
+it('a refusal is logged once for each client and reason in ten minutes', async () => {
+  const clock = manualClock()
+  const { log, lines } = logLines()
+  const refused = createRefusalLog(log, clock)
+  const traces = new HttpError('not_served', 'traces are not available', { path: 'traces[0]' })
+  for (let attempt = 0; attempt < 13; attempt += 1) refused('10.0.0.7', traces)
+  refused('10.0.0.8', traces)
+  refused('10.0.0.7', new HttpError('unauthorized', 'invalid API key'))
+  const first = 'Refused a request from 10.0.0.7: traces are not available (traces[0])'
+  expect(lines.splice(0)).toEqual([
+    first,
+    'Refused a request from 10.0.0.8: traces are not available (traces[0])',
+    'Refused a request from 10.0.0.7: invalid API key',
+  ])
+  await clock.advance(10 * 60_000)
+  refused('10.0.0.7', traces)
+  expect(lines).toEqual([first])
 })
 
 it('a shutdown that hangs ends with an error', async () => {
