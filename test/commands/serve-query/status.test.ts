@@ -131,11 +131,11 @@ it('a refusal is logged once for each client and reason in ten minutes', async (
   for (let attempt = 0; attempt < 13; attempt += 1) refused('10.0.0.7', traces)
   refused('10.0.0.8', traces)
   refused('10.0.0.7', new HttpError('unauthorized', 'invalid API key'))
-  const first = 'Refused a request from 10.0.0.7: traces are not available (traces[0])'
+  const first = 'info Refused a request from 10.0.0.7: traces are not available (traces[0])'
   expect(lines.splice(0)).toEqual([
     first,
-    'Refused a request from 10.0.0.8: traces are not available (traces[0])',
-    'Refused a request from 10.0.0.7: invalid API key',
+    'info Refused a request from 10.0.0.8: traces are not available (traces[0])',
+    'info Refused a request from 10.0.0.7: invalid API key',
   ])
   await clock.advance(10 * 60_000)
   refused('10.0.0.7', traces)
