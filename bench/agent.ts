@@ -1,5 +1,4 @@
 import { createWriteStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../src/core/clock.ts'
@@ -12,7 +11,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { must } from '../test/support/programs.ts'
 import { probeSandbox } from '../test/support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../test/support/sandboxed-node.ts'
-import { type Comparison, median, reasonOf, ROOT, type Setup, Unavailable } from './comparison.ts'
+import { agentEnvironment, type Comparison, median, reasonOf, type Setup, Unavailable } from './comparison.ts'
 
 const SECONDS = 30
 const SCRAPE_EVERY_SECONDS = 5
@@ -159,10 +158,9 @@ const startAll = async (
   })
   const [agentUnit, peerUnit, port] = ['chain-agent.service', 'node-exporter.service', await freePort()]
   // Without the scripts that record the calls of tools.
-  await node.writeUnit(
-    `${agentUnit}.d/path.conf`,
-    `[Service]\nEnvironment=PATH=/usr/bin:/bin\n${await environment()}\n`,
-  )
+  const environment = Object.entries({ PATH: '/usr/bin:/bin', ...(await agentEnvironment()) })
+  const lines = environment.map(([variable, value]) => `Environment=${variable}=${value}\n`)
+  await node.writeUnit(`${agentUnit}.d/path.conf`, `[Service]\n${lines.join('')}`)
   await node.writeUnit(peerUnit, `[Service]\nExecStart=${program} --web.listen-address=127.0.0.1:${port}\n`)
   await startUnits(node, simulator, defer)
   await node.systemctl('start', peerUnit)
@@ -179,14 +177,6 @@ const startAll = async (
     )
   }
   return [node, exporters]
-}
-
-/** The environment in the unit that is installed. */
-const environment = async (): Promise<string> => {
-  const unit = await readFile(join(ROOT, 'deploy/chain-agent.service'), 'utf8')
-  const lines = unit.match(/^Environment=.*$/gm)
-  if (lines === null) throw new Error('deploy/chain-agent.service has no Environment=')
-  return lines.join('\n')
 }
 
 /** A node with real systemd and journald, which needs root. */

@@ -122,3 +122,11 @@ export const median = (numbers: readonly number[]): number => {
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]]
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
 }
+
+/** The environment in the unit of the agent that is installed. */
+export const agentEnvironment = async (): Promise<Readonly<Record<string, string>>> => {
+  const unit = await readFile(join(ROOT, 'deploy/chain-agent.service'), 'utf8')
+  const variables = [...unit.matchAll(/^Environment=([^=]+)=(.*)$/gm)]
+  if (variables.length === 0) throw new Error('deploy/chain-agent.service has no Environment=')
+  return Object.fromEntries(variables.map(([, name = '', value = '']) => [name, value]))
+}

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { type NodeInfo, nodeInfoSchema, renderConfig } from '../../simulator/commands/demo/demo-texts.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { freePort } from '../../test/support/free-port.ts'
-import { MAIN, type Setup } from '../comparison.ts'
+import { agentEnvironment, MAIN, type Setup } from '../comparison.ts'
 import type { Load } from './load.ts'
 
 /** A process that is measured. */
@@ -187,7 +187,7 @@ export const startSimulated = async (
   }
   await configure(false)
   const timeouts = COLLECTORS.flatMap((name) => ['--set', `${name}.timeout=${TIMEOUT_S * speed}s`])
-  const environment = { PATH: node.binDirectory, HOME: folder }
+  const environment = { ...(await agentEnvironment()), PATH: node.binDirectory, HOME: folder }
   const agent = await launch('agent', [MAIN, 'run', '--config', agentFile, ...timeouts], environment)
   const service = await launch('query-service', [...SERVICE_OPTIONS, MAIN, 'serve-query', '--config', serviceFile])
   const every = SCRAPE_MS / speed
