@@ -88,9 +88,9 @@ const hostedSchema = (rules: QueryRules) =>
     to_block: wholeNumber.nullish(),
     logs: filtersOf(HOSTED_FILTER, rules).default([]),
     field_selection: object({
-      block: servedNames(BLOCK_FIELDS, 'of a block only').default([]),
+      block: servedNames(BLOCK_FIELDS, 'a block').default([]),
       log: names(LOG_FIELDS).default([]),
-      transaction: servedNames(TRANSACTION_FIELDS, 'of a transaction only').default([]),
+      transaction: servedNames(TRANSACTION_FIELDS, 'a transaction').default([]),
       trace: nothing('traces are not available'),
     }).nullish(),
     include_all_blocks: z.boolean('true or false').nullish(),
@@ -218,7 +218,7 @@ const servedNames = <Name extends string>(list: readonly Name[], what: string) =
   listOf(
     z.string(`one of ${list.join(', ')}`).superRefine((name, context) => {
       if (list.some((served) => served === name)) return
-      const why = `this service keeps logs and has ${list.join(', ')} ${what}; read ${shorten(name)} from a node`
+      const why = `the field ${shorten(name)} of ${what} is not kept; this service has ${list.join(', ')}: read others from a node`
       refuse(context, new HttpError('not_served', why))
     }),
   ).transform((selected) => list.filter((name) => selected.includes(name)))
