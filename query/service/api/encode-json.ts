@@ -77,12 +77,12 @@ export const encodeSpec = ({ query, logs: page, height }: ReadPage): Buffer => {
 export const encodeHosted = (page: HostedPage): Buffer => {
   const blocks = page.blocks.map((block) => encodeBlock(block, page.query.blockFields))
   const { logs, transactions } = page.logs === null ? NO_ROWS : rowsOf(page, page.logs)
-  const isEmpty = logs.length === 0 && transactions.length === 0 && blocks.length === 0
-  const batch = `{"blocks":[${blocks.join()}],"transactions":[${transactions.join()}],"logs":[${logs.join()}],"traces":[]}`
+  const isEmpty = logs === '' && transactions === '' && blocks.length === 0
+  const batch = `{"blocks":[${blocks.join()}],"transactions":[${transactions}],"logs":[${logs}],"traces":[]}`
   return Buffer.from(`{"data":[${isEmpty ? '' : batch}],${envelopeText(page)}}`, 'latin1')
 }
 
-const NO_ROWS = { logs: [], transactions: [] }
+const NO_ROWS = { logs: '', transactions: '' }
 
 const rowsOf = ({ query, transactions }: HostedPage, logs: LogPage) => {
   const { fields, transactionFields } = query
@@ -91,9 +91,16 @@ const rowsOf = ({ query, transactions }: HostedPage, logs: LogPage) => {
     transactionFields.map((field) => [field, LOG_FIELD_OF[field]]),
   )
   return {
-    logs: fields.length === 0 ? [] : Array.from(logs.blocks.keys(), createEncodeLog(logs, fields)),
-    transactions: transactions.map(encodeTransaction),
+    logs: fields.length === 0 ? '' : joined(logs.blocks.keys(), createEncodeLog(logs, fields)),
+    transactions: joined(transactions, encodeTransaction),
   }
+}
+
+/** Not `join`, which takes a quarter more time for a page of logs. */
+const joined = (rows: Iterable<number>, encode: (row: number) => string): string => {
+  let text = ''
+  for (const row of rows) text += text === '' ? encode(row) : `,${encode(row)}`
+  return text
 }
 
 const envelopeText = ({ next, height, milliseconds, guard }: HostedPage): string => {
