@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'query/client': `${BASE} query/log-fields.ts src/sources type node:http zod`,
   'query/tokens': `${BASE} query/client/errors.ts type query @noble/hashes`,
   'query/store': `${BASE} query/log-fields.ts node @clickhouse/client @duckdb/node-api p-limit`,
-  'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/sources node @noble/hashes express zod`,
+  'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/exporter/connections.ts src/sources node @noble/hashes apache-arrow express zod`,
   'query/commands': `${BASE} query src/collectors/shared/request.ts type src/config src/exporter src/parsers src/sources src/terminal node commander zod`,
   simulator: `${BASE} node @noble/hashes`,
   'simulator/commands': `${BASE} simulator src/agent src/commands/maintenance src/config src/exporter src/parsers src/sources src/terminal node node:child_process commander pino yaml zod`,
