@@ -35,8 +35,8 @@ export const renderQueryService = () =>
       },
       { at: [580, 76], size: [82, 98], name: 'API', lines: ['/query', '/height', 'port 8181'] },
       {
-        at: [770, 70],
-        size: [170, 62],
+        at: [770, 60],
+        size: [170, 80],
         name: 'clients',
         lines: ['balances, query,', 'official clients'],
       },
