@@ -93,6 +93,10 @@ describeClients.each(ALL)('queries of client %s', (version) => {
     expect(few.data.logs).toEqual(expectedLogs({ to: end + 1 }))
     const short = await get({ maxNumBlocks: 7 })
     expect(short.nextBlock).toBe(FIRST + 7)
+    // Older clients have no `include` either.
+    const included = await get({ logs: [{ include: { address: [contract(1)] } }] })
+    const ofContract = { addresses: [contract(1)], topics: [] }
+    expect(included.data.logs).toEqual(version === '0.6.7' ? all : expectedLogs({ to: TO, filters: [ofContract] }))
     const blocks = await get({ logs: undefined, includeAllBlocks: true, fieldSelection: { block: ['Number'] } })
     expect(blocks.data.blocks).toEqual(Array.from({ length: 60 }, (_, index) => ({ number: FIRST + index })))
   })
