@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect } from 'vitest'
 import { encodeBinary } from '../../../query/service/api/binary/response.ts'
@@ -115,7 +114,9 @@ describe('a binary request above the head', () => {
 const openStream = async (api: QueryApi) => {
   const message = await new Promise<IncomingMessage>((resolve) => get(`${api.url}/height/sse`, resolve))
   message.setEncoding('utf8')
-  return { message, next: async (): Promise<unknown> => (await once(message, 'data'))[0] }
+  const chunks = message[Symbol.asyncIterator]()
+  // Undefined at the end.
+  return { message, next: async (): Promise<unknown> => (await chunks.next()).value }
 }
 
 describe('the stream of heights', () => {
@@ -134,7 +135,7 @@ describe('the stream of heights', () => {
     await clock.advance(5000)
     expect(await next()).toBe('event: ping\ndata:\n\n')
     api.end()
-    await once(message, 'end')
+    expect(await next()).toBeUndefined()
     expect(api.streams()).toBe(0)
   })
 

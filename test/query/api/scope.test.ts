@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { StoreError } from '../../../query/store/errors.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import { ask, codeOf, errorOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
+import { ask, askRaw, codeOf, errorOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
 
 const TOKEN = `0x${'da'.repeat(20)}`
 const OTHER = `0x${'0e'.repeat(20)}`
@@ -90,6 +90,22 @@ describe('a store with impossible results', () => {
     expect(codeOf(await ask(served, body))).toBe('internal')
     expect(served.complaints).toHaveLength(1)
   })
+
+  it.for(['log', 'transaction'])(
+    'leaves a column out: a binary page does not have 0 in its place, %s',
+    async (kind, { serve }) => {
+      const store = memoryStore()
+      await store.append(CHAIN)
+      const read: typeof store.read = async (selection, signal) => {
+        const page = await store.read(selection, signal)
+        return { ...page, columns: new Map([...page.columns].filter(([field]) => field !== 'block_number')) }
+      }
+      const served = await serve({ store: storeWith({ read }, store), blocks: [], height: () => 60 })
+      const body = { from_block: 10, to_block: 14, logs: [{}], field_selection: { [kind]: ['block_number'] } }
+      const got = await askRaw(served, { path: '/query/arrow-ipc', body: JSON.stringify(body) })
+      expect([got.status, codeOf(got)]).toEqual([500, 'internal'])
+    },
+  )
 
   it('an error that is not a StoreError causes an error as well', async ({ serve }) => {
     const served = await serve({

@@ -34,8 +34,9 @@ export const encodeTables = ({ query, logs, blocks, transactions }: HostedPage):
     transactions: encodeTable(
       transactions.length,
       query.transactionFields.map((field) => {
-        const column = columns.get(LOG_FIELD_OF[field]) ?? []
-        return { name: field, column: transactions.map((row) => column[row] ?? null) }
+        const column = columns.get(LOG_FIELD_OF[field])
+        if (column?.length !== logs?.count) throw tooFewValues(field)
+        return { name: field, column: transactions.map((row) => column?.[row] ?? null) }
       }),
     ),
     logs: encodeTable(
@@ -72,12 +73,14 @@ const encodeTable = (length: number, columns: readonly NamedColumn[]): Buffer =>
   const schema = new Schema(fields)
   if (length === 0 || columns.length === 0) return Buffer.from(tableToIPC(new Table(schema), 'file'))
   const children = columns.map(({ name, column }) => {
-    if (column.length !== length) throw new Error(`the page has too few values of ${name}`)
+    if (column.length !== length) throw tooFewValues(name)
     return dataOf(name, column)
   })
   const rows = makeData({ type: new Struct(fields), length, children })
   return Buffer.from(tableToIPC(new Table(schema, [new RecordBatch(schema, rows)]), 'file'))
 }
+
+const tooFewValues = (name: string): Error => new Error(`the page has too few values of ${name}`)
 
 const typeOf = (name: string): DataType => {
   if (NUMBERS.has(name)) return new Uint64()
@@ -87,7 +90,10 @@ const typeOf = (name: string): DataType => {
 const dataOf = (name: string, column: Column): Data => {
   const { length } = column
   if (NUMBERS.has(name)) {
-    const data = BigUint64Array.from(column, (value) => BigInt(value ?? 0))
+    const data = BigUint64Array.from(column, (value) => {
+      if (typeof value !== 'number') throw tooFewValues(name)
+      return BigInt(value)
+    })
     return makeData({ type: new Uint64(), length, data })
   }
   // Final logs are not removed.
