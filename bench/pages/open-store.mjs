@@ -3,5 +3,7 @@ import { openDuckDbStore } from '../../.cache/modules/query/store/duckdb/store.j
 
 const scope = { addresses: [], topics: [] }
 
-export const openStore = async (folder) =>
-  openDuckDbStore(`${folder}/duckdb`, { identity: { chainId: 1, scope }, clock: systemClock })
+export const openStore = async (folder) => {
+  const store = await openDuckDbStore(`${folder}/duckdb`, { identity: { chainId: 1, scope }, clock: systemClock })
+  return store
+}
