@@ -154,6 +154,7 @@ describe('the Debian packages', () => {
     const saved = '/var/lib/chain-agent/at-stop.json'
     const copy = `ExecStopPost=/bin/cp /var/lib/chain-agent/ledger.json ${saved}`
     await node.writeUnit('chain-agent.service.d/copy.conf', `[Service]\n${copy}\n`)
+    onTestFinished(async () => void (await shell('rm -r /etc/systemd/system/chain-agent.service.d; systemctl daemon-reload')))
     await shell('echo "log: { level: info } # by the operator" >> /etc/chain-agent/config.yaml')
     await ledgerIsUp()
     const before = await starts()
@@ -177,7 +178,6 @@ describe('the Debian packages', () => {
     expect(value('chain_agent_journal_gaps_total', { service: 'ledger-tail' })).toBe(0)
     expect(value('chain_agent_build_info', { version: '99.0.0' })).toBe(1)
     expect(await starts()).toBe(before + 1)
-    await shell('rm -r /etc/systemd/system/chain-agent.service.d; systemctl daemon-reload')
     expect(await shell('tail -1 /etc/chain-agent/config.yaml')).toContain('by the operator')
     expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
   })

@@ -55,7 +55,11 @@ export const add = (a: LedgerTotals, b: LedgerTotals, sign: 1 | -1 = 1): LedgerT
 
 /** The files that control how far the stream goes. */
 export const createLedgerControl = async (directory: string) => {
-  const write = async (name: string, value: number): Promise<void> => writeFile(join(directory, name), `${value}`)
+  /** In one step: a reader never sees an empty file, which would be block 0. */
+  const write = async (name: string, value: number | string): Promise<void> => {
+    await writeFile(join(directory, `${name}.new`), `${value}`)
+    await rename(join(directory, `${name}.new`), join(directory, name))
+  }
   const last = async (): Promise<number> => Number(await readFile(join(directory, 'last'), 'utf8'))
   await write('genesis', Date.now())
   await write('last', 0)
@@ -66,8 +70,7 @@ export const createLedgerControl = async (directory: string) => {
     goTo: async (block: number): Promise<void> => write('target', block),
     /** Makes the program print that number of invalid lines between two blocks. */
     goMad: async (how: 'floods' | 'garbage', lines: number): Promise<void> => {
-      await writeFile(join(directory, 'madness.new'), `${how} ${lines}`)
-      await rename(join(directory, 'madness.new'), join(directory, 'madness'))
+      await write('madness', `${how} ${lines}`)
     },
     /** Waits until the stream has printed a block. */
     reached: async (block: number): Promise<void> => {
