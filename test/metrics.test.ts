@@ -69,14 +69,14 @@ test('histograms have at most 12 buckets, rising', () => {
 })
 
 test('a sample is a number, or it is refused', () => {
-  expect(sample('chain_blocks_behind', -3n)).toEqual({
-    name: 'chain_blocks_behind',
+  expect(sample('chain_block_difference', -3n)).toEqual({
+    name: 'chain_block_difference',
     value: -3,
     labels: {},
   })
-  expect(() => sample('chain_blocks_behind', Number.NaN)).toThrow(RangeError)
-  expect(sampleIfKnown('chain_blocks_behind', null)).toEqual([])
-  expect(sampleIfKnown('chain_blocks_behind', 0)).toHaveLength(1)
+  expect(() => sample('chain_block_difference', Number.NaN)).toThrow(RangeError)
+  expect(sampleIfKnown('chain_block_difference', null)).toEqual([])
+  expect(sampleIfKnown('chain_block_difference', 0)).toHaveLength(1)
 })
 
 test('types: the catalogue decides the labels and their values', () => {

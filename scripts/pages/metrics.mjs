@@ -5,7 +5,7 @@ import { chapters } from '../../.cache/modules/src/metrics.js'
 /** Where to start: a question, and the metrics that answer it. */
 const QUESTIONS = [
   ['Does the node answer, and at which height is it?', '`chain_rpc_up`, `chain_rpc_block_number`'],
-  ['Is it behind the other nodes?', '`chain_blocks_behind`'],
+  ['Is it behind the other nodes?', '`chain_block_difference`'],
   ['How old is its newest block?', '`chain_rpc_block_timestamp_seconds`, `chain_ledger_block_timestamp_seconds`'],
   ['Do all expected services run?', '`chain_service_expected`, `chain_service_active`'],
   ['What crashed, and how?', '`chain_service_exits_total`, `chain_service_last_exit_status`'],

@@ -32,7 +32,7 @@ chain_rpc_up 1
 chain_rpc_block_number{tag="latest"} 158620052
 chain_rpc_block_timestamp_seconds{tag="latest"} ${AT - 34}
 chain_rpc_last_advance_timestamp_seconds ${AT - 34}
-chain_blocks_behind 86
+chain_block_difference 86
 chain_reference_up{reference="other-rpc"} 1
 chain_reference_up{reference="query-service"} 1
 chain_service_active{service="bft"} 0

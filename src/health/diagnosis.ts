@@ -75,7 +75,7 @@ interface Parts {
 const sentenceOf = ({ word, deciding, maintenance, snapshot: { known, health } }: Parts): string => {
   const worst = deciding.find((finding) => weightOf(finding) !== 'info')
   if (word === 'OK') {
-    return known.value('chain_blocks_behind') === undefined
+    return known.value('chain_block_difference') === undefined
       ? 'the node has new blocks; how far the network is, is unknown'
       : 'the node keeps up with the chain'
   }

@@ -80,7 +80,7 @@ const sync: Check = (input) => {
   const age = blockAge(input)
   if (age === undefined) return unknown('no source reports a block')
   if (age > FRESH_S) return no(`the newest block is ${shortDuration(age * second)} old`)
-  const behind = known.value('chain_blocks_behind')
+  const behind = known.value('chain_block_difference')
   if (behind !== undefined && behind > BEHIND_BLOCKS) return no(`the node is ${count(behind, 'block')} behind`)
   return isAdvancing(input) ? ok('the newest block is fresh') : unknown('whether blocks arrive is not known')
 }

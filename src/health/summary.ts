@@ -54,7 +54,7 @@ const chain = ({ known, at }: HealthInput): string | null => {
   const reason = noBlockReason(known)
   if (reason !== undefined) return reason
   if (!block) return null
-  const difference = known.value('chain_blocks_behind')
+  const difference = known.value('chain_block_difference')
   return [
     `block ${figure(block.height)}`,
     `${shortDuration(at - block.time * second)} old`,

@@ -117,7 +117,7 @@ describe('the blocksync window', () => {
   })
   test('without references the difference in the status report is used, too', async () => {
     const { run, value } = await start()
-    await run(60, (second) => [...node(second), sample('chain_blocks_behind', 90)])
+    await run(60, (second) => [...node(second), sample('chain_block_difference', 90)])
     expect(value(WINDOW)).toBe(510)
   })
   test('a single reference that is wrong or of another chain is not the head', async () => {

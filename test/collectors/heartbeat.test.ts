@@ -95,7 +95,7 @@ const healthy = (): readonly Sample[] => [
   sample('chain_rpc_up', 1),
   sample('chain_rpc_block_number', 4711, { tag: 'latest' }),
   sample('chain_rpc_block_timestamp_seconds', Date.now() / 1000 - 1, { tag: 'latest' }),
-  sample('chain_blocks_behind', 2),
+  sample('chain_block_difference', 2),
 ]
 
 test('sends height and health, and exports the time of the last success', async () => {
@@ -117,7 +117,7 @@ test('sends height and health, and exports the time of the last success', async 
     health: 'healthy',
     causes: [],
     height: 4711,
-    blocksBehind: 2,
+    blockDifference: 2,
     maintenance: null,
   })
 

@@ -160,7 +160,7 @@ describe('reference', () => {
       'reference_up{q}': 1,
       'reference_block_number{q}': 101,
       reference_agreeing: 2,
-      blocks_behind: 3,
+      block_difference: 3,
     })
   })
 
@@ -189,7 +189,7 @@ describe('reference', () => {
     const gone = { eth_blockNumber: refused, eth_chainId: refused }
     const { shown } = await watch(healthy(), { a: healthy(), b: gone, c: '{"height":null}' })
     expect(shown()).toMatchObject({ 'reference_up{b}': 0, 'reference_up{c}': 0 })
-    expect(shown()).not.toHaveProperty('blocks_behind')
+    expect(shown()).not.toHaveProperty('block_difference')
   })
 
   describe('the block at a height that all have finalized', () => {

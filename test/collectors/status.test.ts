@@ -67,7 +67,7 @@ test('heights of sections with the same key are separate', async () => {
     value('status_block_number'),
     value('status_external_block_number'),
     value('status_rpc_block_number'),
-    value('status_blocks_behind'),
+    value('status_block_difference'),
   ]).toEqual([905, 912, 900, 7])
   expect(value('status_service_running', 'bft')).toBe(1)
   expect(value('status_service_running', 'execution')).toBe(0)
@@ -76,9 +76,9 @@ test('heights of sections with the same key are separate', async () => {
 })
 
 test('its external height is used only if no reference is configured', async () => {
-  expect((await watch(report(HEALTHY))).value('blocks_behind')).toBeUndefined()
-  expect((await watch(report(HEALTHY), true)).value('blocks_behind')).toBe(7)
-  expect((await watch(report('  mode: live'), true)).value('blocks_behind')).toBeUndefined()
+  expect((await watch(report(HEALTHY))).value('block_difference')).toBeUndefined()
+  expect((await watch(report(HEALTHY), true)).value('block_difference')).toBe(7)
+  expect((await watch(report('  mode: live'), true)).value('block_difference')).toBeUndefined()
 })
 
 test('it reports the own key; a statesync without a target has no metrics', async () => {

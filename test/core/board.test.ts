@@ -11,7 +11,7 @@ const thing: Collector<number> = {
   help: 'a thing',
   timing: { interval: 10_000, timeout: 5000 }, // stale after 25 s
   run: () => Promise.resolve(),
-  samples: (value) => [sample('chain_blocks_behind', value)],
+  samples: (value) => [sample('chain_block_difference', value)],
   states: (value) => ({ level: value > 5 ? 'high' : 'low' }),
 }
 
@@ -49,7 +49,7 @@ describe('what is known', () => {
     report({ ok: true, value: 3, at: 1000, took: 250 })
     const of = { enabled: 1, up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
     await clock.advance(25_000)
-    expect(values(board)).toEqual({ ...of, chain_blocks_behind: 3 })
+    expect(values(board)).toEqual({ ...of, chain_block_difference: 3 })
     await clock.advance(1)
     expect(values(board)).toEqual({ ...of, up: 0 })
   })
@@ -59,9 +59,9 @@ describe('what is known', () => {
     report({ ok: true, value: 3, at: 0, took: 1 })
     await clock.advance(10_000)
     report({ ok: false, error: new ParseError('a', 'b', 'c'), at: 10_000, took: 1 })
-    expect(values(board)).toMatchObject({ up: 0, chain_blocks_behind: 3 })
+    expect(values(board)).toMatchObject({ up: 0, chain_block_difference: 3 })
     await clock.advance(15_001)
-    expect(values(board)).not.toHaveProperty('chain_blocks_behind')
+    expect(values(board)).not.toHaveProperty('chain_block_difference')
   })
 
   test('a clock that is set back makes nothing fresh', () => {
@@ -72,7 +72,7 @@ describe('what is known', () => {
     now -= 3_600_000
     elapsed += 25_001
     expect(values(board)).toMatchObject({ up: 0 })
-    expect(values(board)).not.toHaveProperty('chain_blocks_behind')
+    expect(values(board)).not.toHaveProperty('chain_block_difference')
   })
 
   test('failures by kind, from 0', () => {
@@ -101,7 +101,7 @@ describe('what is known', () => {
       ['bad', 0],
       ['thing', 1],
     ])
-    expect(all).toContainEqual(sample('chain_blocks_behind', 3))
+    expect(all).toContainEqual(sample('chain_block_difference', 3))
   })
 
   test('disabled is different from failing', () => {

@@ -12,7 +12,7 @@ export const ANSWER_FAULTS: readonly Fault[] = [
     name: 'a panel of no number',
     rule: 'empty',
     says: 'it shows nothing: 1 series, and no number in them',
-    plant: ask(`chain_blocks_behind{${SCOPE}} * 0 / 0`),
+    plant: ask(`chain_block_difference{${SCOPE}} * 0 / 0`),
   },
   {
     name: 'a query that Prometheus refuses',

@@ -91,7 +91,7 @@ describe('the history', () => {
     const value = (metric: string, labels: Readonly<Record<string, string>>, moment = NOW) =>
       at(find(metric, labels), moment)
     const healthy = { instance: HEALTHY }
-    expect(value('chain_blocks_behind', healthy)).toBe(0)
+    expect(value('chain_block_difference', healthy)).toBe(0)
     expect(value('chain_service_active', { ...healthy, service: 'bft' })).toBe(1)
     // During the upgrade.
     expect(value('chain_service_active', { ...healthy, service: 'bft' }, NOW - 3 * HOUR)).toBe(0)
@@ -99,8 +99,8 @@ describe('the history', () => {
     expect(value('chain_node_running_info', { ...healthy, source: 'native', version: '0.16.1' })).toBe(1)
     expect(value('chain_agent_maintenance', { ...healthy, reason: 'upgrade' })).toBe(0)
     // A stall of 108 seconds, of which the last sample sees 90, at 2.5 blocks a second; then it catches up.
-    expect(value('chain_blocks_behind', healthy, NOW - 1.575 * HOUR)).toBeGreaterThan(200)
-    expect(value('chain_blocks_behind', healthy, NOW - 1.5 * HOUR)).toBe(0)
+    expect(value('chain_block_difference', healthy, NOW - 1.575 * HOUR)).toBeGreaterThan(200)
+    expect(value('chain_block_difference', healthy, NOW - 1.5 * HOUR)).toBe(0)
     expect(value('chain_duty_slots', { instance: 'validator-2', result: 'timeout' })).toBeGreaterThan(500)
     expect(value('chain_storage_used_ratio', { instance: 'fullnode-1' })).toBe(0.87)
     expect(value('chain_native_statesync_active', { instance: 'fullnode-2' })).toBe(1)
@@ -108,7 +108,7 @@ describe('the history', () => {
     expect(value('up', { instance: 'fullnode-3' })).toBe(0)
     expect(value('chain_rpc_up', { instance: 'fullnode-3' })).toBeUndefined()
     // 61 samples of 30 seconds each, at 2.5 blocks a second.
-    expect(value('chain_blocks_behind', { instance: 'fullnode-4' })).toBe(4575)
+    expect(value('chain_block_difference', { instance: 'fullnode-4' })).toBe(4575)
     expect(value('chain_service_state', { instance: 'fullnode-4', service: 'bft', state: 'failed' })).toBe(1)
   })
 })

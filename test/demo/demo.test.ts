@@ -17,7 +17,7 @@ describe('the demo of a lagging node', () => {
   it('shows the difference that the scenario names', async () => {
     // Blocks may pass between the request to the node and the requests to the references.
     await demo.see(
-      ({ value }) => value('chain_blocks_behind'),
+      ({ value }) => value('chain_block_difference'),
       (seen) => seen === 120,
     )
   })
@@ -33,7 +33,7 @@ describe('the demo of a lagging node', () => {
     expect(value('chain_rpc_block_timestamp_seconds', { tag: 'latest' })).toBe(undefined)
     expect(value('chain_agent_collector_up', { collector: 'rpc' })).toBe(1)
     await demo.see(
-      (seen) => seen.value('chain_blocks_behind'),
+      (seen) => seen.value('chain_block_difference'),
       (difference) => difference === undefined,
     )
   })

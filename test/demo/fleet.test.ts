@@ -57,7 +57,7 @@ describe('a fleet of six', () => {
 
   it('runs complete agents, each with the values of its own node', async () => {
     const difference = async (name: string): Promise<number | undefined> =>
-      (await look(name)).value('chain_blocks_behind')
+      (await look(name)).value('chain_block_difference')
     await eventually(
       async () => difference('node-003'),
       (blocks = 0) => Math.abs(blocks - 40) <= 2,

@@ -53,7 +53,7 @@ describe('a real JSON-RPC node', () => {
   it('is not behind itself as its own reference', async () => {
     // Blocks may pass between the two requests.
     await agent.see(
-      ({ value }) => value('chain_blocks_behind'),
+      ({ value }) => value('chain_block_difference'),
       (difference) => difference === 0,
     )
   })

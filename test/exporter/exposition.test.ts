@@ -41,9 +41,9 @@ test('shows readings of this moment, and what was recorded since the beginning',
 
 test('two readings of one series are reported, never summed', async () => {
   const { render, complaints } = exposition()
-  const twice: readonly Sample[] = [sample('chain_blocks_behind', 3), sample('chain_blocks_behind', 4)]
-  expect(await ours(render(twice))).toEqual(['chain_blocks_behind 3'])
-  expect(complaints).toEqual(['two readings have the series chain_blocks_behind; the first is exported'])
+  const twice: readonly Sample[] = [sample('chain_block_difference', 3), sample('chain_block_difference', 4)]
+  expect(await ours(render(twice))).toEqual(['chain_block_difference 3'])
+  expect(complaints).toEqual(['two readings have the series chain_block_difference; the first is exported'])
 })
 
 test('a counter of another process is exported by value, also when it decreases', async () => {

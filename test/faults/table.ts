@@ -15,7 +15,7 @@ export interface Row {
 }
 
 const HEIGHT = 'chain_rpc_block_number{tag=latest}'
-export const DIFFERENCE = 'chain_blocks_behind'
+export const DIFFERENCE = 'chain_block_difference'
 const STARTS = 'chain_service_starts_total{service=bft}'
 export const BLOCKS = 'chain_ledger_blocks_total{event=proposed}'
 

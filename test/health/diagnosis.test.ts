@@ -19,7 +19,7 @@ const HEALTHY: readonly Series[] = [
   ['chain_rpc_up', 1],
   ['chain_rpc_block_number', 1000, { tag: 'latest' }],
   blockAge(1),
-  ['chain_blocks_behind', 0],
+  ['chain_block_difference', 0],
   ['chain_blocks_per_second', 2],
 ]
 
@@ -74,7 +74,7 @@ test.each<readonly [string, readonly Series[], readonly string[]]>([
   ['at the limit', [blockAge(10)], []],
   ['above it', [blockAge(11)], ['warning ChainBlockStalled']],
   // 41 blocks at 2 a second are 20.5 s.
-  ['behind', [['chain_blocks_behind', 41]], ['critical ChainBehind']],
+  ['behind', [['chain_block_difference', 41]], ['critical ChainBehind']],
   // ChainServiceDown, which explains the rest.
   ['consensus is down', [...down('bft'), blockAge(500), ['chain_rpc_up', 0]], ['critical ChainServiceDown']],
   [
@@ -230,7 +230,9 @@ test.each([
   ['unknown', []],
 ])('one fault is one cause, and the recovery is its first step: %s', (path, reference) => {
   // 100 blocks at 2 a second are 50 s: 700 of the 800 that peers serve are left, 5 min 50 s.
-  const { sentence, causes, recovery } = diagnose(changed([blockAge(50), ['chain_blocks_behind', 100], ...reference]))
+  const { sentence, causes, recovery } = diagnose(
+    changed([blockAge(50), ['chain_block_difference', 100], ...reference]),
+  )
   expect(sentence).toBe('the newest block of the node is too old.')
   expect(causes.map(({ name, consequences }) => [name, consequences.map((one) => one.name)])).toEqual([
     ['ChainBlockStalled', ['ChainBehind']],
@@ -244,7 +246,7 @@ test.each<readonly [string, number, string | undefined]>([
   ['references answer', 0, 'the node keeps up with the chain.'],
   ['none does', 1, 'the node has new blocks; how far the network is, is unknown.'],
 ])('OK says what it is made of: %s', (_, without, sentence) => {
-  const series = HEALTHY.filter(([name]) => without === 0 || name !== 'chain_blocks_behind')
+  const series = HEALTHY.filter(([name]) => without === 0 || name !== 'chain_block_difference')
   expect(diagnose(read(series))).toMatchObject({ word: 'OK', sentence })
 })
 

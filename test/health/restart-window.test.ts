@@ -121,7 +121,7 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
   { name: 'an old block', age: 11, reason: 'not now: the newest block is 11 s old' },
   {
     name: 'behind the references',
-    more: [sample('chain_blocks_behind', 16)],
+    more: [sample('chain_block_difference', 16)],
     reason: 'not now: the node is 16 blocks behind',
   },
   {
@@ -212,7 +212,7 @@ test.each<Node & { readonly name: string }>([
     name: 'a fork for which the new version must be started',
     findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'version' } }],
   },
-  { name: '15 blocks behind', more: [sample('chain_blocks_behind', 15)] },
+  { name: '15 blocks behind', more: [sample('chain_block_difference', 15)] },
 ])('safe: $name', ({ name: _name, ...node }) => {
   expect(ask(node)).toMatchObject({ isSafe: true, summary: 'safe now, for 5 min; unknown: own rounds' })
 })

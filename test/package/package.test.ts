@@ -154,7 +154,9 @@ describe('the Debian packages', () => {
     const saved = '/var/lib/chain-agent/at-stop.json'
     const copy = `ExecStopPost=/bin/cp /var/lib/chain-agent/ledger.json ${saved}`
     await node.writeUnit('chain-agent.service.d/copy.conf', `[Service]\n${copy}\n`)
-    onTestFinished(async () => void (await shell('rm -r /etc/systemd/system/chain-agent.service.d; systemctl daemon-reload')))
+    onTestFinished(
+      async () => void (await shell('rm -r /etc/systemd/system/chain-agent.service.d; systemctl daemon-reload')),
+    )
     await shell('echo "log: { level: info } # by the operator" >> /etc/chain-agent/config.yaml')
     await ledgerIsUp()
     const before = await starts()

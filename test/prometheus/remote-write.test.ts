@@ -53,7 +53,7 @@ const ANSWERED = [
   'instance:chain_available:avg5m',
   'ALERTS',
   'absent(chain_rpc_up{job="elsewhere"})',
-  'chain_blocks_behind offset 5s',
+  'chain_block_difference offset 5s',
   'sum by (service) (chain_service_active) == 1',
   // One series alone is the greatest: of equal ones, each server may choose another.
   'topk(1, chain_rpc_block_number{tag="latest"} or up{job="chain-agent"})',

@@ -34,7 +34,7 @@ export const renderStatusLine = (metrics: string): string => {
   const active = services.filter(([, , state]) => state === '1').map(([, service]) => service)
   return [
     `height ${number('chain_rpc_block_number{tag="latest"}')}`,
-    `difference ${number('chain_blocks_behind')}`,
+    `difference ${number('chain_block_difference')}`,
     `rpc up ${value('chain_rpc_up')}`,
     `ledger ${number('chain_ledger_seq_num{event="proposed"}')}`,
     `active ${active.length === 0 ? '-' : active.join(' ')}`,

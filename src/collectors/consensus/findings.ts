@@ -63,7 +63,7 @@ export const FINDINGS: readonly Finding[] = [
       committing === null ? null : !committing && startActive !== true && statesyncActive !== true,
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
-      'Check whether the network advances (chain_blocks_behind). If it does: check peers, clock and disk, then restart consensus and execution together. `chain-agent recover` shows whether a restart is enough: a node that is 800 blocks behind by default needs a newer forkpoint first.',
+      'Check whether the network advances (chain_block_difference). If it does: check peers, clock and disk, then restart consensus and execution together. `chain-agent recover` shows whether a restart is enough: a node that is 800 blocks behind by default needs a newer forkpoint first.',
   },
   {
     finding: 'timeout_deadlock',

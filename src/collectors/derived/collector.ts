@@ -100,7 +100,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       own: ownHeight(known),
       blockAt: newest && newest.time * second,
       head: networkHead(known),
-      difference: known.value('chain_blocks_behind'),
+      difference: known.value('chain_block_difference'),
       rate,
     })
     const startedAt = known.value('chain_service_start_timestamp_seconds', { service: 'bft' })

@@ -59,7 +59,7 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
       maintenance,
       height,
       blockTime: isoTime(newestBlock(known)?.time),
-      blocksBehind: known.value('chain_blocks_behind') ?? null,
+      blockDifference: known.value('chain_block_difference') ?? null,
     }
     const state = await outcomeOf(send(document, signal))
     if (state === 'accepted') lastSuccessAt = clock.now()

@@ -109,7 +109,7 @@ export const reference = ({
         ...sampleIfKnown('chain_reference_hash_matches', comparison?.matches, { reference: name }),
       ]),
       sample('chain_reference_agreeing', agreeing),
-      ...sampleIfKnown('chain_blocks_behind', difference),
+      ...sampleIfKnown('chain_block_difference', difference),
     ],
     states: ({ references: all }) =>
       Object.fromEntries(

@@ -43,6 +43,8 @@ export const definition = {
     chain_reference_agreeing: gauge(
       'Number of references whose heights are within the agreement window of each other.',
     ),
-    chain_blocks_behind: gauge('Blocks by which the node is behind the agreed reference height; negative when ahead.'),
+    chain_block_difference: gauge(
+      'Blocks by which the node is behind the agreed reference height; negative when ahead.',
+    ),
   },
 } as const

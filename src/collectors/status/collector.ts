@@ -48,7 +48,7 @@ export const status = ({
     }),
     samples: (report) => [
       ...samples(report),
-      ...(servesAsReference ? sampleIfKnown('chain_blocks_behind', behind(report)) : []),
+      ...(servesAsReference ? sampleIfKnown('chain_block_difference', behind(report)) : []),
     ],
     states: ({ consensus, rpc, services, statesync, unknownKeys }) => ({
       ...(unknownKeys.length === 0 ? {} : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
@@ -113,7 +113,7 @@ const samples = (report: StatusReading): readonly Sample[] => {
     ...sampleIfKnown('chain_status_round', consensus.round),
     ...sampleIfKnown('chain_status_block_number', consensus.blockNumber),
     ...sampleIfKnown('chain_status_external_block_number', consensus.externalBlockNumber),
-    ...sampleIfKnown('chain_status_blocks_behind', consensus.blockDifference),
+    ...sampleIfKnown('chain_status_block_difference', consensus.blockDifference),
     // Without a target there is no progress: 0 of 0 would look like a statesync that has not started.
     ...(statesync.targetBlock === 0n
       ? []

@@ -91,7 +91,7 @@ export const definition = {
     chain_status_external_block_number: gauge(
       'Block height of a source outside of the node, from the status report of the node.',
     ),
-    chain_status_blocks_behind: gauge(
+    chain_status_block_difference: gauge(
       'Blocks by which the node is behind a source outside of it, from the status report of the node; clamped in some versions.',
     ),
     chain_status_statesync_progress_ratio: gauge(

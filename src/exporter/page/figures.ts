@@ -55,7 +55,7 @@ const DEFINITIONS: readonly Definition[] = [
   {
     name: 'difference',
     label: 'Behind the network',
-    measure: ({ known }) => known.value('chain_blocks_behind'),
+    measure: ({ known }) => known.value('chain_block_difference'),
     text: (value) => (value < 0 ? `${count(-value, 'block')} ahead` : count(value, 'block')),
     alert: ['ChainBehind', 'above'],
     compared: (value, { known }) => value / blockRate(known),

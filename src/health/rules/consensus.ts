@@ -91,7 +91,7 @@ export const consensus: RuleFile = {
           ],
           expr: (limit) => `count by (job, cluster) (
   instance:chain_block_age:seconds > ${limit}
-    and on (instance, job, cluster) (abs(chain_blocks_behind) <= 10)
+    and on (instance, job, cluster) (abs(chain_block_difference) <= 10)
     and on (instance, job, cluster) (
         delta(chain_rpc_block_number{tag="latest"}[1m]) == 0
       or on (instance, job, cluster)

@@ -40,10 +40,10 @@ export const sync: RuleFile = {
           comment:
             'The time that the chain takes for the blocks that the node is behind. The block rate of a chain changes with its releases; until it is measured (the first seconds, an hour without a block) 3 blocks a second are assumed, between the 2.5 that such chains had and the 3.3 that they have.',
           record: 'instance:chain_behind:seconds',
-          expr: `chain_blocks_behind / on (instance, job, cluster) (
+          expr: `chain_block_difference / on (instance, job, cluster) (
     chain_blocks_per_second
   or on (instance, job, cluster)
-    3 * group by (instance, job, cluster) (chain_blocks_behind)
+    3 * group by (instance, job, cluster) (chain_block_difference)
 )`,
         },
       ],
@@ -99,7 +99,7 @@ unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
             'Replace those that do not: `references` in the configuration.',
           ],
           expr: `count by (instance, job, cluster) (chain_reference_up)
-unless on (instance, job, cluster) chain_blocks_behind
+unless on (instance, job, cluster) chain_block_difference
 unless on (instance, job, cluster) (chain_rpc_up == 0)`,
           summary: 'It is unknown whether the node is behind.',
           description:

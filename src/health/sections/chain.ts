@@ -114,7 +114,7 @@ const comparedInWords = (
     : `${comparison.matches ? 'same' : 'another'} block ${figure(comparison.height)}`
 
 /** From the references, or, without references, from the status report of the node. */
-const differenceOf = ({ known }: View): number | undefined => known.value('chain_blocks_behind')
+const differenceOf = ({ known }: View): number | undefined => known.value('chain_block_difference')
 
 export const chain: Section = {
   name: 'chain',

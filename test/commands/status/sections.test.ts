@@ -15,7 +15,7 @@ describe('chain: how far behind is bad, by the time that it takes the chain', ()
     [1, '1 block behind'],
     [-2, '2 blocks ahead'],
   ])('%d', (difference, expected) => {
-    const samples = [sample('chain_blocks_behind', difference), sample('chain_blocks_per_second', 3)]
+    const samples = [sample('chain_block_difference', difference), sample('chain_blocks_per_second', 3)]
     const lines = shownIn(statusPage(['chain'], { samples }))
     expect(lines).toMatch(new RegExp(`^  block difference +${expected}$`, 'm'))
   })

@@ -63,7 +63,7 @@ const recordReferences = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_reference_block_number', moment.height - late, { reference })
   }
   to.gauge('chain_reference_agreeing', 2)
-  if (moment.rpcAnswers) to.gauge('chain_blocks_behind', moment.behind)
+  if (moment.rpcAnswers) to.gauge('chain_block_difference', moment.behind)
 }
 
 const recordLedger = (to: Recorder, moment: NodeState): void => {

@@ -12,7 +12,7 @@ const partOf = (input: ReturnType<typeof overviewInput>, id: string): string =>
 
 test('an unknown figure has its reason, one beyond its limit a word in addition to the colour', () => {
   const known = createSampleIndex([
-    sample('chain_blocks_behind', 100),
+    sample('chain_block_difference', 100),
     sample('chain_blocks_per_second', 2),
     sample('chain_blocksync_window_remaining_blocks', 420),
   ])
