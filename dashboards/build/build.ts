@@ -4,6 +4,7 @@ import { duties } from './duties/index.ts'
 import { fleet } from './fleet/index.ts'
 import { node } from './node/index.ts'
 import { queryServiceDashboard } from './query-service/index.ts'
+import { stakingDashboard } from './staking/index.ts'
 import { storageDashboard } from './storage/index.ts'
 
 /** The dashboard files, and the function that generates each. */
@@ -14,6 +15,7 @@ export const DASHBOARDS: Readonly<Record<string, () => string>> = {
   'dashboards/fleet.json': () => textOf(fleet()),
   'dashboards/node.json': () => textOf(node()),
   'dashboards/query-service.json': () => textOf(queryServiceDashboard()),
+  'dashboards/staking.json': () => textOf(stakingDashboard()),
   'dashboards/storage.json': () => textOf(storageDashboard()),
 }
 

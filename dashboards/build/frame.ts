@@ -42,11 +42,12 @@ const TITLES: Readonly<Record<DashboardName, string>> = {
   storage: 'Chain node: storage and host',
   'query-service': 'Chain query service',
   duties: 'Chain duties and objective',
+  staking: 'Chain staking',
   agent: 'Chain agent',
 }
 
 /** Dashboards on which several nodes can be selected. */
-const OF_MANY: readonly DashboardName[] = ['fleet', 'duties', 'agent']
+const OF_MANY: readonly DashboardName[] = ['fleet', 'duties', 'staking', 'agent']
 
 /** A dashboard: its rows, and the settings that all dashboards share. */
 export const frame = ({ name, description, from, rows }: Frame) => {

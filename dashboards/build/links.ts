@@ -1,5 +1,13 @@
 /** The dashboards: the file and, with a prefix, the uid. */
-export type DashboardName = 'agent' | 'consensus' | 'duties' | 'fleet' | 'node' | 'query-service' | 'storage'
+export type DashboardName =
+  | 'agent'
+  | 'consensus'
+  | 'duties'
+  | 'fleet'
+  | 'node'
+  | 'query-service'
+  | 'staking'
+  | 'storage'
 
 /** A link of a value, a cell or a bar. */
 export interface Link {

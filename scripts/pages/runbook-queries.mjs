@@ -131,6 +131,7 @@ const ORDER = [
   'chain-consensus',
   'chain-storage',
   'chain-duties',
+  'chain-staking',
   'chain-agent',
   'chain-query-service',
   'chain-fleet',

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 
-const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'storage']
+const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'staking', 'storage']
 
 test('lists the dashboards, and prints one as it is shipped', async () => {
   expect(await cli(['dashboards'])).toEqual({ code: 0, out: NAMES.map((name) => `${name}\n`).join(''), err: '' })

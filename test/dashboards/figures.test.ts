@@ -34,28 +34,34 @@ describe('the state of a node', () => {
   })
 })
 
-/** Data for an hour with two bad minutes; for three days; for four days with 1% bad: half of the budget. */
-const WEEK = {
-  past: {
-    'instance:chain_available:bool{instance="hour"}': '_x10020 0x1 1x57',
-    'instance:chain_available:bool{instance="three"}': '_x5760 1x4319',
-    'instance:chain_available:bool{instance="four"}': '_x4081 0x59 1x5939',
-  },
-  after: '7d',
-}
-
 describe('the week', () => {
   const week = { dashboard: 'duties', panel: 'Budget of the week' }
-  test('has a budget if half of it has data', async () => {
-    expect(await amiss(week, WEEK, { '{instance="four"}': 0.5 })).toBe('')
+  const ofAgent = (instance: string, known: number) => ({
+    [`chain_slo_known_ratio{instance="${instance}"}`]: `${known}x9`,
+    [`chain_slo_objective_ratio{instance="${instance}"}`]: '0.98x9',
+    [`chain_slo_budget_remaining_ratio{instance="${instance}",criterion="fresh_block"}`]: '0.25x9',
+    [`chain_slo_budget_remaining_ratio{instance="${instance}",criterion="own_rounds"}`]: '0.75x9',
+  })
+  const past = { ...ofAgent('half', 0.4), ...ofAgent('all', 0.6) }
+
+  test.each([
+    ['has a budget if the agent knows half of it', 'A', 0.25],
+    // 604,800 s × 2 % × 0.25.
+    ['shows how many seconds may be spent', 'B', 3024],
+  ])('%s', async (_what, target, value) => {
+    expect(await amiss({ ...week, target }, { past, after: '5m' }, { '{instance="all"}': value })).toBe('')
   })
 
-  test('shows how many seconds may be spent', async () => {
-    expect(await amiss({ ...week, target: 'B' }, WEEK, { '{instance="four"}': 6048 })).toBe('')
-  })
-
-  test('has a share of time with a fresh block if half of it has data', async () => {
-    expect(await amiss({ ...week, target: 'C' }, WEEK, { '{instance="four"}': 0.99 })).toBe('')
+  test('shows by how much Prometheus differs if it has half of it', async () => {
+    // Data for three days; for four days with 1 % bad.
+    const days = {
+      'instance:chain_available:bool{instance="three"}': '_x5760 1x4319',
+      'chain_slo_uptime_ratio{instance="three",criterion="fresh_block"}': '_x10070 0.985x9',
+      'instance:chain_available:bool{instance="four"}': '_x4081 0x59 1x5939',
+      'chain_slo_uptime_ratio{instance="four",criterion="fresh_block"}': '_x10070 0.985x9',
+    }
+    const expected = { '{instance="four"}': 0.005 }
+    expect(await amiss({ ...week, target: 'E' }, { past: days, after: '7d' }, expected)).toBe('')
   })
 })
 

@@ -30,7 +30,7 @@ export interface Past {
 type Told = Readonly<Record<string, number>>
 
 /** The nodes of all examples: those that the dashboards of several nodes select by default. */
-const NODES = ['a', 'b', 'c', 'hour', 'three', 'four', 'all', 'half', 'few', 'enough']
+const NODES = ['a', 'b', 'c', 'three', 'four', 'all', 'half', 'few', 'enough']
 
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   job: ['chain-agent'],

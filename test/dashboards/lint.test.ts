@@ -22,6 +22,7 @@ describe('the lint', () => {
       'fleet',
       'node',
       'query-service',
+      'staking',
       'storage',
     ])
   })

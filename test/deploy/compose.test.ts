@@ -58,7 +58,7 @@ describe('deploy/compose.yaml', () => {
   })
 
   test('mounts files of the repository, read-only, and volumes that it declares', () => {
-    expect(files).toHaveLength(12)
+    expect(files).toHaveLength(13)
     expect(files.filter(({ source }) => !existsSync(join(DEPLOY, source)))).toEqual([])
     expect(files.filter(({ mode }) => mode !== 'ro')).toEqual([])
     expect(all.filter(({ isFile }) => !isFile).map(({ source }) => source)).toEqual(Object.keys(named))

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const GUIDE = read('docs/how-to/prometheus.md')
 /** The dashboards. */
-const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'storage']
+const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'staking', 'storage']
 
 const scrape = z.looseObject({
   job_name: z.string(),

@@ -1,10 +1,10 @@
 import { COLOUR } from '../colours.ts'
-import { NODE_LABELS } from '../links.ts'
+import { NODE, ratio } from '../columns.ts'
 import { lowest } from '../promql.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy, ownLimits } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
-import { table, type Column } from '../panels/table.ts'
+import { heightOf, table, type Column } from '../panels/table.ts'
 import { limitsOf } from '../rules.ts'
 import { inWords } from '../units.ts'
 import { FRESH, FRESH_WITHIN } from '../node-state.ts'
@@ -17,12 +17,14 @@ const HOURS = 7 * 24
 const WEEK = HOURS * 3600
 
 const least = (expr: string): string => `min by (job, instance) (${expr})`
-/** Hours of the week with data, evaluated once each: otherwise the whole week would be read again for each column. */
-const known = 'count_over_time(instance:chain_available:bool[7d:1h])'
-/** Like the rules for their windows: with data for less than half of the window there is no value. */
-const week = `(
+const agent = (name: string, criterion = 'fresh_block'): string => `chain_slo_${name}{criterion="${criterion}"}`
+/** As its alert. */
+const BUDGET_LEFT = `${agent('budget_remaining_ratio')} and on (job, instance) (chain_slo_known_ratio > 0.5)`
+
+/** The same week by the samples of Prometheus: like the rules for their windows, with data for at least half of it. */
+const IN_PROMETHEUS = `(
   avg_over_time(instance:chain_available:bool[7d])
-  and on (job, instance) (${known} >= ${HOURS / 2})
+  and on (job, instance) (count_over_time(instance:chain_available:bool[7d:1h]) >= ${HOURS / 2})
 )`
 const burn = (window: string): string =>
   `max by (job, instance) ((1 - instance:chain_available:avg${window}) / ${BUDGET})`
@@ -42,76 +44,40 @@ const share = (window: string, alert: string): Column => ({
   limits: limitsBy({ alert, metric: `instance:chain_available:avg${window}` }),
 })
 
-const NO_OWN_ROUNDS = 'no own rounds'
-const ofAgent = (title: string, metric: string, more: Partial<Column> = {}): Column => ({
-  title,
-  expr: `max by (job, instance) (${metric})`,
-  unit: 'percentunit',
-  decimals: 0,
-  ...more,
-})
+const NO_OWN_ROUNDS = { empty: 'no own rounds' }
 
 export const budget: Row = {
   title: `The objective: ${inWords(OBJECTIVE, 'percentunit')} of each week with a fresh block`,
   panels: [
     table({
       title: 'Budget of the week',
-      about: `Share of time with a newest block of at most ${FRESH_WITHIN}, in several windows, and the downtime that ${inWords(OBJECTIVE, 'percentunit')} of a week leaves. Time without data counts neither way: see how much of the week is known. A window of which less than half is known is absent, and so is the last hour while the agent cannot be scraped.`,
+      about: `Share of time with a newest block of at most ${FRESH_WITHIN}, and the downtime that the objective of each agent (\`health.objective\`) leaves. The agent measures it, and keeps it while Prometheus is down; statesync and maintenance use the budget, unknown time does not. No budget: less than half of the week is known. Differs: the share of the same week in Prometheus minus that of the agent; it is not 0 if one of them missed a part of the week. The windows of the alerts, up to three days, are those of Prometheus. Own rounds: those that had a block.`,
       alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow', 'ChainUptimeBudgetSpent'],
       width: 24,
-      height: 7,
-      keys: { instance: 'Node' },
-      hidden: NODE_LABELS,
+      height: heightOf(8),
+      ...NODE,
       sortBy: { title: 'Budget left', descending: false },
       columns: [
-        {
-          title: 'Budget left',
-          expr: least(`1 - (1 - ${week}) / ${BUDGET}`),
-          unit: 'percentunit',
-          decimals: 0,
-          limits: SPENT,
-        },
+        { ...ratio('Budget left', BUDGET_LEFT), limits: SPENT },
         {
           title: 'Downtime left',
-          expr: `${WEEK} * ${least(`clamp_min(${BUDGET} - (1 - ${week}), 0)`)}`,
+          expr: least(`${WEEK} * (1 - chain_slo_objective_ratio) * on (job, instance) clamp_min(${BUDGET_LEFT}, 0)`),
           unit: 's',
         },
-        { title: 'Fresh, 7 days', expr: least(week), unit: 'percentunit', decimals: 2 },
-        {
-          title: 'Known of 7 days',
-          expr: `clamp_max(${least(known)} / ${HOURS}, 1)`,
-          unit: 'percentunit',
-          decimals: 0,
-        },
+        ratio('Fresh, 7 days', agent('uptime_ratio'), 2),
+        ratio('Known of 7 days', 'chain_slo_known_ratio'),
+        ratio('Differs', `${IN_PROMETHEUS} - on (job, instance) ${agent('uptime_ratio')}`, 2),
         share('1h', 'ChainUptimeBudgetFast'),
         share('6h', 'ChainUptimeBudgetFast'),
         share('1d', 'ChainUptimeBudgetSlow'),
         share('3d', 'ChainUptimeBudgetSlow'),
-      ],
-    }),
-    table({
-      title: 'Uptime of the week, as the agent measures it',
-      about:
-        'The agent of each node measures the same itself, and keeps it while Prometheus is down: the time with a fresh block, and the own rounds that had a block. The budget is the downtime that its configured objective (`health.objective`) leaves; statesync and maintenance use it, unknown time does not. If it differs from the table above, Prometheus missed a part of the week, or the objectives differ.',
-      alerts: ['ChainUptimeBudgetSpent', 'ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
-      width: 24,
-      height: 7,
-      keys: { instance: 'Node' },
-      hidden: NODE_LABELS,
-      sortBy: { title: 'Budget, fresh', descending: false },
-      columns: [
-        ofAgent('Budget, fresh', 'chain_slo_budget_remaining_ratio{criterion="fresh_block"}', { limits: SPENT }),
-        ofAgent('Fresh, 7 days', 'chain_slo_uptime_ratio{criterion="fresh_block"}', { decimals: 2 }),
-        ofAgent('Known of 7 days', 'chain_slo_known_ratio'),
-        ofAgent('Budget, own rounds', 'chain_slo_budget_remaining_ratio{criterion="own_rounds"}', {
+        {
+          ...ratio('Budget, own rounds', agent('budget_remaining_ratio', 'own_rounds')),
           limits: SPENT,
-          empty: NO_OWN_ROUNDS,
-        }),
-        ofAgent('Own rounds, 7 days', 'chain_slo_uptime_ratio{criterion="own_rounds"}', {
-          decimals: 2,
-          empty: NO_OWN_ROUNDS,
-        }),
-        ofAgent('Objective', 'chain_slo_objective_ratio'),
+          ...NO_OWN_ROUNDS,
+        },
+        { ...ratio('Own rounds, 7 days', agent('uptime_ratio', 'own_rounds'), 2), ...NO_OWN_ROUNDS },
+        ratio('Objective', 'chain_slo_objective_ratio'),
       ],
     }),
     graph({

@@ -2,7 +2,7 @@ import { COLOUR } from '../colours.ts'
 import { NODE_LABELS } from '../links.ts'
 import { ownLimits } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
-import { table } from '../panels/table.ts'
+import { heightOf, table } from '../panels/table.ts'
 import { type Placed } from '../panels/panel.ts'
 
 /** An identity must exist only once. */
@@ -49,7 +49,7 @@ export const identity: readonly Placed[] = [
     about: 'It determines how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
     alerts: ['ChainLeftActiveSet'],
     width: 12,
-    height: 8,
+    height: heightOf(6),
     keys: { instance: 'Node' },
     hidden: NODE_LABELS,
     sortBy: { title: 'Share', descending: true },
@@ -68,7 +68,7 @@ export const identity: readonly Placed[] = [
       'Each identity that a selected node signs with, and the number of nodes that sign with it, of all nodes of Prometheus, selected or not. Two nodes with one identity sign twice: stop one of them at once.',
     alerts: ['ChainIdentityTwice'],
     width: 12,
-    height: 8,
+    height: heightOf(6),
     keys: { instance: 'Node', identity: 'Identity' },
     hidden: NODE_LABELS,
     columns: [

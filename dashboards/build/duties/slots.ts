@@ -6,8 +6,9 @@ import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { ABOUT_FEW, OWN_TIMEOUTS_BY_NODE, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { graph } from '../panels/graph.ts'
-import { table } from '../panels/table.ts'
+import { heightOf, table } from '../panels/table.ts'
 import { limitsOf } from '../rules.ts'
+import { ownRounds } from './schedule.ts'
 import { inWords } from '../units.ts'
 
 /** Expected blocks: rounds to lead, minus the share of timeouts in the network. */
@@ -35,7 +36,7 @@ export const slots: Row = {
       about: `Rounds that each validator led in six hours, and the number expected from its share of the stake. Luck is led divided by expected. ${EXPECTED_ROUNDS_NOTE} A probability below ${NO_LUCK} is not luck: see the node. No row: the agent does not know the key of the node, or reads no ledger stream.`,
       alerts: ['ChainProposalShortfall', 'ChainLeaderTimeouts', 'ChainBlind'],
       width: 24,
-      height: 8,
+      height: heightOf(3),
       keys: { instance: 'Node' },
       hidden: NODE_LABELS,
       sortBy: { title: 'Probability', descending: false },
@@ -95,6 +96,7 @@ export const slots: Row = {
         },
       ],
     }),
+    ownRounds,
     graph({
       title: 'Blocks led, expected, and the range that chance allows',
       about: `Blocks of six hours of all selected nodes together, the number expected from their stake after the timeouts of the network, and two standard deviations around it. Turns are rare and independent: 19 of 20 times the number is in the band. ${EXPECTED_ROUNDS_NOTE} Select one node to judge it.`,

@@ -46,6 +46,9 @@ interface Table extends Omit<Heading, 'unit'> {
   readonly valuesFirst?: boolean
 }
 
+/** The height at which a table shows this number of rows without scrolling: a row is 36 px high, a line of the grid 38. */
+export const heightOf = (rows: number): number => rows + 2
+
 /** A table with one row per subject and one column per query. */
 export const table = (of: Table): Placed => {
   const { keys, hidden = [], columns, sortBy, links = {}, texts = {}, widths = {} } = of

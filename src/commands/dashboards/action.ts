@@ -15,7 +15,7 @@ interface DashboardsOptions {
   readonly runbooks?: string
 }
 
-const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'storage'] as const
+const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'staking', 'storage'] as const
 
 const DIRECTORY = packageFile('dashboards')
 

@@ -1,31 +1,11 @@
 import { type Row } from '../frame.ts'
+import { byNode, NODE, ratio, tokens } from '../columns.ts'
 import { NODE_LABELS } from '../links.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
-import { table, type Column } from '../panels/table.ts'
+import { heightOf, table } from '../panels/table.ts'
 import { lowest } from '../promql.ts'
-import { NO_DATA, type ValueLabels } from '../value-labels.ts'
-
-const NODE = { keys: { instance: 'Node' }, hidden: NODE_LABELS } as const
-
-const byNode = (expr: string): string => `max by (job, instance) (${expr})`
-
-/** The text of an empty table is also that of its cells: a cell without a value has its own. */
-const tokens = (title: string, expr: string): Column => ({
-  title,
-  expr: byNode(expr),
-  unit: 'locale',
-  decimals: 0,
-  empty: NO_DATA,
-})
-
-const ratio = (title: string, expr: string, decimals = 0): Column => ({
-  title,
-  expr: byNode(expr),
-  unit: 'percentunit',
-  decimals,
-  empty: NO_DATA,
-})
+import { type ValueLabels } from '../value-labels.ts'
 
 const MEMBER: ValueLabels = { 0: ['NO MEMBER', 'critical'], 1: ['member', 'good'] }
 const FLAGS: ValueLabels = {
@@ -38,7 +18,10 @@ const READY: ValueLabels = { 0: ['not yet', 'good'], 1: ['ready', 'info'] }
 const ANSWERS: ValueLabels = { 0: ['no answer', 'warning'], 1: ['answers', 'good'] }
 const REGISTERED: ValueLabels = { 0: ['no', 'good'], 1: ['validator', 'good'] }
 const BENEFICIARY: ValueLabels = { 0: ['UNEXPECTED', 'warning'], 1: ['expected', 'good'] }
-const FIXED: ValueLabels = { 0: ['not fixed', 'good'], 1: ['fixed', 'info'] }
+const FIXED: ValueLabels = { 0: ['not fixed', 'good'], 1: ['fixed', 'good'] }
+
+/** An operator has few. */
+const VALIDATORS = 3
 
 const MARGIN = limitsBy({ alert: 'ChainStakeMarginLow', metric: 'chain_staking_margin_ratio' })
 
@@ -55,7 +38,7 @@ const validators = table({
   ],
   empty: 'no validators',
   width: 24,
-  height: 6,
+  height: heightOf(VALIDATORS),
   ...NODE,
   sortBy: { title: 'Margin', descending: false },
   columns: [
@@ -94,7 +77,7 @@ const amounts = table({
   alerts: ['ChainCommissionChanged', 'ChainStakingMismatch', 'ChainSelfStakeLow'],
   empty: 'no validators',
   width: 24,
-  height: 6,
+  height: heightOf(VALIDATORS),
   ...NODE,
   columns: [
     ratio('Commission', 'chain_staking_commission_ratio{view="execution"}', 1),
@@ -144,7 +127,7 @@ const epoch = table({
       title: 'Next epoch in',
       expr: byNode('chain_staking_next_epoch_timestamp_seconds - time()'),
       unit: 's',
-      past: 'info',
+      past: 'good',
     },
     { title: 'Age', expr: byNode('time() - chain_staking_block_timestamp_seconds'), unit: 's' },
   ],
@@ -176,13 +159,11 @@ const withdrawals = table({
   ],
 })
 
-export const staking: Row = {
-  title: 'Staking and epochs',
+export const stake: Row = {
+  title: 'Set, stake and rewards',
   panels: [
     validators,
     amounts,
-    epoch,
-    withdrawals,
     graph({
       title: 'Margin above the threshold',
       about:
@@ -219,50 +200,4 @@ export const staking: Row = {
   ],
 }
 
-const PROVED: ValueLabels = { 0: ['not proved', 'unknown'], 1: ['proved', 'good'] }
-const UNKNOWN = { empty: 'unknown' }
-
-export const schedule: Row = {
-  title: 'Leader schedule',
-  panels: [
-    table({
-      title: 'Own rounds',
-      about:
-        'Rounds that each validator will lead, by the leader schedule that its agent computes from the set, and those of the epoch that it led with a block or missed. The schedule is proved while the last 200 rounds had the predicted leader; otherwise own rounds are unknown. Mispredicted rounds in the last hour: the agent has another set than the network. Without them: it lacks the set or its key, or follows the rounds since minutes only; `chain-agent status` prints which. To restart the node between own rounds: `chain-agent restart-window`.',
-      alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
-      empty: 'no validators',
-      width: 24,
-      height: 6,
-      ...NODE,
-      sortBy: { title: 'In', descending: false },
-      columns: [
-        {
-          title: 'Schedule',
-          expr: byNode('chain_schedule_proved and on (job, instance) (chain_node_role{role="validator"} == 1)'),
-          unit: 'none',
-          words: PROVED,
-        },
-        {
-          title: 'Mispredicted, 1 h',
-          expr: byNode(
-            'increase(chain_schedule_misses_total[1h]) and on (job, instance) (chain_node_role{role="validator"} == 1)',
-          ),
-          unit: 'locale',
-          decimals: 0,
-        },
-        { ...tokens('Next own round', 'chain_schedule_next_own_round'), ...UNKNOWN },
-        {
-          title: 'In',
-          expr: byNode('chain_schedule_next_own_timestamp_seconds - time()'),
-          unit: 's',
-          past: 'good',
-          ...UNKNOWN,
-        },
-        { ...tokens('Within an hour', 'chain_schedule_own_rounds_next_hour'), ...UNKNOWN },
-        { ...tokens('As far as known', 'chain_schedule_own_rounds_ahead'), ...UNKNOWN },
-        { ...tokens('Led in the epoch', 'chain_schedule_own_rounds{result="led"}'), ...UNKNOWN },
-        { ...tokens('Missed in the epoch', 'chain_schedule_own_rounds{result="missed"}'), ...UNKNOWN },
-      ],
-    }),
-  ],
-}
+export const epochs: Row = { title: 'Epochs and withdrawals', panels: [epoch, withdrawals] }
