@@ -5,7 +5,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   commands: ['[!qr]*', 'query-[!r]*', 're[!p]*', 'report', 'ru*'],
   scenarios: ['short'],
   alerts: ['alertmanager', 'faults', 'runbooks'],
-  dashboards: ['fleet-figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
+  dashboards: ['fleet-figures', 'history', 'lint', 'resolve', 'rules-history', 'schema', 'usage'],
   demo: ['demo'],
   sandbox: ['sandbox'],
   faults: [],

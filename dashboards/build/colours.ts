@@ -29,8 +29,10 @@ export const fillOf = (colour: string): string => {
   return meaning ? FILL[meaning] : colour
 }
 
-/** In tiles and tables only problems are coloured: a page of green would hide them. */
-export const quietFillOf = (colour: string): string => (colour === COLOUR.good ? 'transparent' : fillOf(colour))
+const QUIET: readonly string[] = [COLOUR.good, COLOUR.info]
+
+/** In tiles and tables only problems are coloured: a page of green or blue would hide them. */
+export const quietFillOf = (colour: string): string => (QUIET.includes(colour) ? 'transparent' : fillOf(colour))
 
 /** Colour of events, which are neither good nor bad. */
 export const EVENT = '#CC79A7'

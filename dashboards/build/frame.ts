@@ -11,7 +11,7 @@ import {
   type Dashboard,
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { annotations } from './annotations.ts'
-import { type DashboardName, panelIdOf, uidOf } from './links.ts'
+import { ALERT_LIST, type DashboardName, panelIdOf, toPanel, uidOf } from './links.ts'
 import { DATASOURCE, type Placed } from './panels/panel.ts'
 import { runbookIndex } from './rules.ts'
 
@@ -68,6 +68,7 @@ export const frame = ({ name, description, from, rows }: Frame) => {
   const dashboard = builder.build()
   identify(dashboard)
   clean(dashboard)
+  linkAlerts(name, dashboard)
   return { __requires: requirementsOf(dashboard), ...dashboard, schemaVersion: SCHEMA }
 }
 
@@ -109,17 +110,30 @@ const identify = (dashboard: Dashboard): void => {
   }
 }
 
-/** Removes what the SDK writes although it is Grafana's default. */
+/** Removes what the SDK writes although it is Grafana's default, or is not in the schema of Grafana. */
 const clean = (dashboard: Dashboard): void => {
+  for (const variable of dashboard.templating?.list ?? []) {
+    delete variable.auto
+    delete variable.auto_min
+    delete variable.auto_count
+  }
   // The SDK puts links and annotations into a menu; here they are always visible.
   for (const one of [...(dashboard.links ?? []), ...(dashboard.annotations?.list ?? [])]) delete one.placement
   for (const panel of allPanels(dashboard)) {
     if ('panels' in panel) continue
     delete panel.transparent
     delete panel.repeatDirection
+    // Grafana 13 has no such option any more; the footer of a table is a setting of its fields.
+    if (panel.options) delete panel.options['footer']
     const { defaults } = panel.fieldConfig ?? {}
     if (defaults?.links) Object.assign(defaults, { links: defaults.links.map(({ title, url }) => ({ title, url })) })
   }
+}
+
+/** From each panel to the alerts that fire on the selected nodes; from there to the runbook, which has the panel. */
+const linkAlerts = (name: DashboardName, dashboard: Dashboard): void => {
+  for (const panel of allPanels(dashboard))
+    if (!('panels' in panel) && panel.title !== ALERT_LIST) Object.assign(panel, { links: [toPanel(name, ALERT_LIST)] })
 }
 
 const requirementsOf = (dashboard: Dashboard) => {
@@ -183,6 +197,5 @@ const choice = (name: string, query: string): QueryVariableBuilder =>
   new QueryVariableBuilder(name)
     .datasource(DATASOURCE)
     .query({ query, refId: name })
-    .definition(query)
     .refresh(VariableRefresh.OnTimeRangeChanged)
     .sort(VariableSort.NaturalAsc)

@@ -27,6 +27,9 @@ const hashOf = (text: string): number => {
 /** The id of a panel, from its title: it stays the same when other panels are added, so links to it keep working. */
 export const panelIdOf = (title: string): number => (hashOf(title) % 999_999) + 1
 
+/** The panel of each dashboard that lists them. */
+export const ALERT_LIST = 'Alerts that fire'
+
 const TIME_AND_SOURCE = '${__url_time_range}&${datasource:queryparam}'
 
 /** Link to a panel of the same node, shown alone. */

@@ -1,5 +1,5 @@
 import { type Row } from './frame.ts'
-import { NODE_LABELS, toPanel, TO_NODE_FROM_TABLE } from './links.ts'
+import { ALERT_LIST, NODE_LABELS, toPanel, TO_NODE_FROM_TABLE } from './links.ts'
 import { ABOUT_STATES, STATE, stateOf, STATES } from './node-state.ts'
 import { type Placed } from './panels/panel.ts'
 import { table } from './panels/table.ts'
@@ -79,8 +79,6 @@ interface AlertList {
   /** Whether it has the node of each alert, and alerts without a node. */
   readonly many?: boolean
 }
-
-export const ALERT_LIST = 'Alerts that fire'
 
 /** Every series of every alert that fires, the oldest first. */
 export const alertList = ({ width, height, many = false }: AlertList): Placed => {
@@ -163,9 +161,10 @@ export const whatHappened = ({ width, height }: { readonly width: number; readon
     ],
   })
 
-/** The first row of a detail dashboard of one node. */
+/** The first row of a detail dashboard of one node. On a phone its panels are one below the other: alerts come first. */
 export const overview: Row = {
   panels: [
+    alertList({ width: 10, height: 7 }),
     tile({
       title: 'State',
       about: `What the node does. ${ABOUT_STATES} Begin with the oldest alert.`,
@@ -177,7 +176,6 @@ export const overview: Row = {
       height: 7,
       to: toPanel('node', HISTORY),
     }),
-    alertList({ width: 10, height: 7 }),
     whatHappened({ width: 10, height: 7 }),
   ],
 }

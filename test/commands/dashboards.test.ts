@@ -18,7 +18,7 @@ test('lists the dashboards, and prints one as it is shipped', async () => {
 it('writes them with links to the runbooks of the installation', async ({ directory }) => {
   const runbooks = 'https://wiki.example/a"b/{alert}.md'
   const { code, out } = await cli(['dashboards', '--output', directory, '--runbooks', runbooks])
-  expect({ code, out }).toEqual({ code: 0, out: `Wrote 7 files to ${directory}\n` })
+  expect({ code, out }).toEqual({ code: 0, out: `Wrote 8 files to ${directory}\n` })
   for (const name of NAMES) {
     const text = await readFile(join(directory, `${name}.json`), 'utf8')
     expect(text).not.toContain('chain-agent.example')
@@ -80,7 +80,7 @@ describe('for Kubernetes', () => {
 test.each([
   [
     ['nod'],
-    "error: no dashboard is called 'nod'; there are: agent, consensus, duties, fleet, node, query-service, storage\n(Did you mean node?)\n",
+    "error: no dashboard is called 'nod'; there are: agent, consensus, duties, fleet, node, query-service, staking, storage\n(Did you mean node?)\n",
   ],
   [['node', '--output', '/tmp'], 'error: --output writes all dashboards; leave out the name\n'],
 ])('%j is a usage error', async (argv, err) => {

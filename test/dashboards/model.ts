@@ -132,7 +132,6 @@ const variable = z.strictObject({
   label: z.string().optional(),
   description: z.string().optional(),
   query: z.union([z.string(), z.strictObject({ query: z.string(), refId: z.string() })]),
-  definition: z.string().optional(),
   datasource: datasource.optional(),
   refresh: z.number().optional(),
   regex: z.string().optional(),
@@ -143,9 +142,6 @@ const variable = z.strictObject({
   hide: z.number().optional(),
   skipUrlSync: z.boolean().optional(),
   allowCustomValue: z.boolean().optional(),
-  auto: z.boolean().optional(),
-  auto_min: z.string().optional(),
-  auto_count: z.int().optional(),
   current: own.optional(),
   options: z.array(own).optional(),
 })

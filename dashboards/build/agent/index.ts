@@ -9,5 +9,5 @@ export const agentDashboard = () =>
     description:
       'The agents themselves, on all nodes: which of them cannot be relied on. Limits are those of the alert rules.',
     from: 'now-6h',
-    rows: [{ panels: [...glance.panels, alertList({ width: 24, height: 7, many: true })] }, collectors, journal],
+    rows: [{ panels: [alertList({ width: 24, height: 7, many: true }), ...glance.panels] }, collectors, journal],
   })

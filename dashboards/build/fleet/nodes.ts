@@ -2,7 +2,7 @@ import { type Row } from '../frame.ts'
 import { alertList } from '../overview.ts'
 import { anyIs, limitsBy } from '../limits.ts'
 import { OWN_TIMEOUTS_BY_NODE, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
-import { table } from '../panels/table.ts'
+import { heightOf, table } from '../panels/table.ts'
 import { ABOUT_STATES, firing, FRESH, INHIBITED, RANK, RANKS } from '../node-state.ts'
 import { NODE_LABELS, TO_NODE_FROM_TABLE } from '../links.ts'
 import { NONE, type ValueLabels } from '../value-labels.ts'
@@ -19,13 +19,15 @@ const ROLES: ValueLabels = { 1: ['validator', 'good'], 2: ['full node', 'good'],
 /** The first screen: which nodes are not healthy, since when, and why. */
 export const nodes: Row = {
   panels: [
+    alertList({ width: 12, height: 8, many: true }),
+    byState,
     ...tiles,
     table({
       title: EVERY_NODE,
       about: `Nodes with a critical alert first, then the worst state first; a click on a name opens the dashboard of the node. Window: blocks until only statesync helps. Timeouts: share of the own rounds. Alerts that a maintenance window inhibits are counted separately. ${ABOUT_STATES}`,
       alerts: ['ChainAgentDown', 'ChainBlockStalled', 'ChainBehind'],
       width: 24,
-      height: 11,
+      height: heightOf(9),
       keys: { instance: 'Node' },
       hidden: NODE_LABELS,
       links: { instance: TO_NODE_FROM_TABLE },
@@ -124,7 +126,5 @@ export const nodes: Row = {
         },
       ],
     }),
-    alertList({ width: 12, height: 8, many: true }),
-    byState,
   ],
 }

@@ -1,7 +1,7 @@
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { bars } from '../panels/bars.ts'
-import { table } from '../panels/table.ts'
+import { heightOf, table } from '../panels/table.ts'
 import { fact } from '../value-labels.ts'
 import { NODE_LABELS, TO_NODE_FROM_TABLE } from '../links.ts'
 
@@ -18,6 +18,7 @@ export const versions: Row = {
       legend: '{{version}}',
       unit: 'locale',
       width: 8,
+      height: 6,
     }),
     bars({
       title: 'Nodes by the version of the agent',
@@ -27,6 +28,7 @@ export const versions: Row = {
       legend: '{{version}}',
       unit: 'locale',
       width: 8,
+      height: 6,
     }),
     bars({
       title: 'Share of nodes that meet each fork',
@@ -38,6 +40,7 @@ export const versions: Row = {
       unit: 'percentunit',
       max: 1,
       width: 8,
+      height: 6,
     }),
     table({
       title: 'Versions by node',
@@ -45,6 +48,7 @@ export const versions: Row = {
         'The version that runs, and whether another one is installed and waits for a restart: an unplanned restart would then be an upgrade.',
       alerts: ['ChainRestartPending'],
       width: 12,
+      height: heightOf(6),
       keys: { instance: 'Node', version: 'Version' },
       hidden: NODE_LABELS,
       links: { instance: TO_NODE_FROM_TABLE },
@@ -66,6 +70,7 @@ export const versions: Row = {
         'Each requirement that is not met, and the time until the fork. Upgrade, or migrate the database, before that.',
       alerts: ['ChainForkNotReady'],
       width: 12,
+      height: heightOf(6),
       keys: { instance: 'Node', fork: 'Fork', check: 'Lacks' },
       empty: 'none',
       hidden: NODE_LABELS,

@@ -5,8 +5,8 @@ import { bars, type Bars } from '../panels/bars.ts'
 import { type Placed } from '../panels/panel.ts'
 import { TO_NODE } from '../links.ts'
 
-/** Number of readable bars; with a hundred nodes the others are in the table. */
-const WORST = 12
+/** The other nodes are in the table. */
+const WORST = 6
 
 interface Worst extends Omit<Bars, 'legend' | 'link' | 'width'> {
   readonly worst: 'most' | 'least'
@@ -19,6 +19,7 @@ const worst = ({ worst: end, expr, ...of }: Worst): Placed =>
     legend: '{{instance}}',
     link: TO_NODE,
     width: 8,
+    height: 6,
   })
 
 export const chainAndDuties: Row = {

@@ -1,9 +1,9 @@
 import { type Row } from '../frame.ts'
 import { anyIs, limitsBy } from '../limits.ts'
-import { toPanel } from '../links.ts'
+import { ALERT_LIST, toPanel } from '../links.ts'
 import { ABOUT_STATES, firing, FRESH, FRESH_WITHIN, STATE, STATES } from '../node-state.ts'
 import { ABOUT_FEW, NETWORK_IN_TROUBLE, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
-import { ALERT_LIST, alertList, HISTORY, whatHappened } from '../overview.ts'
+import { alertList, HISTORY, whatHappened } from '../overview.ts'
 import { type Placed } from '../panels/panel.ts'
 import { figures, tile } from '../panels/tile.ts'
 import { NONE } from '../value-labels.ts'
@@ -172,5 +172,5 @@ const tiles: readonly Placed[] = [
 
 /** The first screen: what is wrong, since when, and what else changed then. */
 export const glance: Row = {
-  panels: [...tiles, alertList({ width: 12, height: 8 }), whatHappened({ width: 12, height: 8 }), ...decisive],
+  panels: [alertList({ width: 12, height: 8 }), whatHappened({ width: 12, height: 8 }), ...tiles, ...decisive],
 }

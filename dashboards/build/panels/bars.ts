@@ -33,7 +33,7 @@ export const bars = (of: Bars): Placed => {
     .displayMode(BarGaugeDisplayMode.Basic)
     .valueMode(BarGaugeValueMode.Text)
     .namePlacement(BarGaugeNamePlacement.Left)
-    // The same bar height with two bars as with twelve, and complete names.
+    // The same bar height with two bars as with six, and complete names.
     .sizing(BarGaugeSizing.Manual)
     .minVizHeight(16)
     .maxVizHeight(24)

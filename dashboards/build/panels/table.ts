@@ -98,6 +98,8 @@ export const table = (of: Table): Placed => {
 
 /** Without `noValue`, a link would have the text of an empty cell instead of an empty label. */
 const HIDDEN: DynamicConfigValue[] = [
+  { id: 'custom.hideFrom.viz', value: true },
+  // Before Grafana 12.2.
   { id: 'custom.hidden', value: true },
   { id: 'noValue', value: '' },
 ]

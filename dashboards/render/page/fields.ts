@@ -118,7 +118,7 @@ export const dressed = (
 
 const item = (path: string, isCustom: boolean): FieldConfigPropertyItem => ({
   id: isCustom ? `custom.${path}` : path,
-  path: path === 'hidden' ? 'hideFrom.viz' : path,
+  path,
   name: path,
   isCustom,
   editor: () => null,

@@ -1,6 +1,5 @@
 interface Placed {
   readonly type: string
-  readonly title?: string | undefined
   readonly gridPos: {
     readonly x: number
     readonly y: number
@@ -30,13 +29,6 @@ export const cut = <P extends Placed>(panels: readonly P[]): readonly (readonly 
     parts.push([...row])
   }
   return parts.map(atTop)
-}
-
-/** A row and all below it. */
-export const fromRow = <P extends Placed>(panels: readonly P[], title: string): readonly P[] => {
-  const first = panels.findIndex((panel) => panel.type === 'row' && panel.title === title)
-  if (first === -1) throw new Error(`no row is called ${title}`)
-  return atTop(panels.slice(first))
 }
 
 const atTop = <P extends Placed>(part: readonly P[]): P[] => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 export const DRAWN = 'drawn.json'
 
 /** The dashboards whose pictures are in the documentation. */
-export const DOCUMENTED = ['duties', 'fleet', 'node']
+export const DOCUMENTED = ['duties', 'fleet', 'node', 'staking']
 
 /**
  * What makes a picture one of another dashboard: which panels there are, of which kind, and where. Numbers of limits

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Engine, startEngine } from '../../../test/dashboards/engine.ts'
 import { committed, dashboardSchema } from '../../../test/dashboards/model.ts'
 import { type Camera, openCamera } from './camera.ts'
-import { beginning, cut, fromRow } from './cut.ts'
+import { beginning, cut } from './cut.ts'
 import { DOCUMENTED, DRAWN, markOf } from './drawn.ts'
 import { sceneOf } from './scene.ts'
 
@@ -24,7 +24,6 @@ const drawAll = async (camera: Camera, engine: Engine): Promise<void> => {
       part,
     }))
     if (name === 'node') parts.push({ file: 'node-glance', part: [...beginning(panels)] })
-    if (name === 'duties') parts.push({ file: 'duties-staking', part: fromRow(panels, 'Staking and epochs') })
     for (const { file, part } of parts) {
       for (const theme of THEMES) {
         const picture = await camera.shoot({ ...scene, theme, panels: part })
