@@ -124,7 +124,8 @@ const clean = (dashboard: Dashboard): void => {
     delete panel.transparent
     delete panel.repeatDirection
     // Grafana 13 has no such option any more; the footer of a table is a setting of its fields.
-    if (panel.options) delete panel.options['footer']
+    const options: unknown = panel.options
+    if (typeof options === 'object' && options !== null) Object.assign(options, { footer: undefined })
     const { defaults } = panel.fieldConfig ?? {}
     if (defaults?.links) Object.assign(defaults, { links: defaults.links.map(({ title, url }) => ({ title, url })) })
   }

@@ -278,6 +278,14 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: 'alerts that are not first on a phone',
+    rule: 'frame',
+    says: '"What happened" is first on a phone',
+    plant: ({ panels }) => {
+      for (const { gridPos } of panels.slice(0, 1)) gridPos.y = 9100
+    },
+  },
+  {
     name: 'white text on orange',
     rule: 'contrast',
     says: 'text on #E69F00 has a contrast of 2.1; expected 4.5',

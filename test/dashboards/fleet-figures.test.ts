@@ -37,7 +37,7 @@ describe('a node with a critical alert', () => {
   test.each([
     ['With critical alerts', 1],
     ['With warnings', 1],
-    ['Following the chain', 1],
+    ['Following', 1],
     ['Nodes', 3],
   ])('the tiles count nodes: %s', async (panel, count) => {
     expect(await amiss({ dashboard: 'fleet', panel }, { past, after: '5m' }, { '{}': count })).toBe('')

@@ -5,7 +5,7 @@ import { run } from '../support/programs.ts'
 import { type Dashboard, type Panel } from './model.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const SCHEMA = join(ROOT, 'node_modules/@grafana/schema/dist/types')
+const SCHEMA = join(fileURLToPath(import.meta.resolve('@grafana/schema/package.json')), '../dist/types')
 
 /** The module of each panel type in the schema. */
 const MODULES: Readonly<Record<string, string>> = {

@@ -51,7 +51,7 @@ export const budget: Row = {
   panels: [
     table({
       title: 'Budget of the week',
-      about: `Share of time with a newest block of at most ${FRESH_WITHIN}, and the downtime that the objective of each agent (\`health.objective\`) leaves. The agent measures it, and keeps it while Prometheus is down; statesync and maintenance use the budget, unknown time does not. No budget: less than half of the week is known. Differs: the share of the same week in Prometheus minus that of the agent; it is not 0 if one of them missed a part of the week. The windows of the alerts, up to three days, are those of Prometheus. Own rounds: those that had a block.`,
+      about: `Share of time with a newest block of at most ${FRESH_WITHIN}, and the downtime that the objective of each agent (\`health.objective\`) leaves. The agent measures it, and keeps it while Prometheus is down; statesync and maintenance use the budget, unknown time does not. No budget: less than half of the week is known. Differs: the share of the same week in Prometheus minus that of the agent; it is not 0 if one of them missed a part of the week. The windows of the alerts, up to three days, are those of Prometheus. Own rounds: those that had a block, and their own budget.`,
       alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow', 'ChainUptimeBudgetSpent'],
       width: 24,
       height: heightOf(8),
@@ -72,11 +72,11 @@ export const budget: Row = {
         share('1d', 'ChainUptimeBudgetSlow'),
         share('3d', 'ChainUptimeBudgetSlow'),
         {
-          ...ratio('Budget, own rounds', agent('budget_remaining_ratio', 'own_rounds')),
+          ...ratio('Own budget left', agent('budget_remaining_ratio', 'own_rounds')),
           limits: SPENT,
           ...NO_OWN_ROUNDS,
         },
-        { ...ratio('Own rounds, 7 days', agent('uptime_ratio', 'own_rounds'), 2), ...NO_OWN_ROUNDS },
+        { ...ratio('Own rounds', agent('uptime_ratio', 'own_rounds'), 2), ...NO_OWN_ROUNDS },
         ratio('Objective', 'chain_slo_objective_ratio'),
       ],
     }),

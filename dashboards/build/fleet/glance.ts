@@ -55,7 +55,7 @@ export const tiles: readonly Placed[] = [
   }),
   tile({
     ...SIZE,
-    title: 'Following the chain',
+    title: 'Following',
     about:
       'Nodes with a fresh block that are not known to be behind and have no critical alert. Nodes without references are included: the table has the distance of each where it is known.',
     alerts: ['ChainBlockStalled'],
@@ -77,7 +77,7 @@ export const tiles: readonly Placed[] = [
   }),
   tile({
     ...SIZE,
-    title: 'Stalled or services down',
+    title: 'Stalled or down',
     about:
       'Nodes whose newest block is too old, or whose consensus or execution does not run. Open the dashboard of the node, then the runbook of its oldest alert.',
     alerts: ['ChainBlockStalled', 'ChainServiceDown'],
@@ -89,7 +89,7 @@ export const tiles: readonly Placed[] = [
   }),
   tile({
     ...SIZE,
-    title: 'Behind or unknown',
+    title: 'Behind, unknown',
     about: 'Nodes that are behind their references, and nodes whose newest block has an unknown age. See their alerts.',
     alerts: ['ChainBehind', 'ChainBlind'],
     expr: count('>= 4 < 6'),
@@ -100,11 +100,11 @@ export const tiles: readonly Placed[] = [
   }),
   tile({
     ...SIZE,
-    title: 'Maintenance or statesync',
+    title: 'Maintenance',
     about: 'Nodes that do not follow for a known reason. Neither is a fault.',
     alerts: ['ChainMaintenance', 'ChainStatesync'],
     expr: count('>= 2 < 4'),
-    legend: 'nodes',
+    legend: 'or statesync',
     words: NONE,
     to: TO_TABLE,
   }),

@@ -120,7 +120,7 @@ const tiles: readonly Placed[] = [
   }),
   tile({
     ...WITH_TREND,
-    title: 'Left of the blocksync window',
+    title: 'Blocksync window',
     about:
       'Blocks that the node can still fall behind before its peers no longer serve what it lacks. At 0 it recovers only with a newer forkpoint and statesync, or with a snapshot. Not applicable during a statesync.',
     alerts: ['ChainBlocksyncWindow', 'ChainBlind'],

@@ -76,7 +76,7 @@ export const figures = (of: Figures): Placed => {
     .orientation(VizOrientation.Auto)
     .text(new VizTextDisplayOptionsBuilder().titleSize(NAME).valueSize(VALUE))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
-    .thresholds(thresholds(filled(limits, trend) ?? [{ value: null, color: fillOf(COLOUR.info) }]))
+    .thresholds(thresholds(filled(limits, trend) ?? [{ value: null, color: behind(COLOUR.good, trend) }]))
     .mappings([
       ...(words ? mappingsOf(words, quietFillOf) : []),
       // What is correctly absent has no colour.
@@ -94,11 +94,13 @@ export const figures = (of: Figures): Placed => {
 /** Behind a healthy trend: Grafana derives the colour of the line from it. */
 const NEUTRAL = 'rgba(128, 128, 128, 0.15)'
 
+const behind = (colour: string, trend: boolean): string => {
+  const quiet = quietFillOf(colour)
+  return trend && quiet === 'transparent' ? NEUTRAL : quiet
+}
+
 const filled = (limits: Limits | undefined, trend = false) =>
-  limits?.steps.map(({ value, color }) => ({
-    value,
-    color: trend && color === COLOUR.good ? NEUTRAL : quietFillOf(color),
-  }))
+  limits?.steps.map(({ value, color }) => ({ value, color: behind(color, trend) }))
 
 interface Labels extends Heading {
   readonly lines: readonly Line[]

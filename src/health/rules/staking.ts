@@ -1,208 +1,205 @@
-import { percent, type RuleFile } from './rule.ts'
+import { type AlertRow, NODE_VARIABLES, percent, type RuleFile } from './rule.ts'
+
+const RULES: readonly AlertRow[] = [
+  {
+    comment:
+      'Also without the metrics of consensus. It does not fire for a node that was never in the set. It fires for seven days, also after a deliberate exit: a warning, not a page.',
+    alert: 'ChainOutsideActiveSet',
+    severity: 'warning',
+    component: 'duty',
+    for: '5m',
+    explainedBy: [{ alerts: ['ChainLeftActiveSet'] }],
+    advice: [
+      'See stake, flags and threshold: `curl -s localhost:9843/metrics | grep ^chain_staking_`.',
+      'Restore the stake: it counts from the next boundary block on.',
+    ],
+    expr: `max_over_time(chain_staking_active[7d]) > 0
+  and on (instance, job, cluster) (chain_staking_active == 0)`,
+    summary: 'By the staking precompile the validator is outside the active set.',
+    description:
+      'The validator of {{ $labels.instance }} is no member of the set in force; within seven days it was. It neither leads nor votes, and earns nothing.',
+  },
+  {
+    comment: 'Known from the boundary block on; no stake can change it for the next epoch: nothing to do at night.',
+    alert: 'ChainLeavesActiveSet',
+    severity: 'warning',
+    component: 'duty',
+    for: '2m',
+    advice: [
+      'See stake, flags and threshold: `curl -s localhost:9843/metrics | grep ^chain_staking_`.',
+      'Restore the stake before the next boundary block: the validator is back one epoch later.',
+    ],
+    expr: `chain_staking_active == 1
+  and on (instance, job, cluster) (chain_staking_active_next == 0)`,
+    summary: 'The validator leaves the active set with the next epoch.',
+    description:
+      'The validator of {{ $labels.instance }} is a member of the current set but not of the set of the next epoch, which is fixed.',
+  },
+  {
+    comment:
+      'The next boundary block decides by the current stake. Two percent: other delegators move as much in a day. What moves it is the stake of others, and new stake takes the keys of its owner: no page.',
+    alert: 'ChainStakeMarginLow',
+    severity: 'warning',
+    component: 'duty',
+    limit: 0.02,
+    for: '10m',
+    advice: [
+      'Compare stake and threshold: `curl -s localhost:9843/metrics | grep -E "^chain_staking_(stake|threshold|pending)"`.',
+      'Delegate more before the next boundary block: `chain_staking_boundary_timestamp_seconds`.',
+    ],
+    expr: (limit) => `chain_staking_margin_ratio < ${limit}
+  and on (instance, job, cluster) (chain_staking_active == 1)`,
+    summary: 'The stake is close to the threshold of the active set, or below it.',
+    description: (limit) =>
+      `The stake of the validator of {{ $labels.instance }} differs from the threshold by {{ $value | humanizePercentage }}, less than ${percent(limit)}. Below the threshold at the boundary block, it leaves the set.`,
+  },
+  {
+    comment: 'A loss within a day that would use up the rest in two: time to ask delegators.',
+    alert: 'ChainStakeMarginShrinking',
+    severity: 'info',
+    component: 'duty',
+    limit: 0.05,
+    for: '10m',
+    advice: ['See who undelegated with an explorer of the chain.'],
+    expr: (limit) => `max_over_time(chain_staking_margin_ratio[1d]) - chain_staking_margin_ratio > ${limit}
+  and on (instance, job, cluster) (chain_staking_margin_ratio < 0.1)`,
+    summary: 'The stake above the threshold of the active set shrinks.',
+    description: (limit) =>
+      `The margin of the validator of {{ $labels.instance }} has fallen by {{ $value | humanizePercentage }} of the threshold within a day, more than ${percent(limit)}, and is below 10%.`,
+  },
+  {
+    comment: 'For a day, so that each change is read by a person. A new agent has no earlier value.',
+    alert: 'ChainCommissionChanged',
+    severity: 'warning',
+    component: 'security',
+    advice: [
+      'Ask the holders of the authority key whether they changed it.',
+      'If none of them did, treat the key as stolen: move the stake, and contact the security team.',
+    ],
+    expr: 'changes(chain_staking_commission_ratio{view="execution"}[1d]) > 0',
+    summary: 'The commission of the validator was changed.',
+    description:
+      'The commission of the validator of {{ $labels.instance }} has changed {{ $value }} times within a day. It counts from the next boundary block on.',
+  },
+  {
+    comment: 'Only with the setting. The day of a change has an alert of its own.',
+    alert: 'ChainStakingMismatch',
+    labels: { kind: 'commission' },
+    severity: 'warning',
+    component: 'security',
+    for: '2m',
+    explainedBy: [{ alerts: ['ChainCommissionChanged'] }],
+    advice: [
+      'Ask the holders of the authority key whether they changed the commission.',
+      'If the value is right, correct `staking.expected.commission` in the configuration of the agent.',
+    ],
+    expr: `chain_staking_commission_ratio{view="execution"}
+  != on (instance, job, cluster) chain_staking_expected_commission_ratio`,
+    summary: 'The commission of the validator is not the expected one.',
+    description:
+      'The commission of the validator of {{ $labels.instance }} is {{ $value | humanizePercentage }}, and `staking.expected.commission` is another value.',
+  },
+  {
+    comment: 'Only with the setting, and once this node has led a block that is finalized.',
+    alert: 'ChainStakingMismatch',
+    labels: { kind: 'beneficiary' },
+    severity: 'warning',
+    component: 'security',
+    for: '2m',
+    advice: [
+      'See the address: `chain-agent events --collector staking`.',
+      'Correct `beneficiary` in node.toml, and restart consensus at a safe time: `chain-agent restart-window`.',
+    ],
+    expr: 'chain_staking_beneficiary_matches == 0',
+    summary: 'The beneficiary of own blocks is not the expected one.',
+    description:
+      'The newest finalized block that {{ $labels.instance }} led has another beneficiary than `staking.expected.beneficiary`.',
+  },
+  {
+    alert: 'ChainValidatorFlagged',
+    severity: 'critical',
+    page: 'Until the cause is removed the validator is in no further set; `double_sign` means that a second host signs with its key.',
+    component: 'duty',
+    for: '2m',
+    advice: [
+      'stake_low: restore the stake of the authority and of all delegators above the minimum.',
+      'double_sign: stop the second host with this key at once.',
+    ],
+    expr: `chain_staking_flag == 1
+  and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
+    summary: 'A flag excludes the validator from the next set.',
+    description:
+      'The validator of {{ $labels.instance }} has the flag {{ $labels.flag }}: it is no candidate for the set at the next boundary block.',
+  },
+  {
+    alert: 'ChainWithdrawalReady',
+    severity: 'info',
+    component: 'duty',
+    pending: 'nothing',
+    for: '2m',
+    advice: ['Withdraw it with the staking tool of the node.'],
+    expr: 'chain_staking_withdrawal_ready == 1',
+    summary: 'A withdrawal request can be withdrawn.',
+    description:
+      'The withdrawal request {{ $labels.request }} of the authority of {{ $labels.instance }} can be withdrawn.',
+  },
+  {
+    comment:
+      'The delay takes at most as many blocks as rounds, so the epoch should have started. Ten minutes, because the time is an estimate.',
+    alert: 'ChainEpochOverdue',
+    severity: 'warning',
+    component: 'consensus',
+    limit: 600,
+    for: '5m',
+    advice: [
+      'Compare with another node or an explorer: does the network have a new epoch?',
+      'Do not restart consensus until the epoch has started.',
+    ],
+    expr: (limit) => `chain_staking_block_timestamp_seconds - chain_staking_next_epoch_timestamp_seconds > ${limit}`,
+    summary: 'The next epoch has not started in time.',
+    description:
+      'By the blocks of {{ $labels.instance }} the next epoch should have started {{ $value | humanizeDuration }} ago.',
+  },
+  {
+    comment: 'The flag follows with the next delegation or undelegation.',
+    alert: 'ChainSelfStakeLow',
+    severity: 'warning',
+    component: 'duty',
+    for: '10m',
+    advice: ['Delegate from the authority address before the next boundary block.'],
+    expr: `chain_staking_self_stake_tokens < chain_staking_self_stake_minimum_tokens
+  and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
+    summary: 'The authority of the validator has less stake than a member needs.',
+    description:
+      'The authority of the validator of {{ $labels.instance }} has {{ $value | humanize }} tokens of its own at stake, less than the minimum.',
+  },
+  {
+    comment:
+      'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds.',
+    alert: 'ChainStakeViewsDiffer',
+    severity: 'warning',
+    component: 'consensus',
+    for: '15m',
+    advice: [
+      'Check that the key of consensus is the registered one: `chain-agent status duties`.',
+      'Compare the epochs: `curl -s localhost:9843/metrics | grep -E "^chain_(staking|ledger|consensus)_epoch"`.',
+    ],
+    pending: 'nothing',
+    expr: `(
+    chain_staking_active == 1 and on (instance, job, cluster) (chain_native_stake_ratio == 0)
+  or
+    chain_staking_active == 0 and on (instance, job, cluster) (chain_native_stake_ratio > 0)
+  )`,
+    summary: 'Consensus and the staking precompile disagree on the membership of the validator.',
+    description:
+      'On {{ $labels.instance }} the staking precompile reports membership {{ $value }} in the set in force, and consensus the opposite.',
+  },
+]
 
 export const staking: RuleFile = {
   name: 'staking',
   comment: 'What the staking precompile of the chain reports about the validator.',
   groups: [
-    {
-      name: 'chain-staking',
-      rules: [
-        {
-          comment:
-            'Also without the metrics of consensus. It does not fire for a node that was never in the set. It fires for seven days, also after a deliberate exit: a warning, not a page.',
-          alert: 'ChainOutsideActiveSet',
-          severity: 'warning',
-          component: 'duty',
-          for: '5m',
-          explainedBy: [{ alerts: ['ChainLeftActiveSet'] }],
-          advice: [
-            'See stake, flags and threshold: `curl -s localhost:9843/metrics | grep ^chain_staking_`.',
-            'Restore the stake: it counts from the next boundary block on.',
-          ],
-          expr: `max_over_time(chain_staking_active[7d]) > 0
-  and on (instance, job, cluster) (chain_staking_active == 0)`,
-          summary: 'By the staking precompile the validator is outside the active set.',
-          description:
-            'The validator of {{ $labels.instance }} is no member of the set in force; within seven days it was. It neither leads nor votes, and earns nothing.',
-        },
-        {
-          comment:
-            'Known from the boundary block on; no stake can change it for the next epoch: nothing to do at night.',
-          alert: 'ChainLeavesActiveSet',
-          severity: 'warning',
-          component: 'duty',
-          for: '2m',
-          advice: [
-            'See stake, flags and threshold: `curl -s localhost:9843/metrics | grep ^chain_staking_`.',
-            'Restore the stake before the next boundary block: the validator is back one epoch later.',
-          ],
-          expr: `chain_staking_active == 1
-  and on (instance, job, cluster) (chain_staking_active_next == 0)`,
-          summary: 'The validator leaves the active set with the next epoch.',
-          description:
-            'The validator of {{ $labels.instance }} is a member of the current set but not of the set of the next epoch, which is fixed.',
-        },
-        {
-          comment:
-            'The next boundary block decides by the current stake. Two percent: other delegators move as much in a day. What moves it is the stake of others, and new stake takes the keys of its owner: no page.',
-          alert: 'ChainStakeMarginLow',
-          severity: 'warning',
-          component: 'duty',
-          limit: 0.02,
-          for: '10m',
-          advice: [
-            'Compare stake and threshold: `curl -s localhost:9843/metrics | grep -E "^chain_staking_(stake|threshold|pending)"`.',
-            'Delegate more before the next boundary block: `chain_staking_boundary_timestamp_seconds`.',
-          ],
-          expr: (limit) => `chain_staking_margin_ratio < ${limit}
-  and on (instance, job, cluster) (chain_staking_active == 1)`,
-          summary: 'The stake is close to the threshold of the active set, or below it.',
-          description: (limit) =>
-            `The stake of the validator of {{ $labels.instance }} differs from the threshold by {{ $value | humanizePercentage }}, less than ${percent(limit)}. Below the threshold at the boundary block, it leaves the set.`,
-        },
-        {
-          comment: 'A loss within a day that would use up the rest in two: time to ask delegators.',
-          alert: 'ChainStakeMarginShrinking',
-          severity: 'info',
-          component: 'duty',
-          limit: 0.05,
-          for: '10m',
-          advice: ['See who undelegated with an explorer of the chain.'],
-          expr: (limit) => `max_over_time(chain_staking_margin_ratio[1d]) - chain_staking_margin_ratio > ${limit}
-  and on (instance, job, cluster) (chain_staking_margin_ratio < 0.1)`,
-          summary: 'The stake above the threshold of the active set shrinks.',
-          description: (limit) =>
-            `The margin of the validator of {{ $labels.instance }} has fallen by {{ $value | humanizePercentage }} of the threshold within a day, more than ${percent(limit)}, and is below 10%.`,
-        },
-        {
-          comment: 'For a day, so that each change is read by a person. A new agent has no earlier value.',
-          alert: 'ChainCommissionChanged',
-          severity: 'warning',
-          component: 'security',
-          advice: [
-            'Ask the holders of the authority key whether they changed it.',
-            'If none of them did, treat the key as stolen: move the stake, and contact the security team.',
-          ],
-          expr: 'changes(chain_staking_commission_ratio{view="execution"}[1d]) > 0',
-          summary: 'The commission of the validator was changed.',
-          description:
-            'The commission of the validator of {{ $labels.instance }} has changed {{ $value }} times within a day. It counts from the next boundary block on.',
-        },
-        {
-          comment: 'Only with the setting. The day of a change has an alert of its own.',
-          alert: 'ChainStakingMismatch',
-          labels: { kind: 'commission' },
-          severity: 'warning',
-          component: 'security',
-          for: '2m',
-          explainedBy: [{ alerts: ['ChainCommissionChanged'] }],
-          advice: [
-            'Ask the holders of the authority key whether they changed the commission.',
-            'If the value is right, correct `staking.expected.commission` in the configuration of the agent.',
-          ],
-          expr: `chain_staking_commission_ratio{view="execution"}
-  != on (instance, job, cluster) chain_staking_expected_commission_ratio`,
-          summary: 'The commission of the validator is not the expected one.',
-          description:
-            'The commission of the validator of {{ $labels.instance }} is {{ $value | humanizePercentage }}, and `staking.expected.commission` is another value.',
-        },
-        {
-          comment: 'Only with the setting, and once this node has led a block that is finalized.',
-          alert: 'ChainStakingMismatch',
-          labels: { kind: 'beneficiary' },
-          severity: 'warning',
-          component: 'security',
-          for: '2m',
-          advice: [
-            'See the address: `chain-agent events --collector staking`.',
-            'Correct `beneficiary` in node.toml, and restart consensus at a safe time: `chain-agent restart-window`.',
-          ],
-          expr: 'chain_staking_beneficiary_matches == 0',
-          summary: 'The beneficiary of own blocks is not the expected one.',
-          description:
-            'The newest finalized block that {{ $labels.instance }} led has another beneficiary than `staking.expected.beneficiary`.',
-        },
-        {
-          alert: 'ChainValidatorFlagged',
-          severity: 'critical',
-          page: 'Until the cause is removed the validator is in no further set; `double_sign` means that a second host signs with its key.',
-          component: 'duty',
-          for: '2m',
-          advice: [
-            'stake_low: restore the stake of the authority and of all delegators above the minimum.',
-            'double_sign: stop the second host with this key at once.',
-          ],
-          expr: `chain_staking_flag == 1
-  and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
-          summary: 'A flag excludes the validator from the next set.',
-          description:
-            'The validator of {{ $labels.instance }} has the flag {{ $labels.flag }}: it is no candidate for the set at the next boundary block.',
-        },
-        {
-          alert: 'ChainWithdrawalReady',
-          severity: 'info',
-          component: 'duty',
-          pending: 'nothing',
-          for: '2m',
-          advice: ['Withdraw it with the staking tool of the node.'],
-          expr: 'chain_staking_withdrawal_ready == 1',
-          summary: 'A withdrawal request can be withdrawn.',
-          description:
-            'The withdrawal request {{ $labels.request }} of the authority of {{ $labels.instance }} can be withdrawn.',
-        },
-        {
-          comment:
-            'The delay takes at most as many blocks as rounds, so the epoch should have started. Ten minutes, because the time is an estimate.',
-          alert: 'ChainEpochOverdue',
-          severity: 'warning',
-          component: 'consensus',
-          limit: 600,
-          for: '5m',
-          advice: [
-            'Compare with another node or an explorer: does the network have a new epoch?',
-            'Do not restart consensus until the epoch has started.',
-          ],
-          expr: (limit) =>
-            `chain_staking_block_timestamp_seconds - chain_staking_next_epoch_timestamp_seconds > ${limit}`,
-          summary: 'The next epoch has not started in time.',
-          description:
-            'By the blocks of {{ $labels.instance }} the next epoch should have started {{ $value | humanizeDuration }} ago.',
-        },
-        {
-          comment: 'The flag follows with the next delegation or undelegation.',
-          alert: 'ChainSelfStakeLow',
-          severity: 'warning',
-          component: 'duty',
-          for: '10m',
-          advice: ['Delegate from the authority address before the next boundary block.'],
-          expr: `chain_staking_self_stake_tokens < chain_staking_self_stake_minimum_tokens
-  and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
-          summary: 'The authority of the validator has less stake than a member needs.',
-          description:
-            'The authority of the validator of {{ $labels.instance }} has {{ $value | humanize }} tokens of its own at stake, less than the minimum.',
-        },
-        {
-          comment:
-            'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds.',
-          alert: 'ChainStakeViewsDiffer',
-          severity: 'warning',
-          component: 'consensus',
-          for: '15m',
-          advice: [
-            'Check that the key of consensus is the registered one: `chain-agent status duties`.',
-            'Compare the epochs: `curl -s localhost:9843/metrics | grep -E "^chain_(staking|ledger|consensus)_epoch"`.',
-          ],
-          pending: 'nothing',
-          expr: `(
-    chain_staking_active == 1 and on (instance, job, cluster) (chain_native_stake_ratio == 0)
-  or
-    chain_staking_active == 0 and on (instance, job, cluster) (chain_native_stake_ratio > 0)
-  )`,
-          summary: 'Consensus and the staking precompile disagree on the membership of the validator.',
-          description:
-            'On {{ $labels.instance }} the staking precompile reports membership {{ $value }} in the set in force, and consensus the opposite.',
-        },
-      ],
-    },
+    { name: 'chain-staking', rules: RULES.map((row) => ({ ...row, dashboard: `d/chain-staking?${NODE_VARIABLES}` })) },
   ],
 }
