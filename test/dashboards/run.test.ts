@@ -53,7 +53,7 @@ describe('the dashboards against a real Prometheus with a past', () => {
         if ((await answer).length > 0) shown.add(titleOf(panel))
       }
     }
-    expect([...shown]).toEqual(['"State"', '"Alerts"', '"Last contact"', '"Alerts that fire"'])
+    expect([...shown]).toEqual(['"Alerts that fire"', '"State"', '"Alerts"', '"Last contact"'])
   })
 
   it.each(['Share of time with a fresh block, one hour', 'Time until a vote is ready, 99th percentile'])(
