@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { rules } from './alerts/files.ts'
-import { parseConfigFile } from '../src/config/file.ts'
-import { loadConfig } from '../src/config/load.ts'
 import { metrics } from '../src/metrics.ts'
 import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../query/store/clickhouse/open.ts'
 import { listScenarios } from '../simulator/scenario/scenario.ts'
@@ -145,13 +143,6 @@ describe('the shell blocks', () => {
     const invalid = parsed.filter(({ text }) => spawnSync('bash', ['-n'], { input: text }).status !== 0)
     expect(invalid.map(nameOf)).toEqual([])
   })
-})
-
-test('the configuration that the README shows can be used', () => {
-  const [, shown = ''] = /```yaml\n(# \/etc[\s\S]+?)```/.exec(read('README.md')) ?? []
-  const text = shown.replace('02…', `02${'ab'.repeat(32)}`)
-  const { config } = loadConfig({ file: parseConfigFile('README.md', text), env: {}, flags: [] })
-  expect(config.references.map(({ kind }) => kind)).toEqual(['rpc', 'query'])
 })
 
 test('the packages that the pages install have the version of this one', () => {

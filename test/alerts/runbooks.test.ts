@@ -87,7 +87,7 @@ describe('the commands of the runbooks', () => {
   })
 
   it('match existing metrics and no others', () => {
-    expect(['^chain_rpc_u', 'chain_blocks_beh', 'wal_stop', '^chain_rpc_up.*'].filter(finds)).toHaveLength(4)
+    expect(['^chain_rpc_u', 'chain_block_diff', 'wal_stop', '^chain_rpc_up.*'].filter(finds)).toHaveLength(4)
     expect(['^chain_rpcs', 'chain_nothing', 'wal_gone', '^wal_stopped'].filter(finds)).toEqual([])
   })
 
