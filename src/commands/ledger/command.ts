@@ -10,7 +10,7 @@ export const ledgerCommand = defineCommand({
       .option('-n, --lines <number>', 'the last N blocks; default 20, without a time and a file', readCount('blocks'))
       .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', readTime(clock))
       .option('-U, --until <time>', 'end', readTime(clock))
-      .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
+      .option('--file <file>', 'lines of the stream, or output of journalctl; - for standard input')
       .option('--names', 'names instead of keys, from names.file in the configuration')
       .option('--finalized', 'also print finalized blocks; by default they are only counted')
       .option('--json', 'as JSON; one line per event with --follow')

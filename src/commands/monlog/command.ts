@@ -36,8 +36,8 @@ export const monlogCommand = defineCommand({
   help: `Each minute is analysed separately, and --since is rounded up to whole minutes.
 The health verdict is that of the newest minute; earlier findings are listed
 with their time. Without names.file, -n shows keys. --file reads output of
-\`journalctl -u UNIT --all -o json\`, or the lines as the service wrote them; the
-analysis ends with the newest line. The last 60 seconds of a node at DEBUG take
+\`journalctl -u UNIT --all\`, also with -o json, or the lines as the service wrote
+them; the analysis ends with the newest line. The last 60 seconds of a node at DEBUG take
 a second or two to read. --watch needs a fraction of the CPU time of \`watch
 chain-agent monlog\`, which starts a process each time.
 
