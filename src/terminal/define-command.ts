@@ -34,8 +34,8 @@ export const defineCommand =
     if (!load) return command
     return command.option('--no-color', 'without colour; the same as NO_COLOR=1').action(async () => {
       const act = await load()
-      const options = { ...command.opts<Options>(), ...argumentsOf(command) }
-      await act({ io: options['color'] === false ? withoutColor(io) : io, exit, command, options })
+      const given = { ...command.opts<Options>(), ...argumentsOf(command) }
+      await act({ io: given['color'] === false ? withoutColor(io) : io, exit, command, options: given })
     })
   }
 
