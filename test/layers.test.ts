@@ -10,7 +10,7 @@ import { run } from './support/programs.ts'
 const BASE = 'src/core src/domain'
 /** What the files of a folder import besides each other: folders and files, after `type` as types only, and packages. */
 const LAYERS: Readonly<Record<string, string>> = {
-  'src/core': 'node',
+  'src/core': 'node @scure/bip39/wordlists/english.js',
   'src/core/clock.ts': 'src/core node:events node:timers/promises',
   'src/core/settings.ts': 'src/core zod',
   'src/domain': 'src/core node:crypto',

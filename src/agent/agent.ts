@@ -22,6 +22,7 @@ import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { makeDirectory } from '../sources/durable.ts'
 import { socketOf } from '../sources/endpoints.ts'
+import { lockDirectory } from '../sources/lock.ts'
 import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
 import type { HostSources } from '../sources/host.ts'
@@ -66,8 +67,31 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
 
-/** Creates and starts the agent. Throws a ConfigError or, if it cannot listen, a SourceError. */
+/**
+ * Creates and starts the agent. Throws a ConfigError or, if it cannot listen or another agent uses its state directory, a
+ * SourceError.
+ */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
+  const { directory } = options.config.state
+  await makeDirectory(directory, 0o750).catch(() => undefined)
+  const lock = await lockDirectory(directory, {
+    doing: 'start the agent',
+    taken: `another agent uses ${directory}: both would write its journal cursors and events`,
+  })
+  try {
+    const agent = await startLocked(options)
+    const stop = async (): Promise<void> => {
+      await agent.stop()
+      await lock?.release()
+    }
+    return { ...agent, stop }
+  } catch (error) {
+    await lock?.release()
+    throw error
+  }
+}
+
+const startLocked = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path, ownsProcess = true } = options
   const exec = options.exec ?? createExec({ clock, path })
   const stopping = new AbortController()
@@ -279,7 +303,6 @@ const serveCommands = async (view: AgentView, { config, log }: Pick<AgentOptions
   const path = socketOf(config)
   if (path === null) return null
   try {
-    await makeDirectory(config.state.directory, 0o750)
     return await serveOnSocket(view, path)
   } catch (error) {
     log.warn(asError(error).message)

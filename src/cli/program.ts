@@ -157,6 +157,11 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/run/command.ts')).runCommand,
       },
       {
+        name: 'init',
+        summary: 'write a configuration with what is found on this host',
+        load: async () => (await import('../commands/init/command.ts')).initCommand,
+      },
+      {
         name: 'config',
         summary: 'print the effective configuration and where each value comes from',
         load: async () => (await import('../commands/config/command.ts')).configCommand,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { realpath } from 'node:fs/promises'
-import { createServer, type Server } from 'node:net'
+import { realpath, rm } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { errorCode, SourceError } from '../core/errors.ts'
 import { fingerprint } from '../core/hash.ts'
@@ -29,6 +29,43 @@ export const withLock = async <T>(
     return await work()
   } finally {
     await Promise.all(held.map(release))
+  }
+}
+
+/**
+ * Locks a directory until `release` is called. The lock is a Unix socket in it: only who may write there can hold it, and
+ * one that a crash has left over accepts no connection. Throws a SourceError if another process has the lock. Null if the
+ * directory cannot be written.
+ */
+export const lockDirectory = async (
+  directory: string,
+  { doing, taken }: LockDescription,
+): Promise<{ release: () => Promise<void> } | null> => {
+  const path = join(directory, 'agent.lock')
+  if (await isAccepting(path)) throw new SourceError({ doing, happened: taken, advice: STOP_THE_OTHER })
+  const server = createServer((socket) => socket.destroy())
+  try {
+    await rm(path, { force: true })
+    server.listen(path)
+    await once(server, 'listening')
+  } catch {
+    return null
+  }
+  server.unref()
+  return { release: async () => release(server) }
+}
+
+const STOP_THE_OTHER = 'stop the other agent, or set another state.directory for this one'
+
+const isAccepting = async (path: string): Promise<boolean> => {
+  const socket = connect({ path })
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
   }
 }
 

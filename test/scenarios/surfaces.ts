@@ -1,7 +1,10 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listScenarios, type Scenario } from '../../simulator/scenario/scenario.ts'
-import { startHost } from '../support/host.ts'
+import { type Host, startHost } from '../support/host.ts'
+import { must } from '../support/programs.ts'
 
 /** Seconds after the fault, and after the last line of the scenario. */
 const AFTER_FAULT_S = [5, 15, 40, 120]
@@ -34,8 +37,14 @@ export const compareSurfaces = async (part: number, parts: number): Promise<void
   const scenarios = (await listScenarios()).filter(({ steps }) => steps.length > 0)
   describe.each(scenarios.filter((_, index) => index % parts === part))('$name', (scenario) => {
     let moments: readonly Moment[] = []
+    let bundle: Bundle
     beforeAll(async () => {
-      moments = await askSurfaces(scenario)
+      ;({ moments, bundle } = await askSurfaces(scenario))
+    })
+    test('no sentence of the agent is redacted, and each JSON of its bundle can be read', () => {
+      expect(bundle.json).toBe(3)
+      expect(bundle.redacted).toEqual([])
+      expect(moments.flatMap(({ outputs }) => outputs.filter((output) => MARKS.test(output)))).toEqual([])
     })
     test('all surfaces agree at each moment', () => {
       expect(moments.length).toBeGreaterThan(2)
@@ -58,6 +67,30 @@ export const compareSurfaces = async (part: number, parts: number): Promise<void
   })
 }
 
+const MARKS = /\((?:redacted|hex digits|long word)\)/
+
+interface Bundle {
+  /** Members that are JSON. */
+  readonly json: number
+  /** Lines with something redacted; the logs of the node are left out. */
+  readonly redacted: readonly string[]
+}
+
+const bundleOf = async (host: Host): Promise<Bundle> => {
+  const file = join(host.directory, 'bundle.tar.gz')
+  await host.run(['bundle', '--no-logs', '--output', file])
+  await must('tar', ['-xzf', file, '-C', host.directory])
+  const folder = (await readdir(host.directory)).find((name) => name.startsWith('chain-agent-bundle-')) ?? ''
+  const members = await readdir(join(host.directory, folder))
+  const texts = await Promise.all(members.map(async (name) => readFile(join(host.directory, folder, name), 'utf8')))
+  const documents = texts.filter((_, at) => members[at]?.endsWith('.json'))
+  for (const document of documents) JSON.parse(document)
+  return {
+    json: documents.length,
+    redacted: texts.flatMap((text) => text.split('\n')).filter((line) => MARKS.test(line)),
+  }
+}
+
 /** By then most failures that have a cause are detected. */
 const CAUSE_S = 40
 /** The others: the height, or the finalized one, has not changed for a minute. */
@@ -67,7 +100,7 @@ const DETECTED_S: ReadonlyMap<string, number> = new Map([
 ])
 
 /** Asks page, API, metrics, `status`, `check` and `recover` at each moment of a scenario. */
-const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
+const askSurfaces = async (scenario: Scenario): Promise<{ moments: readonly Moment[]; bundle: Bundle }> => {
   const times = scenario.steps.map(({ afterMs }) => afterMs / 1000)
   const fault = Math.min(...times)
   const moments = [...AFTER_FAULT_S.map((after) => fault + after), Math.max(...times) + AFTER_END_S]
@@ -101,7 +134,7 @@ const askSurfaces = async (scenario: Scenario): Promise<readonly Moment[]> => {
           .map(([name, text]) => `${name}: ${text} — page: ${textOf(before)} / ${textOf(after)}`),
       })
     }
-    return found
+    return { moments: found, bundle: await bundleOf(host) }
   } finally {
     await host.close()
   }

@@ -59,16 +59,16 @@ export const host = (options: HostCollectorOptions): Collector<HostReading> => {
 
 const WITH_REASON = `${NOT_AVAILABLE}: `
 
-/** Checks without a state of their own are listed in one line, to keep the log at the start short. */
+/** Checks without a state of their own are counted, and those without a result listed: the log at the start is short. */
 const describe = (reading: HostReading): Readonly<Record<string, string>> => {
-  const known = [...reading].filter(([, { state }]) => state === KNOWN).map(([name]) => name)
+  const known = [...reading].filter(([, { state }]) => state === KNOWN)
   const notAvailable = [...reading].flatMap(([name, { state }]) => {
     if (state === NOT_AVAILABLE) return [name]
     return state.startsWith(WITH_REASON) ? [`${name} (${state.slice(WITH_REASON.length)})`] : []
   })
   const others = [...reading].filter(([, { state }]) => state !== KNOWN && !state.startsWith(NOT_AVAILABLE))
   return {
-    'host, known': known.join(', ') || 'none',
+    'host, known': `${known.length} of ${reading.size} checks`,
     'host, not available': notAvailable.join(', ') || 'none',
     ...Object.fromEntries(others.map(([name, { state }]) => [`host, ${name}`, state])),
   }

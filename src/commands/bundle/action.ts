@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { renderSettings } from '../../config/render.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { hour } from '../../core/units.ts'
 import { checkBundleFile, gatherBundle, stampOf, writeBundle } from './bundle.ts'
@@ -37,10 +36,8 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
       config,
       snapshot,
       ...source,
-      texts: {
-        'verdict.txt': verdictText(snapshot, more),
-        'config.yaml': `${renderSettings(settings)}\n`,
-      },
+      settings,
+      verdict: verdictText(snapshot, more),
       logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
       onStep: (step) => {
         progress.show(`Gathering ${step}`)

@@ -1,5 +1,6 @@
 import { redact } from '../../core/redaction/redact.ts'
-import { redactDocument, type RedactionKind, redactLog } from '../../core/redaction/redact-log.ts'
+import { redactExposition, redactFields } from '../../core/redaction/redact-data.ts'
+import { redactDocument, type RedactionCount, type RedactionKind, redactLog } from '../../core/redaction/redact-log.ts'
 import { sha256 } from '../../core/hash.ts'
 import { revision, version } from '../../core/package.ts'
 import { release, version as kernelVersion } from 'node:os'
@@ -14,7 +15,10 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { readEvents } from '../events/events.ts'
 import { findUnits } from '../shared/log-units.ts'
 import type { SourceContext } from '../../terminal/io.ts'
-import { jsonText } from '../../terminal/output.ts'
+import { jsonText, linesText } from '../../terminal/output.ts'
+import { toJson } from '../../core/json.ts'
+import { renderSettings } from '../../config/render.ts'
+import type { Setting } from '../../config/load.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { redactEntry } from '../logs/logs.ts'
 import { UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
@@ -28,13 +32,45 @@ interface Member {
   readonly redacted: RedactionCounts
 }
 
+/** A text without its secrets, each of which is reported. */
+type Redacting = (count: RedactionCount) => string
+
+const documentOf =
+  (text: string): Redacting =>
+  (count) =>
+    redactDocument(text, count)
+
+/** Redacted value by value: a mark in the text of JSON or YAML could make it unreadable. */
+const jsonOf =
+  (value: object): Redacting =>
+  (count) =>
+    jsonText(redactFields(toJson(value), count))
+
+const configOf =
+  (settings: readonly Setting[]): Redacting =>
+  (count) => {
+    const redacted = settings.map(({ path, value, origin }) => ({
+      path,
+      value: redactFields(value, count, path.split('.').at(-1)),
+      origin,
+    }))
+    return `${renderSettings(redacted)}\n`
+  }
+
+const logOf =
+  (text: string): Redacting =>
+  (count) =>
+    text
+      .split('\n')
+      .map((line) => redactLog(line, count))
+      .join('\n')
+
 /** The members of the archive. Every text is redacted here, even if it was redacted before. */
 export interface Members {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  document(name: string, text: string): void
-  /** Lines of a log, with the counts of earlier redactions. */
-  log(name: string, text: string, redacted: RedactionCounts): void
+  /** Adds what `write` returns, which reports its redactions; `before` are those that were counted earlier. */
+  add(name: string, write: Redacting, before?: RedactionCounts): void
   leaveOut(name: string, why: string): void
   /** All members, the manifest first. */
   all(): readonly Member[]
@@ -45,31 +81,14 @@ export interface Members {
 const createMembers = (createdAt: number): Members => {
   const members: Member[] = []
   const left: { name: string; why: string }[] = []
-  const add = (
-    name: string,
-    redacted: RedactionCounts,
-    apply: (count: (kind: RedactionKind) => void) => string,
-  ): void => {
-    const counts = { ...redacted }
-    const text = redact(
-      apply((kind) => {
-        counts[kind] = (counts[kind] ?? 0) + 1
-      }),
-    )
-    members.push({ name, text, redacted: counts })
-  }
   return {
     createdAt,
-    document: (name, text) => {
-      add(name, {}, (count) => redactDocument(text, count))
-    },
-    log: (name, text, redacted) => {
-      add(name, redacted, (count) =>
-        text
-          .split('\n')
-          .map((line) => redactLog(line, count))
-          .join('\n'),
-      )
+    add: (name, write, before = {}) => {
+      const redacted = { ...before }
+      const text = write((kind) => {
+        redacted[kind] = (redacted[kind] ?? 0) + 1
+      })
+      members.push({ name, text: redact(text), redacted })
     },
     leaveOut: (name, why) => {
       left.push({ name, why: redact(redactDocument(why)) })
@@ -99,8 +118,9 @@ interface Options extends SourceContext {
   readonly config: Config
   /** The state of the node; null if it could not be read. */
   readonly snapshot: NodeSnapshot | null
-  /** Further documents, by name. */
-  readonly texts: Readonly<Record<string, string>>
+  /** The output of `check`. */
+  readonly verdict: string
+  readonly settings: readonly Setting[]
   /** The start of the logs, in milliseconds since the epoch; null for no logs. */
   readonly logsSince: number | null
   /** Receives the current step. */
@@ -115,12 +135,11 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
   const { config, clock, path, signal, snapshot, onStep } = options
   const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
-  const attempt = async (name: string, make: () => Promise<string | null>): Promise<void> => {
+  const attempt = async (name: string, make: () => Promise<Redacting>): Promise<void> => {
     signal.throwIfAborted()
     onStep(name)
     try {
-      const text = await make()
-      if (text !== null) members.document(name, text)
+      members.add(name, await make())
     } catch (error) {
       members.leaveOut(name, asError(error).message)
     }
@@ -128,15 +147,16 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
   const run = async (command: string, args: readonly string[]): Promise<string> =>
     (await exec.run({ command, args }, signal)).stdout
   try {
-    for (const [name, text] of Object.entries(options.texts)) members.document(name, text)
+    members.add('verdict.txt', documentOf(options.verdict))
+    members.add('config.yaml', configOf(options.settings))
     if (snapshot) {
       const { metrics, readings } = await snapshot.export()
-      members.document('status.json', statusOf(snapshot, readings))
-      members.document('metrics.txt', metrics)
+      members.add('status.json', jsonOf(statusOf(snapshot, readings)))
+      members.add('metrics.txt', (count) => redactExposition(metrics, count))
     }
     await attempt('versions.txt', async () => {
       const tools = await Promise.allSettled(['systemctl', 'journalctl'].map((tool) => run(tool, ['--version'])))
-      return [...ownVersions(), ...tools.map(firstLineOf)].map((line) => `${line}\n`).join('')
+      return documentOf(linesText([...ownVersions(), ...tools.map(firstLineOf)]))
     })
     const units = await findUnits({ config, exec, path, signal }).catch((error: unknown) => {
       members.leaveOut('units.txt', asError(error).message)
@@ -146,17 +166,12 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     if (units.size > 0) {
       const names = [...units.values(), ...timersOf(config, units)]
       const chosen = `--property=${UNIT_FACTS.join(',')}`
-      await attempt('units.txt', () => run('systemctl', ['show', chosen, ...names]))
+      await attempt('units.txt', async () => documentOf(await run('systemctl', ['show', chosen, ...names])))
     }
     await attempt('events.json', async () => {
       const { events, oldestAt, origin, total } = await readEvents(options)
       const since = oldestAt === null ? null : new Date(oldestAt).toISOString()
-      return jsonText({
-        origin,
-        total,
-        oldestAt: since,
-        events: events.slice(-MAX_EVENTS).map(eventAsJson),
-      })
+      return jsonOf({ origin, total, oldestAt: since, events: events.slice(-MAX_EVENTS).map(eventAsJson) })
     })
     if (options.logsSince !== null) {
       for (const [label, unit] of units) {
@@ -190,19 +205,18 @@ export const stampOf = (at: number): string => new Date(at - (at % second)).toIS
 const statusOf = (
   { at, origin, prefix, collectors, ...agent }: NodeSnapshot,
   readings: Readonly<Record<string, unknown>>,
-): string =>
-  jsonText({
-    at: new Date(at).toISOString(),
-    origin,
-    agent: agent.version,
-    prefix,
-    collectors: Object.fromEntries(
-      collectors.map(({ name, help, enabled, up, lastSuccessAt, error }) => [
-        name,
-        { help, enabled, up, lastSuccessAt, error: error?.message, reading: readings[name] },
-      ]),
-    ),
-  })
+): object => ({
+  at: new Date(at).toISOString(),
+  origin,
+  agent: agent.version,
+  prefix,
+  collectors: Object.fromEntries(
+    collectors.map(({ name, help, enabled, up, lastSuccessAt, error }) => [
+      name,
+      { help, enabled, up, lastSuccessAt, error: error?.message, reading: readings[name] },
+    ]),
+  ),
+})
 
 const ownVersions = (): readonly string[] => [
   `chain-agent ${version} (revision ${revision.slice(0, 12)})`,
@@ -267,7 +281,7 @@ const gatherLog = async (parts: GatherLogDependencies, { label, stretch, members
     first += 1
   }
   if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
-  else members.log(name, lines.slice(first).join(''), redacted)
+  else members.add(name, logOf(lines.slice(first).join('')), redacted)
 }
 
 /** Unit properties in the bundle. Commands and environment are left out: units pass passwords there. */

@@ -8,7 +8,7 @@ import { createHttpClient } from '../../sources/http.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { agent, exposure, references } from './preflight/network.ts'
+import { agent, exposure, ownKey, references } from './preflight/network.ts'
 import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
@@ -27,6 +27,7 @@ const CHECKS: readonly PreflightCheck[] = [
   dropIns,
   consensusUnit,
   references,
+  ownKey,
   state,
 ]
 

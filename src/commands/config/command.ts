@@ -15,7 +15,8 @@ export const configCommand = defineCommand({
   help: `The configuration file is the one of --config, else of CHAIN_AGENT_CONFIG, else
 /etc/chain-agent/config.yaml if it exists. --config /dev/null uses none.
 Environment variables override the file, flags override both. URLs are shortened
-to their host: the rest may contain a key.
+to their host: the rest may contain a key. chain-agent init writes a file with
+what it finds on this host.
 
 --ip-rules writes a drop-in: ip.conf in
 /etc/systemd/system/chain-agent.service.d. It resolves host names once: write it

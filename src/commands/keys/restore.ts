@@ -1,4 +1,3 @@
-import { linkAbort } from '../../core/clock.ts'
 import {
   assertSameKey,
   compareKeys,
@@ -25,7 +24,7 @@ import { type KeySession } from './session.ts'
 import { type ConfigOptions } from '../../terminal/config-options.ts'
 import { type ExitCode, type Io, UsageError, type ActionContext } from '../../terminal/io.ts'
 import { type Progress } from '../../terminal/progress.ts'
-import { createInterface } from 'node:readline/promises'
+import { confirm, requireTerminal } from '../../terminal/prompt.ts'
 
 interface RestoreOptions extends ConfigOptions {
   readonly type?: readonly KeyType[]
@@ -218,35 +217,3 @@ const renderRestored = (one: RestoreResult, style: Style): readonly string[] =>
     ...(one.kept === null ? [] : [['previous', one.kept] as const]),
     ...one.removed.map((file) => ['removed', `${file}, left by an interrupted run`] as const),
   ])
-
-/**
- * Asks the operator on stderr to type `yes`. Returns false for any other input. Throws a UsageError if stdin is not a
- * terminal; it names the option that skips the confirmation.
- */
-export const confirm = async (io: Io, question: string, option: string): Promise<boolean> => {
-  requireTerminal(io, option)
-  const lines = createInterface({ input: io.stdin, output: io.stderr })
-  // The end of the input counts as no.
-  const ended = linkAbort(io.signal)
-  lines.on('close', ended.abort)
-  lines.on('SIGINT', ended.abort)
-  try {
-    const answer = await lines.question(`${question} Type yes: `, { signal: ended.signal })
-    return answer.trim().toLowerCase() === 'yes'
-  } catch (error) {
-    if (!ended.signal.aborted) throw error
-    io.stderr.write('\n')
-    return false
-  } finally {
-    ended.abort()
-    lines.close()
-  }
-}
-
-/** Throws a UsageError if stdin is not a terminal. */
-export const requireTerminal = (io: Io, option: string): void => {
-  if ('isTTY' in io.stdin && io.stdin.isTTY === true) return
-  throw new UsageError(
-    `Cannot ask for confirmation: standard input is not a terminal. Use ${option} to continue without confirmation.`,
-  )
-}

@@ -1,10 +1,13 @@
+import { redactPhrases } from './phrase.ts'
 import { REDACTED, redactUrl, sanitize } from './redact.ts'
 
 export const REDACTION_KINDS = ['address', 'phrase', 'labelled', 'credentials', 'hex digits', 'long word'] as const
 
 /** Why something was redacted. */
 export type RedactionKind = (typeof REDACTION_KINDS)[number]
-type Count = (kind: RedactionKind) => void
+/** Receives the kind of each redaction. */
+export type RedactionCount = (kind: RedactionKind) => void
+type Count = RedactionCount
 
 /**
  * Redacts possible secrets in a log line and keeps what operators need: public keys, abbreviated ids, and hashes with a
@@ -38,7 +41,8 @@ const readable = (text: string): string =>
     }),
   )
 
-const ADDRESS = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi
+/** Punctuation after a URL is not part of it. */
+const ADDRESS = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]*[^\s"'<>:,.;)]/gi
 /** `host:8080/v2/KEY`: a path with a part that has digits and at least eight characters, or at least twenty. */
 const WITHOUT_SCHEME =
   /(?<![\w./-])([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}(?::\d{2,5})|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?:\/[\w.~%-]{0,200}){0,8}\/(?=[\w.~%-]{20}|(?=[\w~%-]{0,200}\d)[\w~%-]{8})[^\s"'<>]{1,2048}/g
@@ -64,21 +68,14 @@ const PHRASE = new RegExp(
   `((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?!\\w)(?! ${MARK}$)[^]*`,
   'gi',
 )
-const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[,;]?\s?\(?\d{1,2}[.:)=]\s?)`
-/** Twelve or more words of the length of mnemonic words, in any list format. */
-const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
-const LAST_LABEL = /[^a-z]{1,8}(?:password|secret|token|cookie|seed)$/i
 const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!--|${MARK})[^\\s"']+`, 'gi')
 
 const redactLabelled = (text: string, labels: readonly Label[], count: Count): string => {
-  const before = text
-    .replaceAll(PHRASE, (_, label: string) => `${label} ${mark('phrase', count)}`)
-    .replaceAll(WORDS, (words) => {
-      // A label after the phrase has a value of its own.
-      const [label = ''] = LAST_LABEL.exec(words) ?? []
-      return mark('phrase', count) + label
-    })
-    .replaceAll(CREDENTIALS, (_, label: string) => `${label} ${mark('credentials', count)}`)
+  const labelled = text.replaceAll(PHRASE, (_, label: string) => `${label} ${mark('phrase', count)}`)
+  const before = redactPhrases(labelled, () => mark('phrase', count)).replaceAll(
+    CREDENTIALS,
+    (_, label: string) => `${label} ${mark('credentials', count)}`,
+  )
   return labels.reduce((left, label) => redactValues(left, label, () => mark('labelled', count)), before)
 }
 

@@ -36,7 +36,8 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
     path: '',
     signal: new AbortController().signal,
     snapshot: null,
-    texts: {},
+    verdict: '',
+    settings: [],
     logsSince: clock.now() - 3_600_000,
     onStep: () => undefined,
     exec,
@@ -48,7 +49,13 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
   for (let turn = 0; turn < 10_000 && !isDone; turn += 1) await clock.advance(1000)
   expect(isDone).toBe(true)
   const members = await gathering
-  expect(members.all().map(({ name }) => name)).toEqual(['manifest.json', 'versions.txt', 'units.txt'])
+  expect(members.all().map(({ name }) => name)).toEqual([
+    'manifest.json',
+    'verdict.txt',
+    'config.yaml',
+    'versions.txt',
+    'units.txt',
+  ])
   const why = new Map(members.leftOut().map((one) => [one.name, one.why]))
   expect(why.get('logs/bft.log')).toContain('Could not run journalctl: there was no output for 10s')
   expect(why.get('events.json')).toContain('there is no such file, and the agent is not running')

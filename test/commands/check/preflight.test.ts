@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { consensusUnit, database, dropIns, journalGroup, state } from '../../../src/commands/check/preflight/host.ts'
-import { references } from '../../../src/commands/check/preflight/network.ts'
+import { ownKey, references } from '../../../src/commands/check/preflight/network.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
 import { context, type Host } from './context.ts'
@@ -225,6 +225,22 @@ describe('drop-ins', () => {
     expect(found).toMatchObject([
       { severity: 'warning', summary: 'systemd has not reloaded the changed files of chain-bft' },
     ])
+  })
+})
+
+describe('the public key of the node', () => {
+  const status = (secpPublicKey: string | null) => [
+    { name: 'status', up: true, reading: { config: { secpPublicKey } } },
+  ]
+  test('unknown, it is information, with the command that finds it', async () => {
+    const found = await ownKey.run(context({ collectors: status(null) }))
+    expect(found).toMatchObject([{ severity: 'info', summary: expect.stringMatching(/^the public key .* is unknown/) }])
+    expect(found[0]?.advice[0]).toContain('sudo chain-agent init')
+  })
+  test('from the status report or the configuration, no finding', async () => {
+    const key = `02${'ab'.repeat(32)}`
+    expect(await ownKey.run(context({ collectors: status(key) }))).toEqual([])
+    expect(await ownKey.run(context({ set: [{ path: 'node.publicKey', value: key }] }))).toEqual([])
   })
 })
 

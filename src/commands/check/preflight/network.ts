@@ -165,6 +165,20 @@ export const references: PreflightCheck = {
   },
 }
 
+/** Whether the agent knows which blocks and rounds are those of the node. */
+export const ownKey: PreflightCheck = {
+  name: 'the public key of the node',
+  run: ({ config, snapshot }) => {
+    const isKnown = config.node.publicKey !== null || snapshot.readings.status?.config.secpPublicKey
+    return Promise.resolve(isKnown ? [] : [noKey])
+  },
+}
+
+const noKey: Finding = finding('node.publicKey', 'info', {
+  summary: 'the public key of the node is unknown: own blocks, missed rounds and the leader schedule are not measured',
+  advice: ['Run `sudo chain-agent init`, which reads it from the status report, or set `node.publicKey`.'],
+})
+
 const FIX = 'Correct `references:` in the configuration, and restart the agent.'
 
 const none: Finding = finding('references', 'info', {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { confirm, requireTerminal } from '../../src/commands/keys/restore.ts'
+import { confirm, requireTerminal } from '../../src/terminal/prompt.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const terminal = (isTTY = true) => {

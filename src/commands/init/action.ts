@@ -1,0 +1,103 @@
+import { chown, readFile, stat } from 'node:fs/promises'
+import { describeFileError, SourceError } from '../../core/errors.ts'
+import { sourceOf } from '../../config/source.ts'
+import type { Config } from '../../config/schema.ts'
+import { readWhole, writeAtomically } from '../../sources/durable.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
+import { isTerminal, prompt } from '../../terminal/prompt.ts'
+import { createStyle } from '../../terminal/style.ts'
+import { readFromNode } from '../shared/read-snapshot.ts'
+import { foundOn, renderFile, renderFound } from './render.ts'
+
+interface Options extends ConfigOptions {
+  readonly reference: readonly string[]
+  readonly output?: string
+}
+
+/** The file is readable for the group of the agent: URLs of references may contain a key. */
+const MODE = 0o640
+const GROUP = 'chain-agent'
+
+export const init = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
+  const file = options.output ?? sourceOf(options.config, { env: io.env })?.path ?? io.installedConfig
+  if (file === undefined) throw new UsageError('Name the file with --output; - prints it.')
+  // Fail early: reading takes seconds.
+  if (file !== '-') await checkReplaceable(file)
+  const urls = options.reference.length > 0 || !isTerminal(io) ? options.reference : await askForReferences(io)
+  const config = configWith(io, options, urls)
+  const snapshot = await unlessInterrupted(io, exit, () => readFromNode(io, config))
+  if (!snapshot) return
+  const found = foundOn(snapshot, config)
+  if (!found.hasNode) {
+    throw new SourceError({
+      doing: 'find the node',
+      happened: `systemd has no unit of a node with the name prefix ${found.prefix ?? 'chain'}`,
+      advice: 'run it on the host of the node, or name the prefix with --prefix',
+    })
+  }
+  const text = renderFile(found, io.clock.now())
+  if (file === '-') io.stdout.write(text)
+  else {
+    await write(file, text)
+    io.stdout.write(renderFound(file, found, createStyle(io)))
+  }
+  exit(0)
+}
+
+const checkReplaceable = async (file: string): Promise<void> => {
+  const text = new TextDecoder().decode((await readWhole(file)) ?? new Uint8Array())
+  if (/^(?!\s*(?:#|$))/m.test(text))
+    throw new UsageError(
+      `${file} has settings: \`chain-agent config\` prints them. Use --output with another file, or - to print a new one.`,
+    )
+}
+
+const askForReferences = async (io: Io): Promise<readonly string[]> => {
+  const urls: string[] = []
+  io.stderr.write(
+    'RPC URLs of other nodes of the same chain, at least two so that they can agree; an empty line ends.\n',
+  )
+  for (;;) {
+    const url = await prompt(io, `Reference ${urls.length + 1}: `)
+    if (url === null || url === '') return urls
+    if (/^https?:\/\//.test(url) && URL.canParse(url)) urls.push(url)
+    else io.stderr.write('Expected a URL, like https://rpc.provider.example\n')
+  }
+}
+
+/** The host of the URL; a second one of the same host gets a number. */
+const nameOf = (url: string, before: readonly string[]): string => {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new UsageError(`--reference ${url}: expected a URL, like https://rpc.provider.example`)
+  const { hostname } = new URL(url)
+  const same = before.filter((other) => new URL(other).hostname === hostname).length
+  return same === 0 ? hostname : `${hostname}-${same + 1}`
+}
+
+/** The configuration in force, with these references: they are read once, so that the result shows which of them answer. */
+const configWith = (io: Io, options: Options, urls: readonly string[]): Config => {
+  const references = urls.map((url, at) => ({ name: nameOf(url, urls.slice(0, at)), url }))
+  const set = references.length === 0 ? [] : [`references=${JSON.stringify(references)}`]
+  return configOf(io, { ...options, set: [...options.set, ...set] }).config
+}
+
+const write = async (file: string, text: string): Promise<void> => {
+  try {
+    const before = await stat(file).catch(() => null)
+    await writeAtomically(file, [text], { mode: before === null ? MODE : before.mode & 0o7777, isSynced: true })
+    if (process.getuid?.() === 0) await chown(file, before?.uid ?? 0, before?.gid ?? (await groupId()))
+  } catch (error) {
+    throw new SourceError(
+      { doing: `write ${file}`, ...describeFileError(error), advice: 'use sudo, or name another file with --output' },
+      { cause: error },
+    )
+  }
+}
+
+const groupId = async (): Promise<number> => {
+  const groups = await readFile('/etc/group', 'utf8').catch(() => '')
+  const [, id] = new RegExp(`^${GROUP}:[^:]*:(\\d+):`, 'm').exec(groups) ?? []
+  return Number(id ?? 0)
+}

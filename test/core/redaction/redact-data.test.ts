@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { redactExposition, redactFields } from '../../../src/core/redaction/redact-data.ts'
+import type { RedactionKind } from '../../../src/core/redaction/redact-log.ts'
+
+const counted: RedactionKind[] = []
+const count = (kind: RedactionKind): void => {
+  counted.push(kind)
+}
+const HEX = 'ab'.repeat(32)
+
+describe('data', () => {
+  test.each([
+    [
+      { tokens: [{ token: 'USDC', balance: '1' }], url: null, n: 1 },
+      { tokens: [{ token: 'USDC', balance: '1' }], url: null, n: 1 },
+    ],
+    [
+      { password: 'a "b', api_key: 'x', note: 'password=x, y' },
+      { password: '(redacted)', api_key: '(redacted)', note: 'password=(redacted) y' },
+    ],
+    [{ passwordBackup: { ok: 'yes' } }, { passwordBackup: { ok: 'yes' } }],
+    [
+      { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
+      { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
+    ],
+    [
+      { line: `at ${HEX}`, lines: [HEX] },
+      { line: 'at (hex digits)', lines: ['(hex digits)'] },
+    ],
+    [{ commit: 'password=x' }, { commit: 'password=(redacted)' }],
+    [{ [`at ${HEX}`]: 1 }, { 'at (hex digits)': 1 }],
+    ['/mnt/disk-K1mdEf2GhQ9/ledger', '/mnt/disk-K1mdEf2GhQ9/ledger'],
+    ['at /mnt/disk-K1mdEf2GhQ9/ledger', 'at /mnt/(long word)/ledger'],
+  ])('%j', (value, redacted) => {
+    expect(redactFields(value, count)).toEqual(redacted)
+  })
+})
+
+test('metrics keep their names and help; each value of a label is judged on its own', () => {
+  const page = `# HELP chain_x Some, or all tasks of the host are waiting for the next turn with other work and then the rest.
+chain_x{token="USDC",commit="${'ab'.repeat(20)}",line="at ${HEX} \\"password=x\\""} 1
+`
+  counted.length = 0
+  expect(redactExposition(page, count)).toBe(
+    page.replace(HEX, '(hex digits)').replace('password=x', 'password=(redacted)'),
+  )
+  expect(counted.toSorted()).toEqual(['hex digits', 'labelled'])
+})
