@@ -120,6 +120,22 @@ const follow = () => {
 
 if (live) follow()
 
+/** The text of the round under the pointer, below the strip. It is a neighbour of the part that is updated. */
+const tip = document.createElement('p')
+tip.className = 'tip'
+document.getElementById('rounds')?.after(tip)
+
+/** @param {MouseEvent} event */
+const showRound = ({ target, clientX }) => {
+  const strip = target instanceof Element ? target.closest('svg.rounds') : null
+  if (!(strip instanceof SVGElement)) return
+  const { left, width } = strip.getBoundingClientRect()
+  const column = Math.floor(((clientX - left) / width) * Number(strip.dataset['columns']))
+  tip.textContent = strip.dataset['texts']?.split('\n')[column - Number(strip.dataset['first'])] ?? ''
+}
+document.addEventListener('pointermove', showRound)
+document.addEventListener('click', showRound)
+
 document.addEventListener('click', ({ target }) => {
   if (!(target instanceof HTMLButtonElement) || !target.classList.contains('copy')) return
   const code = target.parentElement?.classList.contains('command')

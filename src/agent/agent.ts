@@ -25,7 +25,7 @@ import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
 import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
-import type { HostSources } from '../sources/host.ts'
+import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
@@ -185,7 +185,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     log.error(error)
   }
   const health = createHealthWatch({ clock, log, settings: config.health, record })
-  const { board, exposition, offer, prefix } = await createRuntime({
+  const { board, exposition, offer, prefix, rounds } = await createRuntime({
     ...options,
     ask: options.ask ?? createHttpClient(clock),
     checkpoints,
@@ -232,6 +232,11 @@ const watchNode = async (options: NodeWatchOptions) => {
     }
   }
   const limitOf = limitsOf(config.health)
+  const { procfs } = { ...createHostSources(config.host), ...options.host }
+  const hostName = await procfs.read('sys/kernel/hostname').then(
+    (name) => name?.trim() ?? null,
+    () => null,
+  )
   const page = createStatusPage({
     clock,
     version,
@@ -239,7 +244,8 @@ const watchNode = async (options: NodeWatchOptions) => {
     read: async (rulesAge) => {
       // Causes, figures and recovery of a response are of one moment.
       await health.evaluateNow(measured, rulesAge)
-      return { snapshot: snapshot(), events: await events.all(), history: health.history, limitOf }
+      const { history } = health
+      return { snapshot: snapshot(), events: await events.all(), history, rounds: rounds(), limitOf, hostName }
     },
   })
   const view: AgentView = {

@@ -14,6 +14,8 @@ import {
 } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { createMemoizeLast } from '../core/reload.ts'
+import { createRecentRounds, type RecentRounds } from '../collectors/ledger/recent-rounds.ts'
+import type { RecentRound } from '../domain/round.ts'
 import { createRoundFeed } from '../collectors/schedule/predictions.ts'
 import { readForks } from '../config/forks.ts'
 import { readEpochLengths, readStakingNetworks } from '../config/staking.ts'
@@ -78,6 +80,7 @@ const nodeSettings = ({ node, rpc, references, services, health, staking }: Conf
  */
 const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferFor>,
+  recentRounds: RecentRounds,
 ): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = createMemoizeLast<UnitNames>()
   const lifecycleFor = createMemoizeLast<LifecycleCounters>()
@@ -87,6 +90,7 @@ const createCollectors = (
     mainPids: createMainPids(),
     roundCounter: createRoundCounter(),
     roundFeed: createRoundFeed(),
+    recentRounds,
     chainSets: createChainSets(),
     ownBlock: createOwnBlock(),
     duties: createDuties(),
@@ -169,6 +173,8 @@ interface CollectorRuntime {
   offer(config: Config): readonly Offered[]
   /** The name prefix; null while it is unknown. */
   prefix(): string | null
+  /** The newest rounds of the ledger stream, oldest first. */
+  rounds(): readonly RecentRound[]
 }
 
 const NOT_SENT: HealthSummary = { state: 'unknown', causes: [] }
@@ -216,11 +222,13 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     health,
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
-  const collectorsFor = createCollectors(await loadCollectors())
+  const recentRounds = createRecentRounds()
+  const collectorsFor = createCollectors(await loadCollectors(), recentRounds)
   return {
     board,
     exposition,
     prefix: () => prefix?.word ?? null,
+    rounds: recentRounds.all,
     offer: (config) => collectorsFor(config, { ...sources, ...sourcesFor(config) }),
   }
 }

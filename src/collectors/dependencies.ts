@@ -4,6 +4,7 @@ import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
 import type { ChainSets, MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
+import type { RecentRounds } from './ledger/recent-rounds.ts'
 import type { RoundFeed } from './schedule/predictions.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
@@ -73,6 +74,7 @@ export interface Shared {
   readonly mainPids: MainPids
   readonly roundCounter: RoundCounter
   readonly roundFeed: RoundFeed
+  readonly recentRounds: RecentRounds
   readonly chainSets: ChainSets
   readonly ownBlock: OwnBlock
   readonly duties: Duties

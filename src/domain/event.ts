@@ -33,6 +33,10 @@ export interface Event {
   readonly severity: Severity
 }
 
+/** The first start of an agent records one change per subject. Events of the agent itself are no readings. */
+export const isFirstReading = ({ collector, from, severity }: Event): boolean =>
+  from === null && severity === 'info' && collector !== 'agent'
+
 /** A state change that is to be stored. */
 export type NewEvent = Omit<Event, 'id'> & {
   /** Whether this is the agent's first observation. If an earlier agent stored the same state, it is not a change. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { TONES } from '../domain/health.ts'
+import { ROUND_STATES } from '../domain/round.ts'
 import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from './agent-status.ts'
 import { eventResponse, eventsResponse } from './event.ts'
 
@@ -56,6 +57,18 @@ const figureResponse = z
   })
   .describe('A number that decides about the state, next to the limit of its alert.')
 
+const roundResponse = z
+  .object({
+    round: text.describe('The number of the round.'),
+    state: z
+      .enum(ROUND_STATES)
+      .describe('What the ledger stream reported last of it; skipped: between a block and its parent.'),
+    leader: textOrNull.describe('The public key of the leader; null if it is skipped.'),
+    at: time.describe('When its first line was written.'),
+    isOwn: z.boolean().nullable().describe('Whether the node led it; null if unknown.'),
+  })
+  .describe('A round of consensus.')
+
 const factResponse = z
   .object({
     label: text.describe('What the value is.'),
@@ -110,6 +123,7 @@ const overviewResponse = z
       .array(findingResponse)
       .readonly()
       .describe('The causes of the state, most severe first, each with what follows from it.'),
+    rounds: z.array(roundResponse).readonly().describe('The newest rounds of the ledger stream, oldest first.'),
     figures: z.array(figureResponse).readonly().describe('The key figures, in the order of the page.'),
     sections: z.array(sectionResponse).readonly().describe('The sections, in the order of the page.'),
     events: z.array(eventResponse).readonly().describe('The newest 50 state changes, newest first.'),

@@ -27,6 +27,13 @@ afterAll(async () => browser.close())
 const HOSTILE = `<script>document.title = 'owned'</script><img src=x onerror="document.title='owned'"> \u001b[31mred \u202eכותרת ${'x'.repeat(1_048_576)}`
 
 /** A server in real time, whose page shows a height and, if it has any, a hostile log line. */
+const round = { leader: `02${'ab'.repeat(32)}`, at: Date.UTC(2026, 2, 1, 12) }
+const ROUNDS = [
+  { ...round, round: 10n, state: 'finalized', isOwn: false },
+  { ...round, round: 11n, state: 'timed out', isOwn: true },
+  { ...round, round: 12n, state: 'proposed', isOwn: false },
+] as const
+
 const createAgent = async (hostile = '') => {
   const node = { height: 100 }
   const events: readonly Event[] = [
@@ -65,7 +72,7 @@ const createAgent = async (hostile = '') => {
               ],
             },
           },
-          { events },
+          { events, rounds: ROUNDS },
         ),
       ),
   })
@@ -88,6 +95,27 @@ const createAgent = async (hostile = '') => {
 const textOf = async (page: Page, selector: string): Promise<string> => page.locator(selector).innerText()
 
 describe('the status page in a browser', () => {
+  it('names the round under the pointer, and the one that is tapped', async () => {
+    const agent = await createAgent()
+    await agent.start()
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true })
+    try {
+      await page.goto(agent.url)
+      const strip = page.locator('svg.rounds')
+      const box = await strip.boundingBox()
+      // No round since 2026-03-01: 40 of the 120 columns are silent, and the rounds are the three before them.
+      const at = (column: number) => ({ x: ((column + 0.5) / 120) * (box?.width ?? 0), y: 20 })
+      await strip.hover({ position: at(78) })
+      expect(await textOf(page, '.tip')).toBe('Round 11: timed out, led by this node, 2026-03-01T12:00:00Z')
+      await strip.tap({ position: at(79) })
+      expect(await textOf(page, '.tip')).toBe('Round 12: proposed, led by 02ab..abab, 2026-03-01T12:00:00Z')
+      await strip.hover({ position: at(10) })
+      expect(await textOf(page, '.tip')).toBe('')
+    } finally {
+      await page.close()
+      await agent.end()
+    }
+  })
   it('follows changes, keeps focus and scroll position, and recovers from a lost connection', async () => {
     const agent = await createAgent()
     await agent.start()

@@ -41,7 +41,9 @@ export const overviewInput = (
   },
   events: [],
   history: createHistory(),
+  rounds: [],
   limitOf,
+  hostName: null,
   ...more,
 })
 

@@ -23,6 +23,7 @@ import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
 import type { LedgerRound, RoundFeed } from '../schedule/predictions.ts'
 import type { RoundCounter } from '../derived/duties.ts'
+import type { RecentRounds } from './recent-rounds.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 type Event = (typeof LEDGER_EVENTS)[number]
@@ -207,6 +208,7 @@ interface LedgerCollectorOptions {
   readonly ownBlock: OwnBlock
   readonly roundCounter: RoundCounter
   readonly roundFeed: RoundFeed
+  readonly recentRounds: RecentRounds
   readonly timing: Timing
 }
 
@@ -224,6 +226,7 @@ export const ledger = ({
   ownBlock,
   roundCounter,
   roundFeed,
+  recentRounds,
   timing,
 }: LedgerCollectorOptions): Collector<Reading> => {
   const { recorder } = journalDependencies.counts
@@ -235,12 +238,12 @@ export const ledger = ({
     const event = reader.read(message, { by: isOld ? 0 : 1, at })
     if (!event) return
     const isNew = counters.add({ event, isOld, process: fields['_PID'] ?? '' })
+    const key = ownKey.get()
+    const isOwn = key === null ? null : event.author === key
+    recentRounds.add(event, isOwn)
     if (isNew && event.event !== 'finalized') roundFeed.add(ledgerRound(event, isOld))
-    if (isNew && !isOld && event.event !== 'finalized') {
-      const key = ownKey.get()
-      const isOwn = key === null ? null : event.author === key
+    if (isNew && !isOld && event.event !== 'finalized')
       roundCounter.add({ isTimeout: event.event === 'timeout', isOwn })
-    }
   }
 
   const open = createJournalFollower(journalDependencies, {
@@ -306,7 +309,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
 
 export const offer: OfferCollector<typeof definition> = (
   { unit },
-  { unitNames, ownKey, ownBlock, roundCounter, roundFeed, journalFor },
+  { unitNames, ownKey, ownBlock, roundCounter, roundFeed, recentRounds, journalFor },
 ) => ({
   create: (timing) =>
     ledger({
@@ -317,6 +320,7 @@ export const offer: OfferCollector<typeof definition> = (
       ownBlock,
       roundCounter,
       roundFeed,
+      recentRounds,
       timing,
     }),
 })

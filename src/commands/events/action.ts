@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { SourceError } from '../../core/errors.ts'
-import { type Event, eventAsJson, isAtLeast, type Severity } from '../../domain/event.ts'
+import { type Event, eventAsJson, isAtLeast, isFirstReading, type Severity } from '../../domain/event.ts'
 import { second } from '../../core/units.ts'
 import { type Events, readEvents } from './events.ts'
 import { configOf } from '../../terminal/config.ts'
@@ -64,10 +64,6 @@ const matching = (events: readonly Event[], { collector, severity, all = false }
       isAtLeast(event.severity, severity) &&
       (all || !isFirstReading(event)),
   )
-
-/** The first start of an agent records one change per subject. Events of the agent itself are no readings. */
-const isFirstReading = ({ collector, from, severity }: Event): boolean =>
-  from === null && severity === 'info' && collector !== 'agent'
 
 const POLL_INTERVAL_MS = second
 

@@ -1,3 +1,4 @@
+import { createRecentRounds } from '../../collectors/ledger/recent-rounds.ts'
 import { createRoundFeed } from '../../collectors/schedule/predictions.ts'
 import { createSavedCounts } from '../../collectors/shared/saved-counts.ts'
 import { consensus } from '../../collectors/consensus/collector.ts'
@@ -79,6 +80,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
             ownBlock: createOwnBlock(),
             roundCounter,
             roundFeed: createRoundFeed(),
+            recentRounds: createRecentRounds(),
           }),
         ]
       : []),

@@ -11,6 +11,7 @@ export const renderOverview = ({
   hostName,
   version,
   diagnosis,
+  rounds,
   figures,
   sections,
   events,
@@ -33,6 +34,13 @@ export const renderOverview = ({
     name,
     ...finding,
     runbook: name.startsWith('Chain') ? `/runbooks/${name}` : null,
+  })),
+  rounds: rounds.map(({ round, state, leader, at: seenAt, isOwn }) => ({
+    round: round.toString(),
+    state,
+    leader,
+    at: iso(seenAt),
+    isOwn,
   })),
   figures: figures.map(({ name, label, value, unknownBecause, limit, tone, history }) => ({
     name,

@@ -1,4 +1,5 @@
-import type { Event } from '../../domain/event.ts'
+import { type Event, isFirstReading } from '../../domain/event.ts'
+import type { RecentRound } from '../../domain/round.ts'
 import type { Tone } from '../../domain/health.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import type { Fact } from '../../health/sections/fact.ts'
@@ -14,7 +15,11 @@ export interface OverviewInput {
   /** The stored state changes, oldest first. */
   readonly events: readonly Event[]
   readonly history: History
+  /** The newest rounds of the ledger stream, oldest first. */
+  readonly rounds: readonly RecentRound[]
   readonly limitOf: LimitOf
+  /** As the host itself reports it; null if it does not. */
+  readonly hostName: string | null
 }
 
 interface OverviewSection {
@@ -36,9 +41,10 @@ export interface Overview {
   readonly hostName: string | null
   readonly version: string
   readonly diagnosis: Diagnosis
+  readonly rounds: readonly RecentRound[]
   readonly figures: readonly KeyFigure[]
   readonly sections: readonly OverviewSection[]
-  /** The newest state changes, newest first. */
+  /** The newest state changes but for first readings, newest first. */
   readonly events: readonly Event[]
 }
 
@@ -59,13 +65,14 @@ const ORDER = [
 const LAST = ['chain', 'versions', 'maintenance', 'header', 'config', 'agent']
 const MAX_EVENTS = 50
 
-export const createOverview = ({ snapshot, events, ...figures }: OverviewInput): Overview => {
+export const createOverview = ({ snapshot, events, rounds, hostName, ...figures }: OverviewInput): Overview => {
   const view = createView(snapshot)
   return {
     at: snapshot.at,
-    hostName: snapshot.readings.status?.header.hostname ?? null,
+    hostName: snapshot.readings.status?.header.hostname ?? hostName,
     version: snapshot.version,
     diagnosis: view.diagnosis,
+    rounds,
     figures: keyFigures(view, figures),
     sections: SECTIONS.toSorted((a, b) => placeOf(a) - placeOf(b)).map((section) => {
       const { name, groups, summary } = section
@@ -83,7 +90,10 @@ export const createOverview = ({ snapshot, events, ...figures }: OverviewInput):
         unknownBecause: reasonsOf(section, view),
       }
     }),
-    events: events.slice(-MAX_EVENTS).toReversed(),
+    events: events
+      .filter((event) => !isFirstReading(event))
+      .slice(-MAX_EVENTS)
+      .toReversed(),
   }
 }
 
@@ -93,6 +103,6 @@ const placeOf = ({ name }: Section): number => {
   return first >= 0 ? first : ORDER.length + 1 + last
 }
 
-/** The title of the document: the state of which host. */
+/** The title of the document: the host, whose beginning a narrow tab shows, and its state. */
 export const titleOf = ({ diagnosis: { word }, hostName }: Overview): string =>
-  `${word}${hostName === null ? '' : ` · ${hostName}`} · chain-agent`
+  `${hostName === null ? '' : `${hostName} · `}${word} · chain-agent`

@@ -6,6 +6,7 @@ import type { RecoveryAdvice } from '../../health/recovery.ts'
 import { renderFact, renderFigure, renderHeadline, sign, SIGNS, time } from './elements.ts'
 import { html, type Html } from './html.ts'
 import type { Overview } from './overview.ts'
+import { renderRounds } from './rounds.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
@@ -13,6 +14,7 @@ export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
   return new Map<string, Html>([
     ['state', renderState(overview)],
     ['findings', renderFindings(diagnosis.causes)],
+    ['rounds', renderRounds(overview.rounds, overview.at)],
     [
       'figures',
       html`<h2>Key figures</h2>
@@ -26,7 +28,7 @@ export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
     [
       'events-latest',
       html`<h2>Events</h2>
-        <p><a href="/events">All stored events</a></p>
+        <p><a href="/events">All stored events</a>, with the first reading of each subject</p>
         ${renderEvents(events)}`,
     ],
     ...sections
@@ -55,9 +57,9 @@ const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
   warning: 'notice',
   info: 'quiet',
 }
-const renderState = ({ diagnosis: { word, sentence, since, recovery }, at }: Overview): Html =>
-  html`${renderHeadline(STATE_TONES[word], word, sentence)}
-    ${recovery.path === 'none' ? null : renderRecovery(recovery)}
+const renderState = ({ diagnosis: { word, sentence, since, recovery }, at, hostName }: Overview): Html =>
+  html`${hostName === null ? null : html`<p class="node">${hostName}</p>`}
+    ${renderHeadline(STATE_TONES[word], word, sentence)} ${recovery.path === 'none' ? null : renderRecovery(recovery)}
     <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>`
 
 const renderRecovery = ({ summary, left }: RecoveryAdvice): Html =>
@@ -106,16 +108,19 @@ const renderFinding = (finding: HealthFinding): Html => {
   </article>`
 }
 
-/** Text between backticks is a command, with a button that copies it. */
+/** Text between backticks is a command, with a button that copies it after the punctuation that follows. */
 const withCommands = (step: string): readonly Html[] =>
-  step
-    .split('`')
-    .map((part, index) =>
-      index % 2 === 0
-        ? html`${part}`
-        : html`<code>${part}</code
-            ><button type="button" class="copy" aria-label="Copy the command ${part}">Copy</button>`,
-    )
+  [...step.matchAll(/([^`]*)(?:`([^`]*)`([.,;:)]*))?/g)].map(([, text, command, punctuation]) =>
+    command === undefined
+      ? html`${text}`
+      : html`${text}<code>${command}</code>${punctuation}<button
+            type="button"
+            class="copy"
+            aria-label="Copy the command ${command}"
+          >
+            Copy
+          </button>`,
+  )
 
 const renderSection = ({ name, summary, groups, unknownBecause }: Overview['sections'][number]): Html => {
   const number = groups.reduce((sum, { facts }) => sum + facts.length, 0)
@@ -155,9 +160,10 @@ const TITLES: Readonly<Record<string, string>> = {
   duties: 'Duties',
   host: 'Host',
   keys: 'Keys',
-  chain: 'References',
+  chain: 'Chain and references',
   versions: 'Versions and forks',
   maintenance: 'Maintenance',
+  restart: 'Planned restart',
   header: 'Node',
   config: 'Configuration of the node',
   agent: 'Collectors of the agent',

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 import { createHistory } from '../../../src/exporter/page/figures.ts'
-import { createOverview } from '../../../src/exporter/page/overview.ts'
+import { createOverview, titleOf } from '../../../src/exporter/page/overview.ts'
 import { renderParts } from '../../../src/exporter/page/status.ts'
+import { SECTIONS } from '../../../src/health/sections/sections.ts'
 import { overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
@@ -80,4 +81,60 @@ test('a document is at most a second old, and not rendered again before', async 
   await clock.advance(1)
   await page.document()
   expect(reads).toBe(2)
+})
+
+test('a full stop is at its command, before the button', () => {
+  const found = partOf(
+    overviewInput({
+      health: {
+        state: 'critical',
+        since: NOON,
+        unknownBecause: null,
+        failures: [],
+        findings: [
+          {
+            alert: 'ChainLogTrouble',
+            severity: 'critical',
+            component: 'logs',
+            state: 'firing',
+            countsAs: 'critical',
+            since: NOON,
+            for: 0,
+            summary: 'A log line is bad.',
+            description: 'It is.',
+            advice: ['Run `chain-agent logs`, then `chain-agent check`.'],
+            explainedBy: [],
+            labels: {},
+          },
+        ],
+      },
+    }),
+    'findings',
+  ).replaceAll(/<button[^]*?<\/button>/g, '[Copy]')
+  expect(found).toContain('Run <code>chain-agent logs</code>,[Copy] then <code>chain-agent check</code>.[Copy]</li>')
+})
+
+test('every section has a title', () => {
+  const parts = [...renderParts(createOverview(overviewInput()))].filter(([id]) => id.startsWith('section-'))
+  expect(parts.length).toBe(SECTIONS.length)
+  expect(parts.filter(([, part]) => !/^<h2>[A-Z]/.test(part.toString())).map(([id]) => id)).toEqual([])
+})
+
+test('the name of the host is first in the title and on the page; first readings are no events', () => {
+  const event = { id: 1, at: NOON, collector: 'rpc', subject: 'node RPC', severity: 'info' } as const
+  const input = overviewInput(
+    {},
+    {
+      hostName: 'validator-7',
+      events: [
+        { ...event, from: null, to: 'known' },
+        { ...event, from: 'known', to: 'refused' },
+        { ...event, collector: 'agent', from: null, to: 'started' },
+      ],
+    },
+  )
+  const overview = createOverview(input)
+  expect(titleOf(overview)).toBe('validator-7 · OK · chain-agent')
+  expect(partOf(input, 'state')).toMatch(/^<p class="node">validator-7<\/p>/)
+  expect(overview.events.map(({ to }) => to)).toEqual(['started', 'refused'])
 })

@@ -1,0 +1,47 @@
+import type { RecentRound } from '../../domain/round.ts'
+import type { LedgerEvent } from '../../parsers/ledger-tail.ts'
+
+/** The newest rounds of the ledger stream, for the status page. */
+export interface RecentRounds {
+  add(event: LedgerEvent, isOwn: boolean | null): void
+  /** Oldest first, without a gap. */
+  all(): readonly RecentRound[]
+}
+
+/** A minute of rounds, if none times out. */
+export const KEPT_ROUNDS = 150
+
+export const createRecentRounds = (): RecentRounds => {
+  const rounds = new Map<bigint, RecentRound>()
+  let newest = 0n
+  const isKept = (round: bigint): boolean => round > newest - BigInt(KEPT_ROUNDS)
+  const oldestFrom = (round: bigint): bigint => (isKept(round) ? round : newest - BigInt(KEPT_ROUNDS) + 1n)
+
+  const skip = (from: bigint, to: bigint, at: number): void => {
+    for (let round = oldestFrom(from); round < to; round += 1n)
+      if (!rounds.has(round)) rounds.set(round, { round, state: 'skipped', leader: null, at, isOwn: null })
+  }
+  return {
+    add: (event, isOwn) => {
+      const { event: kind, round, author: leader, writtenAt } = event
+      if (round > newest) {
+        newest = round
+        for (const old of rounds.keys()) if (!isKept(old)) rounds.delete(old)
+      }
+      if (!isKept(round)) return
+      const before = rounds.get(round)
+      const hasBlock = before?.state === 'finalized' || before?.state === 'proposed'
+      // A block may be proposed again, and a round may time out although its block is taken.
+      if (kind === 'finalized' ? before?.state !== 'finalized' : !hasBlock)
+        rounds.set(round, {
+          round,
+          state: kind === 'timeout' ? 'timed out' : kind,
+          leader,
+          at: before === undefined || before.leader === null ? writtenAt : before.at,
+          isOwn,
+        })
+      if (kind === 'proposed' && event.parentRound !== null) skip(event.parentRound + 1n, round, writtenAt)
+    },
+    all: () => [...rounds.values()].toSorted((a, b) => Number(a.round - b.round)),
+  }
+}
