@@ -51,6 +51,11 @@ test('the demo reports that the requested port is in use', () => {
   expect(text(4100)).toContain('Port 4100 is in use; the agent listens on port 4103.')
   expect(text(4103)).not.toContain('in use')
   expect(text(0)).not.toContain('in use')
+  // With --shell the settings are made, and Ctrl-C is for the commands in it.
+  expect(text(0)).toMatch(/In a second terminal:[^]*export PATH=[^]*Ctrl-C/)
+  const inShell = renderWelcome({ ...welcome, node, pid: 77, port: 4103, wanted: 0, shell: true })
+  expect(inShell).toContain('In this shell:\n\n  chain-agent check\n')
+  expect(inShell).not.toMatch(/second terminal|export|Ctrl-C/)
 })
 
 test('the status line shows a dash for an absent metric', () => {

@@ -121,11 +121,13 @@ interface Welcome {
   readonly config: string
   readonly node: NodeInfo
   readonly pid: number | undefined
+  /** Whether a shell that uses the demo is opened. */
+  readonly shell?: true
 }
 
 /** The output once node and agent run. */
 export const renderWelcome = (welcome: Welcome): string => {
-  const { scenario, description, port, logFile, config, node, pid, wanted } = welcome
+  const { scenario, description, port, logFile, config, node, pid, wanted, shell } = welcome
   const { firstServiceBlock: first } = node
   const agent = `http://127.0.0.1:${port}`
   return [
@@ -140,10 +142,14 @@ export const renderWelcome = (welcome: Welcome): string => {
     `  node       ${node.rpcUrl}, tools in ${node.binDirectory}`,
     `  pid        ${pid} is the node: kill it to see its metrics disappear`,
     '',
-    'In a second terminal:',
-    '',
-    `  export PATH=${shellQuote(node.binDirectory)}:$PATH`,
-    `  export CHAIN_AGENT_CONFIG=${shellQuote(config)}`,
+    ...(shell
+      ? ['In this shell:', '']
+      : [
+          'In a second terminal:',
+          '',
+          `  export PATH=${shellQuote(node.binDirectory)}:$PATH`,
+          `  export CHAIN_AGENT_CONFIG=${shellQuote(config)}`,
+        ]),
     '  chain-agent check',
     '',
     'Event logs and token balances there:',
@@ -151,7 +157,6 @@ export const renderWelcome = (welcome: Welcome): string => {
     '  chain-agent serve-query &',
     `  chain-agent balances --url ${SERVICE} --standard erc20 --token ${TOKENS.erc20} --created-in ${first}`,
     '',
-    'Press Ctrl-C to stop node and agent.',
-    '',
+    ...(shell ? [] : ['Press Ctrl-C to stop node and agent.', '']),
   ].join('\n')
 }

@@ -16,8 +16,8 @@ const SILENT_COLUMN_MS = 2 * second
 const MOST_SILENT = 40
 
 /**
- * The newest rounds as a strip, and in words. A round is a bar: full height finalized, half proposed, hollow timed out, a
- * low mark skipped; an own one has a mark above it.
+ * The newest rounds as a strip, and in words. A round is a bar: full height finalized, half proposed, open in the
+ * middle timed out, a low mark skipped; an own one has a mark above it.
  */
 export const renderRounds = (rounds: readonly RecentRound[], now: number): Html => {
   const newest = rounds.at(-1)
@@ -43,7 +43,8 @@ export const renderRounds = (rounds: readonly RecentRound[], now: number): Html 
       ${silent === 0 ? null : html`<path class="silent" d="M${(COLUMNS - silent) * STEP + 2} 30H${COLUMNS * STEP}" />`}
     </svg>
     <p class="legend" aria-hidden="true">
-      Full: finalized. Half: proposed. Hollow: timed out. Low: skipped. Mark above: led by this node. Dashes: no round.
+      Full: finalized. Half: proposed. Open in the middle: timed out. Low: skipped. Mark above: led by this node.
+      Dashes: no round.
     </p>
     <p>${summaryOf(shown)}${silent === 0 ? null : html` <strong>None for ${duration(silentMs, 1)}.</strong>`}</p>
     ${renderNotable(shown)}`
@@ -52,7 +53,7 @@ export const renderRounds = (rounds: readonly RecentRound[], now: number): Html 
 const SHAPES: Readonly<Record<State, string>> = {
   finalized: 'v24h6v-24z',
   proposed: 'm0 12v12h6v-12z',
-  'timed out': 'm1 1v22h4v-22z',
+  'timed out': 'h6v5h-6zm0 19h6v5h-6z',
   skipped: 'm0 21v3h6v-3z',
 }
 

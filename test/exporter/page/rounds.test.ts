@@ -25,7 +25,7 @@ test('each state has a shape of its own, at the right end of the strip, and an o
   // Four of 120 columns of 8 units: the first at 116 × 8 = 928.
   for (const path of [
     '<path class="finalized" d="M929 7v24h6v-24z" />',
-    '<path class="timed-out" d="M937 7m1 1v22h4v-22z" />',
+    '<path class="timed-out" d="M937 7h6v5h-6zm0 19h6v5h-6z" />',
     '<path class="skipped" d="M945 7m0 21v3h6v-3z" />',
     '<path class="proposed" d="M953 7m0 12v12h6v-12z" />',
     '<path class="own" d="M936 0h8l-4 5zM952 0h8l-4 5z" />',
