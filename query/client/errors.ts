@@ -1,13 +1,14 @@
 import { SourceError } from '../../src/core/errors.ts'
 
 /**
- * Why a query failed. `fatal` and `auth`: the service rejects the request and would reject it again. `limited`: a quota
+ * Why a query failed. `fatal` and `auth`: the service rejects the request and would reject it again. `pruned`: it no longer has blocks of that age. `limited`: a quota
  * or a rate limit is exceeded, or the service requests a wait of more than a few minutes. `protocol`: the response is not a valid one of a query service. `no-progress`: the service responds and returns no further
  * blocks. `untrusted`: TLS failed, and neither the request nor the API key was sent. `no-data`: the service does not have these blocks yet. `unreachable`: no attempt succeeded.
  */
 export type QueryErrorKind =
   | 'fatal'
   | 'auth'
+  | 'pruned'
   | 'untrusted'
   | 'limited'
   | 'protocol'
@@ -36,6 +37,8 @@ export type ErrorFactory = (kind: QueryErrorKind, happened: string, evidence?: s
 const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
   auth: 'check that the API key is right and still valid, and which header the service expects it in',
   fatal: 'check the address and the query: the service would reject the same request again',
+  pruned:
+    'name a later first block: for a token that was created later --created-in, which keeps the result of `balances` full, else --from-block; or use a service with the whole history',
   untrusted:
     'check the scheme, the host name and the port of the address, and the clock of this host; for an authority of your own set NODE_EXTRA_CA_CERTS to its file. The API key was not sent',
   limited:

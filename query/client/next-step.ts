@@ -7,7 +7,7 @@ import type { Headers, Reply, TransportFailure } from './transport.ts'
 export type NextStep =
   | { readonly kind: 'ok'; readonly body: Buffer }
   | {
-      readonly kind: 'auth' | 'fatal' | 'limited' | 'protocol' | 'untrusted' | 'retry' | 'shrink'
+      readonly kind: 'auth' | 'fatal' | 'pruned' | 'limited' | 'protocol' | 'untrusted' | 'retry' | 'shrink'
       readonly happened: string
       readonly evidence?: string
       readonly isTimeout?: boolean
@@ -33,6 +33,7 @@ export const classifyResponse = (response: Reply | TransportFailure, now: number
   const evidence = reasonIn(body.toString('utf8'))
   const wait = (ms: number | undefined): NextStep => ({ kind: 'wait', happened, ms, evidence })
   if (status === 413) return { kind: 'shrink', happened, evidence }
+  if (status === 410) return { kind: 'pruned', happened, evidence }
   if (status === 402) return { kind: 'limited', happened, evidence }
   if (status === 408 || status === 425) return { kind: 'retry', happened, evidence }
   if (status >= 500) {

@@ -139,12 +139,12 @@ const startLocked = async (options: AgentOptions): Promise<Agent> => {
   }
 }
 
-/** What the agent keeps on disk: journal cursors, and the events that it has recorded. */
+/** What the agent keeps on disk: journal cursors and counts, and the events that it has recorded. */
 const createState = ({ state: { directory }, events: { keep } }: Config, log: Logger) => {
   const checkpoints = createCheckpoints(directory, (error) => {
     log.warn(
-      `Cannot save the journal cursors (${error.message}): after a restart the agent will miss log lines. ` +
-        `Make the directory writable for the agent, or set state.directory.`,
+      `Cannot keep state on disk (${error.message}): after a restart the agent will miss log lines, and counts begin ` +
+        `again. Make the directory writable for the agent, or set state.directory.`,
     )
   })
   const events = createEventLog({

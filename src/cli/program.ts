@@ -287,7 +287,7 @@ Examples:
   chain-agent status --watch               # overview of the node, refreshed
   chain-agent monlog --watch               # the last minute of consensus, refreshed
   chain-agent logs bft -f                  # log of consensus, secrets redacted
-  chain-agent maintenance start 30m --reason upgrade
+  sudo chain-agent maintenance start 30m --reason upgrade
   chain-agent help status                  # usage of a command`
 
 const printError = (error: Error, io: Io): ExitCode => {

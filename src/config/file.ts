@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
-import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { isMap, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
 import { ConfigError, errorCode } from '../core/errors.ts'
 import { exceededLimit } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
@@ -18,7 +18,7 @@ export interface ConfigFile {
 const OPTIONS = { prettyErrors: false, logLevel: 'error' } as const
 
 /** The value without negative zero, which is valid in YAML and fits no setting. */
-const toPlain = (document: ReturnType<typeof parseDocument>): unknown =>
+const toPlain = (document: Document): unknown =>
   document.toJS({ reviver: (_, value: unknown) => (Object.is(value, -0) ? 0 : value) })
 
 /** Parses YAML. Throws a ConfigError with file and line if it is invalid. */
@@ -30,8 +30,9 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   const [problem] = document.errors
   if (problem) {
-    const { line } = lines.linePos(problem.pos[0])
-    throw new ConfigError(`${name}:${line}: not YAML: ${plainText(problem.message, LIMITS.text.error)}`)
+    const lineAt = (offset: number): number => lines.linePos(offset).line
+    const reason = problemOf(document, problem, lineAt)
+    throw new ConfigError(`${name}:${lineAt(problem.pos[0])}: ${plainText(reason, LIMITS.text.error)}`)
   }
   const lineOf = (path: readonly PropertyKey[]): number => {
     const key = path.at(-1)
@@ -47,8 +48,46 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
   return { name, value: toData(name, document), lineOf }
 }
 
+type Document = ReturnType<typeof parseDocument>
+
+/** A problem that operators make, in other words than those of the library, which are for programmers. */
+const problemOf = (
+  document: Document,
+  { code, message, pos: [offset] }: Document['errors'][number],
+  lineAt: (offset: number) => number,
+): string => {
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here: remove the line `---`, and keep each key once'
+  const duplicate = code === 'DUPLICATE_KEY' ? duplicateAt(document, offset) : undefined
+  if (!duplicate) return `not YAML: ${message}`
+  const { path, first } = duplicate
+  return `${path}: this key is in the file twice, first in line ${lineAt(first)}: keep one, with the values of both`
+}
+
+interface DuplicateKey {
+  readonly path: string
+  /** The place of the first key of that name. */
+  readonly first: number
+}
+
+const duplicateAt = (document: Document, offset: number): DuplicateKey | undefined => {
+  const found: DuplicateKey[] = []
+  visit(document, {
+    Map: (_, { items }, ancestors) => {
+      const names = items.flatMap(({ key }) =>
+        isScalar(key) && key.range ? [{ name: String(key.value), at: key.range[0] }] : [],
+      )
+      const name = names.find(({ at }) => at === offset)?.name
+      const first = names.find((key) => key.name === name)
+      if (name === undefined || !first) return
+      const parents = ancestors.flatMap((node) => (isPair(node) ? [String(node.key)] : []))
+      found.push({ path: [...parents, name].join('.'), first: first.at })
+    },
+  })
+  return found[0]
+}
+
 /** Aliases without an anchor, aliases that expand without limit, and aliases within their own anchor fail here. */
-const toData = (name: string, document: ReturnType<typeof parseDocument>): unknown => {
+const toData = (name: string, document: Document): unknown => {
   let data: unknown
   try {
     data = toPlain(document) ?? {}

@@ -36,6 +36,7 @@ export interface Loaded {
 
 /** Variables that other modules read; not configuration keys. */
 const OTHER_VARIABLES = ['CHAIN_AGENT_CONFIG', 'CHAIN_AGENT_API_KEY']
+const PREFIX = 'CHAIN_AGENT_'
 
 /** Merges the configuration. Throws one ConfigError that lists every problem. */
 export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
@@ -50,17 +51,11 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   }
 
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith('CHAIN_AGENT_') || text === undefined) continue
+    if (!variable.startsWith(PREFIX) || text === undefined) continue
     if (OTHER_VARIABLES.includes(variable)) continue
     const key = keys.find((candidate) => candidate.variable === variable)
     if (key) put({ key, text, origin: variable })
-    else
-      problems.push(
-        `${variable}: no such setting${hint(
-          variable,
-          keys.map((k) => k.variable),
-        )}`,
-      )
+    else problems.push(`${variable}: no such setting${variableHint(variable)}`)
   }
   const byFlag = new Map<string, string>()
   for (const { path, value, typed } of flags) {
@@ -151,13 +146,30 @@ const describe = (
     })
   }
   const path = issue.path.join('.')
-  return [`${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, valueAt(tree, issue.path))}`]
+  const value = valueAt(tree, issue.path)
+  return [`${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, value)}${twinHint(path, value)}`]
 }
 
 const hint = (word: string, candidates: readonly string[]): string => {
   const candidate = closestMatch(word, candidates)
   if (candidate !== undefined) return `; did you mean ${candidate}?`
   return candidates.length <= 12 ? `; there are: ${candidates.join(', ')}` : ''
+}
+
+/** The prefix that all have would make any two of them similar. */
+const variableHint = (variable: string): string => {
+  const names = [...OTHER_VARIABLES, ...keys.map((key) => key.variable)]
+  const meant = closestMatch(
+    variable.slice(PREFIX.length),
+    names.map((name) => name.slice(PREFIX.length)),
+  )
+  return meant === undefined ? '' : `; did you mean ${PREFIX}${meant}?`
+}
+
+/** Two sections whose names differ in one letter. */
+const twinHint = (path: string, value: unknown): string => {
+  if (path === 'reference' && Array.isArray(value)) return '; did you mean references?'
+  return path === 'references' && isTree(value) ? '; did you mean reference?' : ''
 }
 
 /** The actual value, redacted: a value in place of a URL may contain a key. */

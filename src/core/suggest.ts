@@ -18,15 +18,19 @@ export const closestMatch = (word: string, candidates: Iterable<string>): string
 
 const fold = (word: string): string => word.slice(0, MAX_LENGTH).toLowerCase()
 
-/** The Levenshtein distance, computed row by row. */
+/** The Levenshtein distance, computed row by row, in which two letters in the wrong order are one change. */
 const editDistance = (from: string, to: string): number => {
+  let beforePrevious: readonly number[] = []
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (const [row, letter] of [...from].entries()) {
     const current = [row + 1]
     for (const [column, other] of [...to].entries()) {
       const changed = (previous[column] ?? 0) + (letter === other ? 0 : 1)
-      current.push(Math.min(changed, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+      const isSwapped = letter === to[column - 1] && other === from[row - 1]
+      const swapped = isSwapped ? (beforePrevious[column - 1] ?? Infinity) + 1 : Infinity
+      current.push(Math.min(changed, swapped, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
     }
+    beforePrevious = previous
     previous = current
   }
   return previous[to.length] ?? 0

@@ -78,7 +78,7 @@ const readVariable = (message: string): ConsensusEventBody | null => {
   if (!VARIABLE_CANDIDATE.test(message)) return null
   for (const { pattern, read } of VARIABLE_MESSAGES) {
     const match = pattern.exec(message)
-    if (match) return read(match[1] ?? '')
+    if (match) return read(...match.slice(1).map((group: string | undefined) => group ?? ''))
   }
   return null
 }

@@ -19,7 +19,13 @@ export type ConsensusEventBody =
   | { readonly event: 'vote_created'; readonly round: bigint | null }
   | { readonly event: 'vote_succeeded' }
   | { readonly event: 'start'; readonly step: StartStep }
-  | { readonly event: 'statesync'; readonly step: StatesyncStep; readonly target: bigint | null }
+  | {
+      readonly event: 'statesync'
+      readonly step: StatesyncStep
+      readonly target: bigint | null
+      /** The requests of other nodes that wait, and those that this node answers; only in the line about a request. */
+      readonly requests?: { readonly pending: bigint; readonly inProgress: bigint }
+    }
   | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
   | {
       readonly event: 'network_error'
@@ -101,11 +107,8 @@ interface Message {
   readonly sources: readonly NodeSource[]
 }
 
-const statesyncAt = (step: StatesyncStep, target: bigint | null = null): ConsensusEventBody => ({
-  event: 'statesync',
-  step,
-  target,
-})
+const statesyncAt = (step: StatesyncStep, target: bigint | null = null) =>
+  ({ event: 'statesync', step, target }) as const
 /** Consensus has asked for a state only while its database status is `Started`. */
 const stillSyncing = ({ db_status: status, root_seq_num: root }: Fields): ConsensusEventBody =>
   status === 'Started' ? statesyncAt('running', readU64(root)) : { event: 'start', step: 'waiting' }
@@ -295,8 +298,8 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
 
 interface VariableMessage {
   readonly pattern: RegExp
-  /** From the text that the first group of the pattern matched. */
-  readonly read: (rest: string) => ConsensusEventBody
+  /** From the text that each group of the pattern matched; empty for a group that matched none. */
+  readonly read: (...groups: string[]) => ConsensusEventBody
   readonly sources: readonly NodeSource[]
 }
 
@@ -313,8 +316,12 @@ export const VARIABLE_MESSAGES: readonly VariableMessage[] = [
     sources: own(MAIN, 'run'),
   },
   {
-    pattern: /^received statesync request/,
-    read: () => statesyncAt('serving'),
+    pattern: /^received statesync request(?:, num pending (\d{1,20}), in progress (\d{1,20})$)?/,
+    read: (pending, inProgress) => {
+      const [waiting, answered] = [readU64(pending), readU64(inProgress)]
+      const isKnown = waiting !== null && answered !== null
+      return { ...statesyncAt('serving'), ...(isKnown && { requests: { pending: waiting, inProgress: answered } }) }
+    },
     sources: received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_request'),
   },
   {
@@ -329,7 +336,7 @@ export const VARIABLE_MESSAGES: readonly VariableMessage[] = [
   },
   {
     pattern: /^starting \S+-bft with version (\S+)/,
-    read: (version) => ({ event: 'starting', version }),
+    read: (version = '') => ({ event: 'starting', version }),
     sources: own(MAIN, 'main'),
   },
   {

@@ -89,10 +89,16 @@ const fieldsOf = (message: string): Readonly<Record<string, string>> =>
   )
 
 /** A parsed line of the execution log, for all known versions. */
-export type ExecutionEvent = ExecutedBlock | Upsert | BlockRun | Finalization | StateRoots
+export type ExecutionEvent = ExecutedBlock | Upsert | DatabaseUsage | BlockRun | Start | Finalization | StateRoots
+
+interface Usage {
+  /** Used share of the database, from 0 to 1. */
+  readonly usedRatio: number
+  readonly chunks: { readonly fast: bigint; readonly slow: bigint; readonly free: bigint }
+}
 
 /** The node wrote the state of a block to a timeline of the database. */
-export interface Upsert {
+export interface Upsert extends Usage {
   readonly event: 'upserted'
   /** Null if the node has never written one. */
   readonly version: bigint | null
@@ -100,12 +106,20 @@ export interface Upsert {
   readonly timeline: 'primary' | 'secondary'
   readonly earliest: bigint | null
   readonly microseconds: number
-  /** Used share of the database, from 0 to 1. */
-  readonly usedRatio: number
-  readonly chunks: { readonly fast: bigint; readonly slow: bigint; readonly free: bigint }
 }
 
-/** The summary after each block. */
+/** The second half of the line of an upsert, which a line that was split begins with. */
+interface DatabaseUsage extends Usage {
+  readonly event: 'usage'
+}
+
+/** The first line of a process. */
+interface Start {
+  readonly event: 'started'
+  readonly commit: string
+}
+
+/** The summary after each block, or, without consensus, after a number of blocks. */
 export interface BlockRun {
   readonly event: 'run'
   readonly number: bigint
@@ -134,45 +148,62 @@ type Reader = (message: string) => ExecutionEvent | string
 /**
  * Parses one line. The prefix of the message is ignored: time, thread, file and line number (which changes with each
  * release), and time, host and program if the line was copied from a terminal. Returns null if the line is not one of
- * the five lines logged for each block. Throws a ParseError if it is one of them and cannot be parsed.
+ * known ones. Throws a ParseError if it is one of them and cannot be parsed.
  */
 export const parseExecutionLine = (text: string): ExecutionEvent | null => {
-  const [head, beginning = ''] = LINE_START.exec(text) ?? []
-  const read = READERS.get(beginning)
-  if (head === undefined || !read) return readIfStateRoots(text)
-  return orThrow(read(text.slice(head.length - beginning.length)), text)
+  const [head, ...beginnings] = LINE_START.exec(text) ?? []
+  const at = beginnings.findIndex((beginning) => beginning !== undefined)
+  const [, read] = READERS[at] ?? []
+  if (head === undefined || !read) return readUnexported(text)
+  return orThrow(read(text.slice(head.length - (beginnings[at]?.length ?? 0))), text)
 }
 
 const UPSERT =
-  /^Finish upserting version +(\d+)(?: \(timeline ([01])\))?\. Min valid version +(\d+)\. Time elapsed: +(\d{1,15}) us\. Disk usage: +([01](?:\.\d+)?)\. Chunks: +(\d+) fast, +(\d+) slow, +(\d+) free/
+  /^Finish upserting version +(\d+)(?: \(timeline ([01])\))?\. Min valid version +(\d+)\. Time elapsed: +(\d{1,15}) us\. (.*)/
 
 const readUpsert: Reader = (message) => {
-  const [, version = '', timeline, earliest = '', took, used, ...lists] = UPSERT.exec(message) ?? []
-  const [fast, slow, free] = lists.map(parseU64)
+  const [, version = '', timeline, earliest = '', took, rest = ''] = UPSERT.exec(message) ?? []
   const versions = { version: nullIfSentinel(version), earliest: nullIfSentinel(earliest) }
-  if (versions.version === undefined || versions.earliest === undefined || Number(used) > 1) {
+  if (versions.version === undefined || versions.earliest === undefined) {
     return 'version, timeline 0 or 1, smallest version, time in us, use and chunks'
   }
+  const usage = readUsage(rest)
+  return typeof usage === 'string'
+    ? usage
+    : {
+        ...usage,
+        event: 'upserted',
+        version: versions.version,
+        timeline: timeline === '1' ? 'secondary' : 'primary',
+        earliest: versions.earliest,
+        microseconds: Number(took),
+      }
+}
+
+const USAGE = /^Disk usage: +([01](?:\.\d+)?)\. Chunks: +(\d+) fast, +(\d+) slow, +(\d+) free/
+
+const readUsage = (message: string): DatabaseUsage | string => {
+  const [, used, ...lists] = USAGE.exec(message) ?? []
+  if (used === undefined || Number(used) > 1) return 'use and chunks'
+  const [fast, slow, free] = lists.map(parseU64)
   if (fast === undefined || slow === undefined || free === undefined) return 'numbers of chunks'
-  return {
-    event: 'upserted',
-    version: versions.version,
-    timeline: timeline === '1' ? 'secondary' : 'primary',
-    earliest: versions.earliest,
-    microseconds: Number(took),
-    usedRatio: Number(used),
-    chunks: { fast, slow, free },
-  }
+  return { event: 'usage', usedRatio: Number(used), chunks: { fast, slow, free } }
 }
 
 /** The program divides by 2^20 and prints MB. */
 const MIB = 2 ** 20
 
 const readRun: Reader = (message) => {
-  const [, block = '', megabytes] = /^Run to block= *(\d+),(?:.*,)? rss = *(\d{1,9}) MB/.exec(message) ?? []
+  const [, block = '', megabytes] =
+    /^Run (?:to block=| *\d+ blocks to) *(\d+),(?:.*,)? rss = *(\d{1,9}) MB/.exec(message) ?? []
   const number = parseU64(block)
   if (number === undefined) return 'a block and "rss = … MB"'
   return { event: 'run', number, residentBytes: Number(megabytes) * MIB }
+}
+
+const readStart: Reader = (message) => {
+  const [, commit] = /^running with commit '([^']{1,64})'/.exec(message) ?? []
+  return commit === undefined ? 'a commit in quotation marks' : { event: 'started', commit }
 }
 
 const readFinalization: Reader = (message) => {
@@ -194,11 +225,19 @@ const readStateRoots = (message: string): StateRoots | string => {
   return { event: 'state_root', number, id, primary, secondary }
 }
 
-const STATE_ROOTS = /^(?:.{0,300}?\s)?(block=\d+, block_id=\S+ state_root .*)$/
+/** Lines from which the agent exports nothing. */
+const UNEXPORTED: readonly (readonly [RegExp, Reader])[] = [
+  [/^(?:.{0,300}?\s)?(block=\d+, block_id=\S+ state_root .*)$/, readStateRoots],
+  [/^(?:.{0,300}?\sLOG_\w+\s+)?(running with commit '.*)$/, readStart],
+  [/^(?:.{0,300}?\sLOG_\w+\s+)?(Disk usage: \d.*\bChunks: .*)$/, readUsage],
+]
 
-const readIfStateRoots = (text: string): ExecutionEvent | null => {
-  const [, message] = STATE_ROOTS.exec(text) ?? []
-  return message === undefined ? null : orThrow(readStateRoots(message), text)
+const readUnexported = (text: string): ExecutionEvent | null => {
+  for (const [pattern, read] of UNEXPORTED) {
+    const [, message] = pattern.exec(text) ?? []
+    if (message !== undefined) return orThrow(read(message), text)
+  }
+  return null
 }
 
 const orThrow = (result: ExecutionEvent | string, text: string): ExecutionEvent => {
@@ -209,29 +248,38 @@ const orThrow = (result: ExecutionEvent | string, text: string): ExecutionEvent 
 /** Null for the sentinel value "never set"; undefined if the text is not a number. */
 const nullIfSentinel = (text: string): bigint | null | undefined => (text === String(SENTINEL) ? null : parseU64(text))
 
-const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+/** By the pattern of the text that the line begins with. */
+const READERS: readonly (readonly [beginning: string, Reader])[] = [
   ['__exec_block,', readExecutedBlock],
   ['Finish upserting version', readUpsert],
-  ['Run to block=', readRun],
+  [String.raw`Run (?:to block=| *\d+ blocks to)`, readRun],
   ['Processing finalization for block', readFinalization],
-])
+]
 
 /**
- * The pattern for `journalctl --grep`: lines that do not match are not read, nor those of the state roots, from which
- * the agent exports nothing. It contains a capital letter, so matching
+ * The pattern for `journalctl --grep`: lines that do not match are not read. It contains a capital letter, so matching
  * is case-sensitive.
  */
-export const EXECUTION_LOG_PATTERN = `^(?:.{0,300}?\\s)?(${[...READERS.keys()].join('|')})`
+export const EXECUTION_LOG_PATTERN = `^(?:.{0,300}?\\s)?(?:${READERS.map(([beginning]) => `(${beginning})`).join('|')})`
 
 const LINE_START = new RegExp(EXECUTION_LOG_PATTERN)
 
-const RUNLOOP = 'monad/category/execution/runloop/runloop_monad.cpp'
+const RUNLOOPS = 'monad/category/execution/runloop'
+const RUNLOOP = `${RUNLOOPS}/runloop_monad.cpp`
 
 /** The functions of the node that log each of the lines, by the text that the line begins with. */
 export const EXECUTION_SOURCES: ReadonlyMap<string, readonly NodeSource[]> = new Map([
   ['__exec_block,', own(RUNLOOP, 'propose_block')],
   ['Finish upserting version', own('monad/category/mpt/update_aux.cpp', 'do_update')],
   ['Run to block=', own(RUNLOOP, 'log_tps')],
+  [
+    'Run {:4d} blocks to',
+    [
+      ...own(`${RUNLOOPS}/runloop_monad_ethblocks.cpp`, 'log_tps'),
+      ...own(`${RUNLOOPS}/runloop_ethereum.cpp`, 'log_tps'),
+    ],
+  ],
+  ["running with commit '", own('monad/cmd/monad/main.cpp', 'main')],
   ['Processing finalization for block', own(RUNLOOP, 'runloop_monad')],
   ['block={}, block_id={} state_root primary=', own(RUNLOOP, 'propose_block')],
 ])

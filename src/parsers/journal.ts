@@ -40,9 +40,16 @@ export const parseJournalEntry = (line: string): JournalEntry => {
   }
 }
 
-/** `May  2 08:00:01 host program[7]: `, or with an ISO 8601 time: what journalctl prints before each line by default. */
-const PRINTED_PREFIX =
-  /^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?|\d{4}-\d\d-\d\dT[\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)) \S{1,255} [^\s:]{1,64}: /
+/** The times of `journalctl`: short, short-precise, short-iso and short-full, with-unit, short-unix. */
+const PRINTED_TIMES = [
+  String.raw`[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?`,
+  String.raw`\d{4}-\d\d-\d\dT[\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)`,
+  String.raw`[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z+-][\w+-]{0,7}`,
+  String.raw`\d{9,10}\.\d{6}`,
+]
+
+/** `May  2 08:00:01 host program[7]: `: what journalctl prints before each line, unless it prints JSON. */
+const PRINTED_PREFIX = new RegExp(String.raw`^(?:${PRINTED_TIMES.join('|')}) \S{1,255} [^\s:]{1,128}: `)
 
 /** The line as the program wrote it, from one that journalctl printed. */
 export const withoutPrintedPrefix = (line: string): string => line.replace(PRINTED_PREFIX, '')

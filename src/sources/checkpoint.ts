@@ -29,13 +29,20 @@ export interface Checkpoints {
 }
 
 /**
- * `complain` is called once for each period in which the directory is unusable; readings continue without it. Writes
- * are asynchronous: a failing disk must not stop the agent that should report it.
+ * `complain` is called once for each period in which the directory is unusable, and once for each document that cannot
+ * be parsed; readings continue without them. Writes are asynchronous: a failing disk must not stop the agent that should
+ * report it.
  */
 export const createCheckpoints = (directory: string, complain: (error: Error) => void): Checkpoints => {
   const writing = new Set<Promise<void>>()
   let isSaved: boolean | null = null
+  let isReported = false
   const unreadable = new Set<string>()
+
+  const reportDirectory = (error: Error): void => {
+    if (!isReported) complain(error)
+    isReported = true
+  }
 
   const write = async (file: string, value: unknown): Promise<void> => {
     try {
@@ -46,8 +53,9 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
         await writeAtomically(file, [text], { mode: 0o640 })
       })
       isSaved = true
+      isReported = false
     } catch (error) {
-      if (isSaved !== false) complain(asError(error))
+      reportDirectory(asError(error))
       isSaved = false
     }
   }
@@ -59,9 +67,11 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
       return { state: 'saved', value }
     } catch (thrown) {
       const error = asError(thrown)
-      if (errorCode(error) === 'ENOENT') return { state: 'none' }
+      const code = errorCode(error, '')
+      if (code === 'ENOENT') return { state: 'none' }
+      if (code !== '') reportDirectory(error)
       // Report it once: repeated readers report it in their own way.
-      if (!unreadable.has(file)) complain(error)
+      else if (!unreadable.has(file)) complain(new Error(`${file}: ${error.message}`, { cause: error }))
       unreadable.add(file)
       return { state: 'unreadable' }
     }

@@ -20,7 +20,7 @@ export const configOptions = (command: Command) =>
     webConfigOption(
       prefixOption(fileOption(command.optionsGroup('Configuration:'))).option(
         '--listen <host:port>',
-        'address that serves /metrics',
+        'address of the agent: `run` serves it, other commands read from it',
       ),
     ),
   ).optionsGroup('')

@@ -32,11 +32,14 @@ export const defineCommand =
     for (const [word, create] of Object.entries(subcommands())) command.addCommand(create(word, io, exit))
     if (help !== undefined) command.addHelpText('after', `\n${help}`)
     if (!load) return command
-    return command.action(async () => {
+    return command.option('--no-color', 'without colour; the same as NO_COLOR=1').action(async () => {
       const act = await load()
-      await act({ io, exit, command, options: { ...command.opts<Options>(), ...argumentsOf(command) } })
+      const given = { ...command.opts<Options>(), ...argumentsOf(command) }
+      await act({ io: given['color'] === false ? withoutColor(io) : io, exit, command, options: given })
     })
   }
+
+const withoutColor = (io: Io): Io => ({ ...io, env: { ...io.env, NO_COLOR: '1', FORCE_COLOR: undefined } })
 
 /** The arguments that were given, by name. */
 const argumentsOf = ({ registeredArguments, processedArgs }: Command): Readonly<Record<string, unknown>> => {

@@ -5,8 +5,6 @@ import { createStyle, type Style } from './style.ts'
 /** The options of a command that prints its result as text or as JSON. */
 export interface OutputOptions {
   readonly json?: true
-  /** False with --no-color. */
-  readonly color?: boolean
 }
 
 interface Result {
@@ -19,7 +17,7 @@ export const printResult = (
   { io, options }: Pick<ActionContext<OutputOptions>, 'io' | 'options'>,
   { document, lines }: Result,
 ): void => {
-  io.stdout.write(options.json ? jsonText(document()) : linesText(lines(createStyle(io, options))))
+  io.stdout.write(options.json ? jsonText(document()) : linesText(lines(createStyle(io))))
 }
 
 /** Indented JSON with a newline at its end. */

@@ -43,14 +43,11 @@ const SIGNS = {
  * Derived from the environment: colour on a terminal without NO_COLOR (https://no-color.org), or anywhere with
  * FORCE_COLOR; characters other than ASCII if the locale is UTF-8; lines as wide as the terminal.
  */
-export const createStyle = (
-  { stdout, env }: Pick<Io, 'stdout' | 'env'>,
-  options: { readonly color?: boolean | undefined } = {},
-): Style => {
+export const createStyle = ({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Style => {
   const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
   const isWanted = (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' && isTerminal
   const isForced = !['', '0', 'false', undefined].includes(env['FORCE_COLOR'])
-  const hasColor = options.color !== false && (isForced || isWanted)
+  const hasColor = isForced || isWanted
   const isUnicode = /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
   const plain = (text: string): string => (isUnicode ? text : inAscii(text))
   return {

@@ -79,11 +79,11 @@ it('every command, option and argument has a description', () => {
   expect(silent).toEqual([])
 })
 
-it('every command has examples, itself or in a parent command', () => {
-  const hasExamples = (command: Command): boolean =>
-    HELPS.get(commandLineOf(command))?.includes('\nExamples:\n') === true ||
-    (command.parent !== null && command.parent !== complete && hasExamples(command.parent))
-  const without = commandsOf(complete).filter((command) => !hasExamples(command))
+it.each(['\nExamples:\n', '\nExit codes: '])('every command has %j, itself or in a parent command', (text) => {
+  const hasText = (command: Command): boolean =>
+    HELPS.get(commandLineOf(command))?.includes(text) === true ||
+    (command.parent !== null && command.parent !== complete && hasText(command.parent))
+  const without = commandsOf(complete).filter((command) => !hasText(command))
   expect(without.map(commandLineOf)).toEqual([])
 })
 
@@ -131,6 +131,7 @@ describe('a misspelt word', () => {
     [['help', 'maintenance', 'sart'], 'Did you mean start?'],
     [['help', 'xyzzy'], 'Commands: check, '],
     [['maintenance', 'ended'], 'Did you mean end?'],
+    [['alerts'], '(Alerts that fire: chain-agent check. The text of one: chain-agent runbook ALERT.)'],
     [['check', '--jsn'], 'Did you mean --json?'],
     [
       ['status', '--section', 'bft'],

@@ -6,7 +6,7 @@ import { factLines, findingLines } from '../../src/terminal/diagnosis.ts'
 const HOSTILE = '\u001B]0;x\u0007a\u009B31m\u202Eb\u200B\u2028c\u0085'
 
 test('no page contains control characters of the terminal', () => {
-  const style = createStyle({ stdout: process.stdout, env: { LANG: 'C.UTF-8' } }, { color: false })
+  const style = createStyle({ stdout: process.stdout, env: { LANG: 'C.UTF-8', NO_COLOR: '1' } })
   const said = { summary: HOSTILE, evidence: [HOSTILE], advice: [HOSTILE] }
   const lines = [
     ...findingLines([{ name: 'x', severity: 'warning', ...said }], style),

@@ -172,6 +172,12 @@ describe('a node', () => {
       out: '',
       err: 'The journal has no matching lines of chain-agent.service.\n',
     })
+    const range = ['--since', 'yesterday', '--until', '2026-01-01 12:00']
+    const midnight = `${new Date(host.now() - 86_400_000).toISOString().slice(0, 10)}T00:00:00.000Z`
+    expect(await host.run(['logs', 'agent', ...range])).toMatchObject({
+      code: 0,
+      err: `The journal has no matching lines of chain-agent.service since ${midnight} until 2026-01-01T12:00:00.000Z.\n`,
+    })
   })
 
   test('whose journal may not be read says so', async () => {

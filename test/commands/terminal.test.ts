@@ -92,9 +92,10 @@ const tooLong = (text: string): readonly string[] =>
 const withoutFigures = (text: string): string => text.replaceAll(/\d+/g, '0')
 
 describe.each([...REPORTS, ...others])('$argv', ({ argv, isSteady, isColored, isVerbatim }) => {
-  it('has no codes in a pipe, nor with NO_COLOR', async () => {
+  it('has no codes in a pipe, nor with NO_COLOR or --no-color', async () => {
     expect(await runWith(argv, UTF8)).not.toMatch(CONTROL)
     expect(await runWith(argv, { ...UTF8, NO_COLOR: '1' })).not.toMatch(CONTROL)
+    expect(await runWith([...argv, '--no-color'], { ...UTF8, FORCE_COLOR: '1' })).not.toMatch(CONTROL)
   })
 
   it('fits 60 columns, in ASCII where the locale is not UTF-8', async () => {

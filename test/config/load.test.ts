@@ -73,6 +73,15 @@ describe('an invalid value is reported with position, value and expectation', ()
   test.each([
     ['prefx: chain', 'agent.yaml:1: no such key: prefx; did you mean prefix?'],
     ['rpc:\n  url: http://a\n  intervall: 1s', 'agent.yaml:3: no such key: rpc.intervall; did you mean interval?'],
+    ['rcp:\n  url: http://a', 'agent.yaml:1: no such key: rcp; did you mean rpc?'],
+    [
+      'reference:\n  - url: http://a',
+      'agent.yaml:1: reference: expected keys and values, got [{"url":"http://a"}]; did you mean references?',
+    ],
+    [
+      'references:\n  interval: 5s',
+      'agent.yaml:1: references: expected a list of {name, url, kind, apiKeyFile}, got {"interval":"5s"}; did you mean reference?',
+    ],
     [
       'rpc:\n  interval: soon',
       'agent.yaml:2: rpc.interval: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "soon"',
@@ -133,19 +142,36 @@ describe('an invalid value is reported with position, value and expectation', ()
   test('not YAML', () => {
     expect(problemsOf('rpc:\n  url: "unclosed\n')).toMatch(/^agent\.yaml:\d: not YAML: /)
     expect(problemsOf('rpc: *nowhere')).toMatch(/^agent\.yaml: not YAML: Unresolved alias/)
-    expect(problemsOf('prefix: a\nprefix: b\n')).toMatch(/^agent\.yaml:2: not YAML: .*unique/)
+  })
+
+  test('a key that is there twice, and a second document', () => {
+    expect(problemsOf('prefix: a\nlisten: :1\nprefix: b\n')).toBe(
+      'agent.yaml:3: prefix: this key is in the file twice, first in line 1: keep one, with the values of both',
+    )
+    expect(problemsOf('tokens:\n  watch:\n    - name: a\n    - url: b\n      "url": c\n')).toBe(
+      'agent.yaml:5: tokens.watch.url: this key is in the file twice, first in line 4: keep one, with the values of both',
+    )
+    expect(problemsOf('prefix: a\n---\nprefix: b\n')).toBe(
+      'agent.yaml:2: a second document begins here: remove the line `---`, and keep each key once',
+    )
   })
 
   test('in the environment and in a flag, all at once', () => {
     const env = {
       CHAIN_AGENT_LISTN: 'x',
       CHAIN_AGENT_PREFI: 'x',
+      CHAIN_AGENT_CONFG: 'x',
+      CHAIN_AGENT_APIKEY: 'x',
+      CHAIN_AGENT_SPEED: 'x',
       CHAIN_AGENT_RPC_TIMEOUT: 'never',
     }
     const flags = [{ path: 'rpc.urll', value: 'x', typed: '--set rpc.urll' }]
     expect(problemsOf('', { env, flags }).split('\n')).toEqual([
       'CHAIN_AGENT_LISTN: no such setting; did you mean CHAIN_AGENT_LISTEN?',
       'CHAIN_AGENT_PREFI: no such setting; did you mean CHAIN_AGENT_PREFIX?',
+      'CHAIN_AGENT_CONFG: no such setting; did you mean CHAIN_AGENT_CONFIG?',
+      'CHAIN_AGENT_APIKEY: no such setting; did you mean CHAIN_AGENT_API_KEY?',
+      'CHAIN_AGENT_SPEED: no such setting',
       '--set rpc.urll: no such key: rpc.urll; did you mean rpc.url?',
       'CHAIN_AGENT_RPC_TIMEOUT: rpc.timeout: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "never"',
     ])

@@ -152,8 +152,11 @@ test.each([
   ['zzzzzz', undefined],
   ['int', 'interval'],
   ['ti', undefined],
+  ['tiemotu', 'timeout'],
+  ['rcp', 'rpc'],
+  ['prc', 'rpc'],
 ])('nearest to %s is %s', (word, expected) => {
-  expect(closestMatch(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
+  expect(closestMatch(word, ['interval', 'enabled', 'timeout', 'rpc'])).toBe(expected)
 })
 
 test.each([

@@ -127,6 +127,15 @@ const CASES: readonly (readonly [name: string, expected: object | null])[] = [
     'the state root of one timeline',
     { event: 'state_root', number: 41_000_113n, id: `${ID}a4`, primary: `${ID}b3`, secondary: null },
   ],
+  [
+    'the summary of several blocks, which a replay writes',
+    { event: 'run', number: 41_000_212n, residentBytes: 6_325_010_432 },
+  ],
+  ['the first line of a process', { event: 'started', commit: '4f1c0a9' }],
+  [
+    'the second half of an upsert alone',
+    { event: 'usage', usedRatio: 0.9999, chunks: { fast: 8100n, slow: 73n, free: 1n } },
+  ],
   ['a warning', null],
 ]
 
@@ -159,6 +168,7 @@ describe('the prefix of the message is ignored', () => {
     expect(parseExecutionLine('LOG_INFO block=5, block_id=0xab committed')).toBeNull()
     expect(parseExecutionLine(`LOG_INFO a line begins with "${BLOCK}"`)).toBeNull()
     expect(parseExecutionLine(`LOG_DEBUG x${UPSERT}`)).toBeNull()
+    expect(parseExecutionLine('Run with --help for more information.')).toBeNull()
   })
 })
 
@@ -185,6 +195,9 @@ test.each([
   ['more than all', UPSERT.replace('0.0312', '1.2'), 'use and chunks'],
   ['seconds instead of us', UPSERT.replace('640 us', '640 s'), 'time in us'],
   ['a run without memory', 'Run to block= 5, number of transactions 3', 'rss'],
+  ['a number of blocks without memory', 'Run  100 blocks to 5, number of transactions 3', 'rss'],
+  ['a start without a commit', "running with commit ''", 'a commit in quotation marks'],
+  ['a use of more than all', 'Disk usage: 1.2. Chunks: 1 fast, 2 slow, 3 free', 'use and chunks'],
   ['a finalization of nothing', 'Processing finalization for block ', 'a block and a block_id'],
   ['a finalization that is cut', 'Processing finalization for block 4100', 'a block_id'],
   ['state roots that are cut', `block=5, block_id=${ID}a1 state_root primary=0x01`, 'roots of 64 hex digits'],
@@ -208,6 +221,6 @@ test('the error names what was expected and shows what came', () => {
 test('lines from which values are exported match the journalctl pattern, and no others do', () => {
   const pattern = new RegExp(EXECUTION_LOG_PATTERN)
   const isExported = (event: object | null): boolean =>
-    event !== null && !('event' in event && event.event === 'state_root')
+    event !== null && !['state_root', 'started', 'usage'].some((name) => 'event' in event && event.event === name)
   expect(lines.map((line) => pattern.test(line))).toEqual(CASES.map(([, event]) => isExported(event)))
 })

@@ -129,6 +129,11 @@ test.each([
   'May 02 08:00:01.123456 host-b chain-ledger-tail[811]: ',
   '2026-05-02T08:00:01+0000 host-b chain-node[811]: ',
   '2026-05-02T08:00:01.123456Z host-b systemd[1]: ',
+  '2026-05-02T08:00:01.123456+00:00 host-b chain-node[811]: ',
+  'Sat 2026-05-02 08:00:01 UTC host-b chain-node[811]: ',
+  'Sat 2026-05-02 10:00:01 CEST host-b chain-bft.service[811]: ',
+  'Sat 2026-05-02 13:00:01 +05 host-b chain-bft.service[811]: ',
+  '1777708801.123456 host-b chain-node[811]: ',
 ])('the prefix that journalctl prints is removed: %s', (head) => {
   expect(withoutPrintedPrefix(`${head}{"level":"INFO"}`)).toBe('{"level":"INFO"}')
 })

@@ -32,6 +32,12 @@ describe('the table', () => {
     if (patterns.length > 0) expect(mayMatchPattern(line)).toBe(true)
   })
 
+  test('of a block that failed, the line about its transaction is an error, and no pattern', () => {
+    const head = '2026-05-02 08:00:01.204411902 [7711] execute_block.cpp:296 LOG_ERROR\t'
+    const line = `${head}tx 3 0x9f2c validation failed: insufficient balance`
+    expect(classifyLine(patternsOf('execution'), line)).toMatchObject({ patterns: [], level: 'error' })
+  })
+
   test('each pattern has a line of its own among them', () => {
     const shown = new Set(rows.flatMap(({ patterns }) => patterns))
     expect(LOG_PATTERNS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([])

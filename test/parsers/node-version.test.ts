@@ -29,6 +29,14 @@ test('empty texts are unknown; a build without values is rejected', () => {
     branch: null,
     modified: true,
   })
+  expect(parseNodeVersion(build('').replace('"commit":""', '"commit":"4f1c0a9"'))).toEqual({
+    program: 'a-node',
+    version: null,
+    tag: null,
+    commit: '4f1c0a9',
+    branch: null,
+    modified: true,
+  })
   expect(() => parseNodeVersion(build(''))).toThrow(ParseError)
 })
 

@@ -64,10 +64,11 @@ describe('errors that are not retried', () => {
     [400, 'fatal'],
     [404, 'fatal'],
     [405, 'fatal'],
-    [410, 'fatal'],
+    [410, 'pruned'],
   ] as const)('%i: %s', async ([status, kind], { expectEnd }) => {
     const text = await expectEnd({ kind: 'reply', status, body: 'because' }, kind, 1)
     expect(text).toContain('output: because')
+    expect(text.includes('--created-in')).toBe(kind === 'pruned')
   })
   it('a redirect is not followed', async ({ expectEnd }) => {
     const headers = { location: 'http://elsewhere.example/query' }

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createCheckpoints } from '../../src/sources/checkpoint.ts'
@@ -30,8 +30,31 @@ test('a truncated document is unreadable, not missing, and is reported', async (
   const complaints: Error[] = []
   const checkpoints = createCheckpoints(directory, (error) => complaints.push(error))
   await writeFile(join(directory, 'broken.json'), '{"cursor":"s=1')
-  expect(await checkpoints.open('broken').read()).toEqual({ state: 'unreadable' })
-  expect(complaints).toHaveLength(1)
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(await checkpoints.open('broken').read()).toEqual({ state: 'unreadable' })
+  }
+  expect(complaints.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/\/broken\.json: Unterminated string in JSON/),
+  ])
+})
+test('a directory of which nothing can be read or written is reported once', async () => {
+  const complaints: string[] = []
+  const checkpoints = createCheckpoints(join(directory, 'loop'), ({ message }) => {
+    complaints.push(message)
+  })
+  await symlink('loop', join(directory, 'loop'))
+  for (const name of ['a', 'b']) {
+    expect(await checkpoints.open(name).read()).toEqual({ state: 'unreadable' })
+    await checkpoints.open(name).save(1)
+  }
+  expect(complaints).toEqual([expect.stringContaining('ELOOP')])
+  await rm(join(directory, 'loop'))
+  await checkpoints.open('a').save(1)
+  await rm(join(directory, 'loop'), { recursive: true })
+  await symlink('loop', join(directory, 'loop'))
+  await checkpoints.open('a').save(1)
+  expect(complaints).toHaveLength(2)
+  await rm(join(directory, 'loop'))
 })
 test('a directory that cannot be written is reported once and blocks no caller', async () => {
   const file = join(directory, 'a-file')

@@ -5,8 +5,9 @@ import { openService, type ServiceOptions, serviceOf, serviceOptions } from '../
 /** `chain-agent height`: prints the newest block of a query service. */
 export const heightCommand = defineCommand({
   options: (command) => serviceOptions(command).option('--json', 'print JSON'),
-  help: `A request that fails is sent again, with waits of up to 5 s in between; each
-wait is reported on standard error. A connection that is refused on this host
+  help: `A request that fails is sent again after up to 5 s, and after a rate limit when
+the service accepts requests again, at most 15 minutes later; each wait is
+reported on standard error. A connection that is refused on this host
 fails at once.
 
 Exit codes: 0 the height was printed, 1 the service did not respond or has no

@@ -8,6 +8,7 @@ import { exists } from '../../../src/sources/durable.ts'
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,
   auth: 3,
+  pruned: 1,
   untrusted: 1,
   limited: 1,
   protocol: 5,
@@ -36,7 +37,7 @@ export const exitWithError = async (
   if (!(error instanceof QueryError || error instanceof StandardError)) throw error
   io.stderr.write(`${error.message}\n`)
   // A rejected request would be rejected again.
-  if (error instanceof QueryError && error.kind !== 'fatal') await printResumeHint(io, checkpoint)
+  if (error instanceof QueryError && !['fatal', 'pruned'].includes(error.kind)) await printResumeHint(io, checkpoint)
   exit(error instanceof QueryError ? EXIT_CODES[error.kind] : 2)
 }
 

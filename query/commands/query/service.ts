@@ -93,8 +93,9 @@ export const serviceOptions = (command: Command): Command =>
       readRetries,
     )
 
-export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each
-wait is reported on standard error. A connection that is refused on this host
+export const EXIT_CODES_NOTE = `A request that fails is sent again after up to 5 s, and after a rate limit when
+the service accepts requests again, at most 15 minutes later; each wait is
+reported on standard error. A connection that is refused on this host
 fails at once, unless the service has answered before.
 
 Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was

@@ -27,7 +27,10 @@ export const demoCommand = defineCommand({
         readPort,
         9843,
       ),
-  help: `Examples:
+  help: `Exit codes: 0 stopped by a signal, or listed; 1 it could not be started; 2 usage
+error.
+
+Examples:
   chain-agent demo
   chain-agent demo --list
   chain-agent demo --scenario service-crash

@@ -19,7 +19,10 @@ export const simulateCommand = defineCommand({
         '--directory <dir>',
         'directory for bin/ and the files of the node (default: a temporary one, removed on exit)',
       ),
-  help: `Examples:
+  help: `Exit codes: 0 stopped by a signal, or listed; 1 it could not be started; 2 usage
+error.
+
+Examples:
   chain-agent simulate --list
   chain-agent simulate --scenario stalled --rpc-port 8080
   chain-agent simulate --scenario ./my-own.scenario --directory /tmp/node`,

@@ -10,7 +10,9 @@ import { captureHelp, commandLineOf, splitShared } from './help.ts'
 /** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */
 export const helpCommand = defineCommand({
   options: (command) => command.argument('[command...]', 'the command and its subcommand'),
-  help: `Examples:
+  help: `Exit codes: 0 it was printed, 2 usage error.
+
+Examples:
   chain-agent help
   chain-agent help status
   chain-agent help maintenance start`,
@@ -36,6 +38,8 @@ export const completionCommand = defineCommand({
   help: `Completes commands, options, services, scenarios, configuration keys and file
 names. The script belongs to this version: generate it again after an upgrade.
 
+Exit codes: 0 it was printed, 2 usage error.
+
 Examples:
   source <(chain-agent completion bash)
   chain-agent completion bash | sudo tee /usr/share/bash-completion/completions/chain-agent > /dev/null
@@ -56,7 +60,9 @@ const printCompletion = async ({
 
 /** `chain-agent man`: the manual page, in roff. */
 export const manCommand = defineCommand({
-  help: `Examples:
+  help: `Exit codes: 0 it was printed, 2 usage error.
+
+Examples:
   chain-agent man | man -l -
   chain-agent man | sudo tee /usr/local/share/man/man1/chain-agent.1 > /dev/null`,
   load: () => printManual,

@@ -129,6 +129,10 @@ const usageError = (text: string): string =>
     .replace(/^error: command-argument value ('.*') is invalid for argument '(.*?)'\. /s, 'error: invalid $2 $1: ')
     .replace(/^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument ('.*') is invalid\. /s, 'error: invalid $1 $2: ')
     .replace(/(?<=: )Allowed choices are (.*)\.$/m, 'expected one of $1')
+    .replace(
+      /^(error: unknown command 'alerts?')(?:\n\(Did you mean .*\))?$/m,
+      '$1\n(Alerts that fire: chain-agent check. The text of one: chain-agent runbook ALERT.)',
+    )
     .replace(/^error: unknown (?:option '-v'|command 'version')$/m, '$&\n(Did you mean --version?)')
 
 /** Adds a suggestion to commander's error for an invalid choice. */

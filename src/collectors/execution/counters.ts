@@ -42,7 +42,7 @@ const withEvent = (before: LatestValues, event: ExecutionEvent): LatestValues =>
   if (event.event === 'executed') return { ...before, block: higher(before.block, event) }
   if (event.event === 'upserted') return withUpsert(before, event)
   if (event.event === 'run') return { ...before, residentBytes: event.residentBytes }
-  if (event.event === 'state_root') return before
+  if (event.event !== 'finalized') return before
   const { finalized } = before
   const isHigher = finalized === null || event.number > finalized
   return isHigher ? { ...before, finalized: event.number } : before

@@ -47,7 +47,7 @@ const unreadable = (): SourceError =>
   new SourceError({
     doing: 'read the maintenance window',
     happened: 'the file cannot be read, or was not written by chain-agent',
-    advice: 'set the window again, or run `chain-agent maintenance end`',
+    advice: 'set the window again, or run `sudo chain-agent maintenance end`',
   })
 
 export const offer: OfferCollector<typeof definition> = (_, { checkpoints }) => ({

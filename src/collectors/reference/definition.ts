@@ -44,7 +44,7 @@ export const definition = {
       'Number of references whose heights are within the agreement window of each other.',
     ),
     chain_block_difference: gauge(
-      'Blocks by which the node is behind the agreed reference height; negative when ahead.',
+      'Blocks by which the node is behind the height that the references agree on or, without references, the one in its status report; negative when ahead.',
     ),
   },
 } as const

@@ -22,6 +22,8 @@ Everything that looks like a secret is redacted, and the manifest counts the
 redactions of each class. Nothing is sent: review the archive before you send
 it. Only you can read the file, and no file is overwritten.
 
+Exit codes: 0 the archive was written or listed, 1 it was not, 2 usage error.
+
 Examples:
   chain-agent bundle
   chain-agent bundle --since 6h --output /tmp/for-support.tar.gz

@@ -22,6 +22,9 @@ what it finds on this host.
 /etc/systemd/system/chain-agent.service.d. It resolves host names once: write it
 again when an address changes.
 
+Exit codes: 0 the configuration is valid, 1 a host name has no address, 2 the
+configuration is invalid, or usage error.
+
 Examples:
   chain-agent config
   chain-agent config --config new.yaml     # validate a file before it is installed

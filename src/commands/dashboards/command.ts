@@ -17,6 +17,8 @@ export const dashboardsCommand = defineCommand({
   help: `The limits in the dashboards are the default limits of the alerts: limits that
 you set for the rules do not change them.
 
+Exit codes: 0 the dashboards were written, 1 they were not, 2 usage error.
+
 Examples:
   chain-agent dashboards --output /var/lib/grafana/dashboards/chain-agent --runbooks https://wiki.example/runbooks
   chain-agent dashboards node | jq .uid

@@ -9,8 +9,7 @@ export const dutiesCommand = defineCommand({
       .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(clock))
       .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
       .option('--names', 'names instead of keys, from names.file in the configuration')
-      .option('--json', 'as JSON')
-      .option('--no-color', 'without colours'),
+      .option('--json', 'as JSON'),
   help: `By epoch: own rounds, those with a block, missed ones, and rewards. For each
 missed round: time, epoch, round, the leader of the round before, and what the
 agent recorded within a minute before and five minutes after it.

@@ -28,7 +28,7 @@ export const printEvents = async ({ io, exit, options }: ActionContext<Options>)
   const wanted = matching(page.events, options)
   const shown = wanted.slice(-options.lines)
   const hidden = matching(page.events, { ...options, all: true }).length - wanted.length
-  const style = createStyle(io, options)
+  const style = createStyle(io)
   const print = (lines: readonly string[]): void => {
     io.stdout.write(linesText(lines))
   }

@@ -18,8 +18,7 @@ export const eventsCommand = defineCommand({
           .default('info'),
       )
       .option('--all', 'also the first reading of each subject')
-      .option('--json', 'as JSON; one line per change with -f')
-      .option('--no-color', 'without colours'),
+      .option('--json', 'as JSON; one line per change with -f'),
   help: `Oldest first. Read from the running agent, or from its file in state.directory
 if no agent is running. The agent keeps the newest 10,000 changes (events.keep);
 a restart of the agent adds no duplicates.
@@ -27,6 +26,9 @@ a restart of the agent adds no duplicates.
 The alert rules decide what is a problem: an alert that begins to fire has the
 severity of its rule, critical (marked with a cross, or x in ASCII), warning (!)
 or info. A collector without a reading is a warning. All other changes are info.
+
+Exit codes: 0 the events were read, also if there are none; 1 they could not be
+read; 2 usage error.
 
 Examples:
   chain-agent events

@@ -7,6 +7,8 @@ export const keysReportCommand = defineCommand({
   help: `Prints states only: no paths and no contents. deploy/chain-agent-keys.service
 runs this command, and the agent reads its output from keys.reportFile.
 
+Exit codes: 0 the report was printed, 1 it could not be, 2 usage error.
+
 Examples:
   sudo chain-agent keys-report
   sudo chain-agent keys-report --config /etc/chain-agent/config.yaml`,

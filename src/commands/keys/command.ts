@@ -21,6 +21,9 @@ the process list, where the keystore tool of the node shows the password, and in
 a restore the secret, for about a second (mount /proc with hidepid=2); an auditd
 that records the arguments of programs.
 
+Exit codes: 0 done, 1 a key or a backup has a problem, 2 usage error. \`verify\`
+lists what it checks.
+
 Examples:
   sudo chain-agent keys backup
   sudo chain-agent keys verify

@@ -82,7 +82,7 @@ const namesOf = ({ names }: Options, file: string | null): ReadonlyMap<string, s
 /** Prints rows as text lines, as one JSON document, or as one document per line. */
 const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>) => {
   const { json = false, follow = false, finalized = false } = options
-  const style = createStyle(io, options)
+  const style = createStyle(io)
   const lines = createLedgerLines({ style, names, showsFinalized: finalized })
   let last: LedgerBatch | undefined
   let shown = 0

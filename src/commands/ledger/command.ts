@@ -10,16 +10,17 @@ export const ledgerCommand = defineCommand({
       .option('-n, --lines <number>', 'the last N blocks; default 20, without a time and a file', readCount('blocks'))
       .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', readTime(clock))
       .option('-U, --until <time>', 'end', readTime(clock))
-      .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
+      .option('--file <file>', 'lines of the stream, or output of journalctl; - for standard input')
       .option('--names', 'names instead of keys, from names.file in the configuration')
       .option('--finalized', 'also print finalized blocks; by default they are only counted')
-      .option('--json', 'as JSON; one line per event with --follow')
-      .option('--no-color', 'without colour'),
+      .option('--json', 'as JSON; one line per event with --follow'),
   help: `Reads the ledger stream of the service ledger-tail, which is optional: start it
 to use this command. Each line has the time at which the block was seen (UTC),
 its round and number, transactions, its proposer, and the delay after its own
-timestamp. Own blocks, timeouts and skipped rounds are marked. Exit code 1 if
-there is no block.
+timestamp. Own blocks, timeouts and skipped rounds are marked.
+
+Exit codes: 0 blocks were printed, 1 there are none or they could not be read,
+2 usage error.
 
 Examples:
   chain-agent ledger -f

@@ -63,7 +63,7 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
       return
     }
     if (shown === 0 && !signal.aborted) {
-      io.stderr.write(`The journal has no matching lines of ${unit}.\n`)
+      io.stderr.write(`The journal has no matching lines of ${unit}${rangeText(options)}.\n`)
     }
     for (const step of steps) {
       io.stderr.write(`Note: ${describeStep(step)}. Lines are in the order in which they were written.\n`)
@@ -74,6 +74,13 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
     logs.close()
   }
 }
+
+/** The range as it was understood: `yesterday` is a time, in UTC. */
+const rangeText = ({ since, until }: Pick<Options, 'since' | 'until'>): string =>
+  [
+    ...(since === undefined ? [] : [` since ${new Date(since).toISOString()}`]),
+    ...(until === undefined ? [] : [` until ${new Date(until).toISOString()}`]),
+  ].join('')
 
 const printer = (io: Io, label: string, output: Options['output']) => {
   const style = createStyle(io)

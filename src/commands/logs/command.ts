@@ -25,6 +25,9 @@ strings. Public keys, abbreviated ids, and hashes after a name that identifies
 them are kept. Times are UTC. Lines are in the order in which they were
 written; if the clock of the host was set, a note has the step.
 
+Exit codes: 0 the log was read, also if no line matches; 1 it could not be read;
+2 no such service, or usage error.
+
 Examples:
   chain-agent logs bft -f
   chain-agent logs execution --since 10m --grep 'LOG_(WARNING|ERROR)'

@@ -9,9 +9,11 @@ import { readDuration } from '../../terminal/option-values.ts'
 export const maintenanceCommand = defineCommand({
   help: `The running agent reads the window within seconds and exports
 chain_agent_maintenance{reason}, which the alert rules use. \`start\` and \`end\`
-wait until the agent reports the change; if it does not, they exit with status 1
-and the reason. The window ends by itself and survives a restart of the agent.
-Alerts about keys and exposed ports still fire.
+wait until the agent reports the change. The window ends by itself and survives
+a restart of the agent. Alerts about keys and exposed ports still fire.
+
+Exit codes: 0 the agent reports the change, or \`show\` found a window; 1 it does
+not, with the reason, or \`show\` found none; 2 usage error.
 
 Examples:
   sudo chain-agent maintenance start 30m --reason upgrade
@@ -37,7 +39,7 @@ const endCommand = defineCommand({
 })
 
 const showCommand = defineCommand({
-  summary: 'print the current window; exit status 1 when there is none',
+  summary: 'print the current window',
   options: (command) => configOptions(command).option('--json', 'as JSON'),
   load: async () => (await import('./action.ts')).showMaintenance,
 })

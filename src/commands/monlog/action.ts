@@ -30,7 +30,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
   const { file: namesFile } = config.names
   const names = options.names && namesFile !== null ? readNames(namesFile) : undefined
   const page = {
-    style: createStyle(io, options),
+    style: createStyle(io),
     nameOf: createNameOf(names ?? new Map()),
     isNamesFileMissing: options.names === true && names === undefined,
     ownKey: config.node.publicKey,

@@ -13,7 +13,6 @@ export const monlogCommand = defineCommand({
     configOptions(command)
       .option('-r, --raw', 'also print the newest 10 log lines in full, with secrets redacted')
       .option('-n, --names', 'print names instead of keys, from the file set by names.file')
-      .option('--no-color', 'without colour')
       .addOption(
         new Option('--since <time>', 'start: a duration such as 10m or a UTC time, at most 1 h before the end')
           .argParser(readSince(clock))
@@ -36,10 +35,10 @@ export const monlogCommand = defineCommand({
   help: `Each minute is analysed separately, and --since is rounded up to whole minutes.
 The health verdict is that of the newest minute; earlier findings are listed
 with their time. Without names.file, -n shows keys. --file reads output of
-\`journalctl -u UNIT --all -o json\`, or the lines as the service wrote them; the
-analysis ends with the newest line. The last 60 seconds of a node at DEBUG take
-a second or two to read. --watch needs a fraction of the CPU time of \`watch
-chain-agent monlog\`, which starts a process each time.
+\`journalctl -u UNIT --all\`, also with -o json, or the lines as the service wrote
+them; the analysis ends with the newest line. The last 60 seconds of a node at
+DEBUG take a second or two to read. --watch needs a fraction of the CPU time of
+\`watch chain-agent monlog\`, which starts a process each time.
 
 Exit codes: 0 blocks are processed and committed, 1 something needs attention, 2
 they are not, or that is unknown.

@@ -19,9 +19,10 @@ export const parseCommand = defineCommand({
   help: `Formats:
 ${formats.map(({ name, help, shape }) => `  ${name.padEnd(13)} ${help}${shape === 'lines' ? ' (one result per line)' : ''}`).join('\n')}
 
-64-bit numbers are decimal strings, unknown is null. Exit code 0 if something
-was parsed, 1 if nothing was; lines that cannot be parsed go to standard error
-with their number.
+64-bit numbers are decimal strings, unknown is null. Lines that cannot be parsed
+go to standard error with their number.
+
+Exit codes: 0 something was parsed, 1 nothing was, 2 usage error.
 
 Examples:
   chain-agent parse ledger-tail ledger.jsonl

@@ -3,7 +3,7 @@ import { defineCommand } from '../../terminal/define-command.ts'
 
 /** `chain-agent recover`: the recovery procedure that the node needs now. It advises and never acts. */
 export const recoverCommand = defineCommand({
-  options: (command) => configOptions(command).option('--json', 'as JSON').option('--no-color', 'without colours'),
+  options: (command) => configOptions(command).option('--json', 'as JSON'),
   help: `It advises and never acts: you decide whether to run the commands it shows. Its
 data comes from the running agent or, if no agent answers, from the node itself.
 

@@ -13,8 +13,7 @@ export const replayCommand = defineCommand({
         new Option('--file <file>', 'read a recording instead of the journal of this host; - for standard input'),
       )
       .option('--services <names>', 'only these services: bft,execution,ledger-tail,rpc')
-      .option('--json', 'as JSON')
-      .option('--no-color', 'without colours'),
+      .option('--json', 'as JSON'),
   help: `Runs the collectors of the agent on past journal entries. Every 15 seconds of
 that time it evaluates the alert rules of the agent that need only the journal.
 Entries are evaluated in the order in which they were written; a step of the

@@ -7,8 +7,7 @@ export const reportCommand = defineCommand({
   options: (command, { clock }) =>
     configOptions(command)
       .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 7d)', readTime(clock))
-      .option('--json', 'as JSON')
-      .option('--no-color', 'without colours'),
+      .option('--json', 'as JSON'),
   help: `Sources:
   availability  time with a block of at most 30 s, saved by the agent by the
                 hour, for 31 days; an estimate of the delegation programme's

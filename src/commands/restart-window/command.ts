@@ -12,8 +12,7 @@ export const restartWindowCommand = defineCommand({
         'time between stop and start: 30s, 3m (default: 2m)',
         readDuration({ min: second, max: 6 * hour, example: '2m' }),
       )
-      .option('--json', 'as JSON')
-      .option('--no-color', 'without colours'),
+      .option('--json', 'as JSON'),
   help: `A restart is safe when consensus and execution run, the node keeps up, a
 majority of the references agrees on the height, few rounds time out, no finding
 shows that a start may fail, the epoch does not end, the node leads no round,

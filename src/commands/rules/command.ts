@@ -46,6 +46,8 @@ group_by and equal of alertmanager.yaml.
 An installation runs the command again after each upgrade. Files of the same
 name are replaced.
 
+Exit codes: 0 the rules were written, 1 they were not, 2 usage error.
+
 Examples:
   chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
   chain-agent rules --set ChainExecutionSlow.limit=400ms --set ChainBehind.for=1m --disable ChainSmtActive

@@ -16,6 +16,9 @@ events.keep.
 docs/how-to/tls.md. The agent reads the file again when it or a certificate has
 changed. Commands on this host then use a socket in state.directory.
 
+Exit codes: 0 stopped by a signal, 1 failure, 2 the configuration is invalid, or
+usage error.
+
 Examples:
   chain-agent run
   chain-agent run --config /etc/chain-agent/config.yaml

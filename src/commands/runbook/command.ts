@@ -7,6 +7,9 @@ export const runbookCommand = defineCommand({
     prefixOption(fileOption(command)).argument('[alert]', 'the name of the alert; default: list all names'),
   help: `Commands and paths have the name prefix of the node on this host.
 
+Exit codes: 0 it was printed, 1 it could not be read, 2 no runbook has the name,
+or usage error.
+
 Examples:
   chain-agent runbook
   chain-agent runbook ChainBlockStalled | less

@@ -157,7 +157,7 @@ chain_service_max_file_descriptors > ${limit}`,
           component: 'host',
           advice: [
             'Install another kernel, or remove this one, before the next reboot.',
-            'If it runs now, set a maintenance window and reboot: `chain-agent maintenance start 30m --reason upgrade`.',
+            'If it runs now, set a maintenance window and reboot: `sudo chain-agent maintenance start 30m --reason upgrade`.',
           ],
           expr: 'chain_host_kernel_blocked == 1',
           summary: 'The host runs, or will start, a kernel on which such nodes are known to fail.',

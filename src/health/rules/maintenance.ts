@@ -24,7 +24,7 @@ export const maintenance: RuleFile = {
           severity: 'warning',
           component: 'agent',
           for: '24h',
-          advice: ['End it if the work is done: `chain-agent maintenance end`.'],
+          advice: ['End it if the work is done: `sudo chain-agent maintenance end`.'],
           expr: 'max by (instance, job, cluster) (last_over_time(chain_agent_maintenance[30m])) == 1',
           summary: 'A maintenance window has lasted longer than a day.',
           description:

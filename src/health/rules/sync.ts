@@ -82,7 +82,7 @@ export const sync: RuleFile = {
 unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
           summary: 'The node is behind the network.',
           description: (limit) =>
-            `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the height that the references agree on, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
+            `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the network, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
         },
         {
           comment:

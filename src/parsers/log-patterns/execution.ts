@@ -8,10 +8,9 @@ export const execution: readonly LogPattern[] = [
   {
     name: 'block_failed',
     services: ['execution'],
-    text: String.raw`(?:block\s*\d+ failed with: |tx \d+ \S+ validation failed: )`,
+    text: String.raw`block\s*\d+ failed with: `,
     sources: [
       ...own('monad/cmd/monad/main.cpp', 'main'),
-      ...own('monad/category/execution/ethereum/execute_block.cpp', 'execute_block_transactions'),
       ...own('monad/category/execution/runloop/runloop_interface_monad.cpp', 'monad_runloop_run'),
     ],
     endsProcess: true,

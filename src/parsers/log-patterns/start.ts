@@ -5,17 +5,20 @@ const MAIN = 'monad-bft/monad-node/src/main.rs'
 const SETUP = 'monad-bft/monad-node/src/state.rs'
 const STATE = 'monad-bft/monad-state/src/lib.rs'
 
+/** The error of an option as the library CLI11 prints it, which execution parses its options with. */
+const OPTION_ERROR = String.raw`The following arguments? (?:was|were) not expected: |Could not convert: |--[\w,-]+(?:: | is required\b| requires | excludes )`
+
 /** Refused starts: options, configuration, keys, and the files that consensus starts from. */
 export const start: readonly LogPattern[] = [
   {
     name: 'start_refused',
-    services: ['bft', 'rpc'],
-    text: 'error: (?!(?:secp|bls) secret|TOML parse error|forkpoint must have|invalid prometheus label|failed to fetch local)',
+    services: ['bft', 'execution', 'rpc'],
+    text: `(?:error: (?!(?:secp|bls) secret|TOML parse error|forkpoint must have|invalid prometheus label|failed to fetch local)|${OPTION_ERROR})`,
     isBare: true,
     sources: own(SETUP, 'setup'),
     endsProcess: true,
     severity: 'critical',
-    meaning: 'A program refused to start and ended: it prints the reason after `error:`.',
+    meaning: 'A program refused to start and ended: the line has the reason.',
     advice:
       'Read the line: it names an option, a file or a value. Fix that, then start consensus and execution together.',
   },
@@ -36,7 +39,7 @@ export const start: readonly LogPattern[] = [
     name: 'keystore_rejected',
     services: ['bft'],
     // The text for the BLS key has the word twice.
-    text: 'error: (?:secp secret|bls secret(?: secret)?) must be encoded in keystore json',
+    text: 'error: (?:secp|bls) secret(?: secret)? must be encoded in keystore json',
     isBare: true,
     sources: own(SETUP, 'load_secp256k1_keypair', 'load_bls12_381_keypair'),
     endsProcess: true,
