@@ -75,7 +75,7 @@ const partsOf = (expr) => {
       const condition = inner(right)
       const compared = condition.name === 'BinaryExpr' ? operandsOf(condition).operator : ''
       if (isSelected && (operator === 'Unless' || compared !== '')) return measured(right)
-      if (COMPARISON.has(compared) && (operator === 'And' || compared !== 'Eql'))
+      if (COMPARISON.has(compared) && compared !== (operator === 'And' ? 'Neq' : 'Eql'))
         conditions.push(...measured(condition))
       return found
     }

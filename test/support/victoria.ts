@@ -2,18 +2,30 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { debianPackage } from './debian.ts'
+import { debianPackage, debianPackagesOf } from './debian.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
 import { run, startServer } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
-const program = async (name: string): Promise<string> => join(await debianPackage('victoria-metrics'), 'usr/bin', name)
+/** Oldest first: that of this machine's Debian, which the how-to installs, and those of newer releases of Debian. */
+const RELEASES = { '1.79': 'bookworm', '1.112': 'trixie', '1.145': 'sid' } as const
+type VictoriaVersion = keyof typeof RELEASES
+const NEWEST: VictoriaVersion = '1.145'
+export const VICTORIAS: readonly VictoriaVersion[] = ['1.79', '1.112', NEWEST]
+
+const unpacked = async (version: VictoriaVersion): Promise<string> =>
+  version === '1.79'
+    ? debianPackage('victoria-metrics')
+    : debianPackagesOf({ release: RELEASES[version], packages: ['victoria-metrics'], version })
+
+const program = async (name: string, version: VictoriaVersion = NEWEST): Promise<string> =>
+  join(await unpacked(version), 'usr/bin', name)
 
 /** Debian builds it without its version: the package's log of changes begins with it. */
-export const probeVictoria = async (): Promise<Probe> => {
+export const probeVictoria = async (version: VictoriaVersion = NEWEST): Promise<Probe> => {
   try {
-    const folder = join(await debianPackage('victoria-metrics'), 'usr/share/doc/victoria-metrics')
+    const folder = join(await unpacked(version), 'usr/share/doc/victoria-metrics')
     const changes = gunzipSync(await readFile(join(folder, 'changelog.Debian.gz'))).toString()
     return { version: /\((\d[\d.]*)/.exec(changes)?.[1] ?? 'unknown' }
   } catch (error) {
@@ -21,10 +33,13 @@ export const probeVictoria = async (): Promise<Probe> => {
   }
 }
 
-/** What vmalert has against these files of rules; empty where it takes them. */
-export const refusedByVmalert = async (files: readonly string[]): Promise<string> => {
+/** The errors of vmalert in these files of rules; empty if it loads them. */
+export const rejectedByVmalert = async (
+  files: readonly string[],
+  version: VictoriaVersion = NEWEST,
+): Promise<string> => {
   const args = ['-dryRun', ...files.map((file) => `-rule=${file}`)]
-  const { code, stdout, stderr } = await run(await program('vmalert'), args)
+  const { code, stdout, stderr } = await run(await program('vmalert', version), args)
   return code === 0 ? '' : `${stdout}${stderr}`
 }
 
@@ -33,6 +48,8 @@ export interface Victoria {
   readonly address: string
   /** `at` in seconds since the epoch: evaluates at that time. Without it, at the default time. */
   query(expression: string, at?: number): Promise<readonly Series[]>
+  /** Each a series with its samples, in the JSON of `/api/v1/import`; they are there for queries afterwards. */
+  importLines(lines: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
 
@@ -50,6 +67,14 @@ export const startVictoria = async (): Promise<Victoria> => {
     address,
     query: async (expression, at) =>
       instantQuery(address, expression, at === undefined ? {} : { time: `${at}`, nocache: '1' }),
+    importLines: async (lines) => {
+      const post = async (path: string, body: string): Promise<void> => {
+        const { ok, status } = await fetch(`http://${address}${path}`, { method: 'POST', body })
+        if (!ok) throw new Error(`${path} returned status ${status}`)
+      }
+      await post('/api/v1/import', lines.join('\n'))
+      await post('/internal/force_flush', '')
+    },
     stop: async () => {
       await server.stop()
       await rm(directory, { recursive: true })

@@ -76,7 +76,7 @@ export const consensus: RuleFile = {
         },
         {
           comment:
-            'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network continues would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `delta`, which needs two samples: at a scrape interval of a minute those of two minutes.',
+            'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network continues would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `rate`, which needs two samples, also in VictoriaMetrics: at a scrape interval of a minute those of two minutes.',
           alert: 'ChainNetworkHalted',
           severity: 'critical',
           page: 'The operators of the network must act together, and restarting a node would harm it.',
@@ -93,9 +93,9 @@ export const consensus: RuleFile = {
   instance:chain_block_age:seconds > ${limit}
     and on (instance, job, cluster) (abs(chain_block_difference) <= 10)
     and on (instance, job, cluster) (
-        delta(chain_rpc_block_number{tag="latest"}[1m]) == 0
+        rate(chain_rpc_block_number{tag="latest"}[1m]) == 0
       or on (instance, job, cluster)
-        delta(chain_rpc_block_number{tag="latest"}[2m]) == 0
+        rate(chain_rpc_block_number{tag="latest"}[2m]) == 0
     )
 )
   unless on (job, cluster) (instance:chain_block_age:seconds < 10)`,

@@ -1,4 +1,4 @@
-import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
+import { isNotNew, percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 export const disk: RuleFile = {
   name: 'disk',
@@ -126,6 +126,7 @@ export const disk: RuleFile = {
           expr: (
             limit,
           ) => `round(increase(chain_log_pattern_total{service="cruft",pattern="cleanup_skipped"}[3h])) >= ${limit}
+  and ${isNotNew('chain_log_pattern_total{service="cruft",pattern="cleanup_skipped"}', '3h')}
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The clean-up of the node runs and deletes nothing.',
           description:

@@ -1,4 +1,4 @@
-import { percent, type RuleFile } from './rule.ts'
+import { hasIncreased, percent, type RuleFile } from './rule.ts'
 
 export const drives: RuleFile = {
   name: 'drives',
@@ -41,7 +41,7 @@ export const drives: RuleFile = {
           severity: 'warning',
           component: 'host',
           advice: ['See its report: `smartctl -a DEVICE`.', 'Plan to replace it.'],
-          expr: 'increase(chain_host_nvme_media_errors_total[24h]) > 0',
+          expr: hasIncreased('chain_host_nvme_media_errors_total', '24h'),
           summary: 'A drive had errors that it could not correct.',
           description:
             'The drive {{ $labels.device }} of {{ $labels.instance }} had {{ printf "%.0f" $value }} uncorrectable errors within 24 hours.',

@@ -1,6 +1,6 @@
 import { TIMESTAMP_TOLERANCE_MS } from '../../domain/node-facts.ts'
 import { memory } from './memory.ts'
-import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
+import { hasIncreased, percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const BLIND_ADVICE = [
   'See what the agent cannot read: `chain-agent status host`.',
@@ -172,7 +172,7 @@ chain_service_max_file_descriptors > ${limit}`,
           component: 'host',
           for: '10m',
           advice: ['Check the cooling of the host: `sensors`.'],
-          expr: 'increase(chain_host_cpu_throttles_total[10m]) > 0',
+          expr: hasIncreased('chain_host_cpu_throttles_total', '10m'),
           summary: 'Heat throttles the CPUs.',
           description:
             'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',

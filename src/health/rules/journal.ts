@@ -1,4 +1,4 @@
-import { percent, type RuleFile } from './rule.ts'
+import { hasIncreased, percent, type RuleFile } from './rule.ts'
 
 export const journal: RuleFile = {
   name: 'journal',
@@ -76,7 +76,7 @@ and on (instance, job, cluster, service)
           component: 'agent',
           for: '30s',
           advice: ['Search the gap by hand: `chain-agent logs bft --since 1h`.'],
-          expr: 'increase(chain_agent_journal_gaps_total[15m]) > 0',
+          expr: hasIncreased('chain_agent_journal_gaps_total', '15m'),
           summary: 'Lines of the journal were lost before the agent read them.',
           description:
             'The agent on {{ $labels.instance }} lost its position in the journal of {{ $labels.service }} {{ $value | printf "%.0f" }} times in 15 minutes. Lines written in between are not counted.',
@@ -92,7 +92,7 @@ and on (instance, job, cluster, service)
             'Find the line that floods the log: `chain-agent logs bft --since 15m`.',
             'Raise `LogRateLimitBurst=` in a drop-in of the unit.',
           ],
-          expr: 'increase(chain_log_suppressed_messages_total[15m]) > 0',
+          expr: hasIncreased('chain_log_suppressed_messages_total', '15m'),
           summary: 'journald drops messages of the node.',
           description:
             'journald on {{ $labels.instance }} dropped {{ $value | printf "%.0f" }} messages of {{ $labels.service }} in 15 minutes. Errors may be among them, and rates from the log are too low.',

@@ -1,4 +1,4 @@
-import { type AlertRow, percent } from './rule.ts'
+import { hasIncreased, type AlertRow, percent } from './rule.ts'
 
 const MEMORY_LOW = {
   alert: 'ChainMemoryLow',
@@ -40,7 +40,7 @@ export const memory: readonly AlertRow[] = [
       'See which process: `journalctl -k -g "Out of memory" --since -1h`.',
       'Find out what else uses the memory: `chain-agent status host`.',
     ],
-    expr: 'increase(chain_host_oom_kills_total[10m]) > 0',
+    expr: hasIncreased('chain_host_oom_kills_total', '10m'),
     summary: 'The kernel killed a process for lack of memory.',
     description:
       'The kernel of {{ $labels.instance }} has killed {{ printf "%.0f" $value }} processes within 10 minutes, because the host has no memory left.',

@@ -56,10 +56,10 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
           labels: { problem: 'notifications' },
           for: '5m',
           expr: `sum by (instance, job, cluster, integration) (
-  increase(alertmanager_notifications_failed_total{job="alertmanager"}[10m])
+  rate(alertmanager_notifications_failed_total{job="alertmanager"}[10m])
 ) > 0`,
           description:
-            'Alertmanager {{ $labels.instance }} failed to send {{ $value | printf "%.0f" }} notifications by {{ $labels.integration }} in ten minutes. Alerts may not reach anyone by that channel.',
+            'Alertmanager {{ $labels.instance }} failed to send notifications by {{ $labels.integration }} within ten minutes. Alerts may not reach anyone by that channel.',
         },
         {
           ...FAILING,
@@ -68,12 +68,12 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
           labels: { problem: 'storage' },
           for: '5m',
           expr: `sum by (instance, job, cluster) (
-    increase(prometheus_tsdb_compactions_failed_total{job="prometheus"}[3h])
+    rate(prometheus_tsdb_compactions_failed_total{job="prometheus"}[3h])
   +
-    increase(prometheus_tsdb_wal_writes_failed_total{job="prometheus"}[3h])
+    rate(prometheus_tsdb_wal_writes_failed_total{job="prometheus"}[3h])
 ) > 0`,
           description:
-            'Prometheus {{ $labels.instance }} failed to write or compact its database {{ $value | printf "%.0f" }} times in three hours: its disk is full or failing.',
+            'Prometheus {{ $labels.instance }} failed to write or compact its database within three hours: its disk is full or failing.',
         },
         {
           ...FAILING,

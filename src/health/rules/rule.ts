@@ -114,6 +114,16 @@ export const levelsOf = ({ critical, ...row }: AlertRow): readonly AlertRow[] =>
   row,
 ]
 
+/**
+ * Whether a counter has increased in the range. VictoriaMetrics adds the first value of a new series to its increase(),
+ * but not to its rate(); in Prometheus one is a multiple of the other.
+ */
+export const hasIncreased = (selector: string, range: string): string =>
+  `increase(${selector}[${range}]) > 0\n  and ${isNotNew(selector, range)}`
+
+/** The second half of `hasIncreased`, for another condition on the increase. */
+export const isNotNew = (selector: string, range: string): string => `rate(${selector}[${range}]) != 0`
+
 /** 0.05 is `5%`. */
 export const percent = (ratio: number): string => `${Number((ratio * 100).toPrecision(12))}%`
 

@@ -1,5 +1,5 @@
 import { LOG_PATTERNS } from '../../parsers/log-patterns/list.ts'
-import { NODE_DOWN, type RuleFile } from './rule.ts'
+import { hasIncreased, isNotNew, NODE_DOWN, type RuleFile } from './rule.ts'
 
 /**
  * No work for today: logged again and again by a node whose database is more than 80 % full; and at the start of a
@@ -90,7 +90,7 @@ or on (instance, job, cluster, service) (
           component: 'services',
           explainedBy: [NODE_DOWN],
           advice: ['See why: `chain-agent logs SERVICE`.'],
-          expr: 'increase(chain_service_exits_total{result!="success"}[10m]) > 0',
+          expr: hasIncreased('chain_service_exits_total{result!="success"}', '10m'),
           summary: 'A service exited with an error.',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} ended {{ printf "%.0f" $value }} times within 10 minutes with the result {{ $labels.result }}.',
@@ -103,7 +103,8 @@ or on (instance, job, cluster, service) (
           component: 'services',
           limit: 2,
           advice: ['See why: `chain-agent logs SERVICE`.'],
-          expr: (limit) => `round(increase(chain_service_starts_total{service!="cruft"}[1h])) > ${limit}`,
+          expr: (limit) => `round(increase(chain_service_starts_total{service!="cruft"}[1h])) > ${limit}
+  and ${isNotNew('chain_service_starts_total{service!="cruft"}', '1h')}`,
           summary: 'A service restarts repeatedly.',
           description: (limit) =>
             `The service {{ $labels.service }} of {{ $labels.instance }} was started {{ printf "%.0f" $value }} times within one hour; more than ${limit} are not a planned restart.`,
@@ -129,9 +130,7 @@ or on (instance, job, cluster, service) (
             'Read the last lines: `chain-agent logs SERVICE --since 15m`.',
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
-          expr: `increase(
-  chain_log_pattern_total{pattern=~"${patternsOf('critical', 'ChainAssertion')}"}[10m]
-) > 0`,
+          expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical', 'ChainAssertion')}"}[10m]) > 0`,
           summary: 'A program of the node has aborted.',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes: the program has exited.',
@@ -144,9 +143,7 @@ or on (instance, job, cluster, service) (
           page: 'The program has exited or is about to, and does not recover by itself.',
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
-          expr: `increase(
-  chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]
-) > 0`,
+          expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]) > 0`,
           summary: 'The log of the node contains an error.',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
@@ -156,9 +153,7 @@ or on (instance, job, cluster, service) (
           severity: 'warning',
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
-          expr: `increase(
-  chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]
-) > 0`,
+          expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]) > 0`,
           summary: 'The log of the node contains an error.',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
@@ -170,7 +165,7 @@ or on (instance, job, cluster, service) (
           severity: 'info',
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
-          expr: `increase(chain_log_pattern_total{pattern=~"${FOR_INFORMATION.join('|')}"}[10m]) > 0`,
+          expr: `rate(chain_log_pattern_total{pattern=~"${FOR_INFORMATION.join('|')}"}[10m]) > 0`,
           summary: 'The log of the node contains an error.',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',

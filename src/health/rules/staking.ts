@@ -68,7 +68,8 @@ const RULES: readonly AlertRow[] = [
       `The margin of the validator of {{ $labels.instance }} has fallen by {{ $value | humanizePercentage }} of the threshold within a day, more than ${percent(limit)}, and is below 10%.`,
   },
   {
-    comment: 'For a day, so that each change is read by a person. A new agent has no earlier value.',
+    comment:
+      'For a day, so that each change is read by a person. A new agent has no earlier value; VictoriaMetrics counts its first one in changes().',
     alert: 'ChainCommissionChanged',
     severity: 'warning',
     component: 'security',
@@ -76,10 +77,11 @@ const RULES: readonly AlertRow[] = [
       'Ask the holders of the authority key whether they changed it.',
       'If none of them did, treat the key as stolen: move the stake, and contact the security team.',
     ],
-    expr: 'changes(chain_staking_commission_ratio{view="execution"}[1d]) > 0',
+    expr: `max_over_time(chain_staking_commission_ratio{view="execution"}[1d])
+  - min_over_time(chain_staking_commission_ratio{view="execution"}[1d]) > 0`,
     summary: 'The commission of the validator was changed.',
     description:
-      'The commission of the validator of {{ $labels.instance }} has changed {{ $value }} times within a day. It counts from the next boundary block on.',
+      'The commission of the validator of {{ $labels.instance }} has changed by {{ $value | humanizePercentage }} within a day. It counts from the next boundary block on.',
   },
   {
     comment: 'Only with the setting. The day of a change has an alert of its own.',

@@ -1,4 +1,4 @@
-import { percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
+import { hasIncreased, percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 export const storage: RuleFile = {
   name: 'storage',
@@ -142,8 +142,8 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           page: 'Execution does not run, and each start fails until the timeline is added.',
           component: 'storage',
           advice: ['See the step that the database needs, which takes minutes: `chain-agent recover`.'],
-          expr: `increase(chain_log_pattern_total{pattern="timeline_missing"}[1h]) > 0
-and on (instance, job, cluster) (chain_service_active{service="execution"} == 0)`,
+          expr: `${hasIncreased('chain_log_pattern_total{pattern="timeline_missing"}', '1h')}
+  and on (instance, job, cluster) (chain_service_active{service="execution"} == 0)`,
           summary: 'Execution does not start because the database lacks a timeline.',
           description:
             'Starts of execution on {{ $labels.instance }} that failed because its database has no page-encoded timeline: {{ $value | printf "%.0f" }} in the last hour. Execution does not run, and cannot start until the timeline is added.',
