@@ -1,37 +1,40 @@
 import { readFile } from 'node:fs/promises'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { amtool, probeAlertmanager } from '../support/alertmanager.ts'
+import { ALERTMANAGERS, amtool, probeAlertmanager } from '../support/alertmanager.ts'
 import { run } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { alerts } from './files.ts'
 import { CONFIG, configSchema, labelsOf, readConfig } from './listeners.ts'
 
-const describe = await requireRealPart('alertmanager', probeAlertmanager)
+for (const version of ALERTMANAGERS) {
+  const describeVersion = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
+  describeVersion(`with Alertmanager ${version}`, () => {
+    it('the configuration is accepted', async () => {
+      const { code, stdout, stderr } = await run(await amtool(version), ['check-config', CONFIG])
+      expect(code, stdout + stderr).toBe(0)
+    })
+
+    it.each([
+      ['pager', labelsOf('ChainBlockStalled', 'critical')],
+      ['pager', labelsOf('ChainAgentAbsent', 'critical', { instance: '' })],
+      ['chat', labelsOf('ChainBlockStalled', 'warning')],
+      ['chat', labelsOf('ChainKeyFileExposed', 'warning', { component: 'security' })],
+      ['info', labelsOf('ChainStatesync', 'info', { component: 'sync' })],
+      ['chat', labelsOf('ChainOfTomorrow', 'unheard-of')],
+      ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
+      ['none', labelsOf('ChainMaintenance', 'none')],
+    ])('%s gets %o', async (receiver, labels) => {
+      const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+      const args = ['config', 'routes', 'test', `--config.file=${CONFIG}`]
+      const verify = `--verify.receivers=${receiver}`
+      const { code, stdout, stderr } = await run(await amtool(version), [...args, verify, ...pairs])
+      expect(code, stdout + stderr).toBe(0)
+    })
+  })
+}
 
 describe('the configuration of Alertmanager', () => {
-  it('is accepted by Alertmanager 0.25', async () => {
-    const { code, stdout, stderr } = await run(await amtool(), ['check-config', CONFIG])
-    expect(code, stdout + stderr).toBe(0)
-  })
-
-  it.each([
-    ['pager', labelsOf('ChainBlockStalled', 'critical')],
-    ['pager', labelsOf('ChainAgentAbsent', 'critical', { instance: '' })],
-    ['chat', labelsOf('ChainBlockStalled', 'warning')],
-    ['chat', labelsOf('ChainKeyFileExposed', 'warning', { component: 'security' })],
-    ['info', labelsOf('ChainStatesync', 'info', { component: 'sync' })],
-    ['chat', labelsOf('ChainOfTomorrow', 'unheard-of')],
-    ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
-    ['none', labelsOf('ChainMaintenance', 'none')],
-  ])('%s gets %o', async (receiver, labels) => {
-    const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
-    const args = ['config', 'routes', 'test', `--config.file=${CONFIG}`]
-    const verify = `--verify.receivers=${receiver}`
-    const { code, stdout, stderr } = await run(await amtool(), [...args, verify, ...pairs])
-    expect(code, stdout + stderr).toBe(0)
-  })
-
   it('information is delivered nowhere, and nothing to this host, where no receiver listens', async () => {
     const { receivers } = await readConfig()
     expect(receivers.find(({ name }) => name === 'info')).toEqual({ name: 'info' })

@@ -1,12 +1,22 @@
 import { join } from 'node:path'
-import { debianPackage } from './debian.ts'
+import { debianPackage, debianPackagesOf } from './debian.ts'
 import { freePort } from './free-port.ts'
 import { must, type Running, startServer } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
-const unpacked = async (): Promise<string> => debianPackage('prometheus-alertmanager')
+/** Oldest first, each from the release of Debian that has it. */
+const RELEASES = { '0.25': 'bookworm', '0.28': 'trixie', '0.33': 'sid' } as const
+type AlertmanagerVersion = keyof typeof RELEASES
+const NEWEST: AlertmanagerVersion = '0.33'
+export const ALERTMANAGERS: readonly AlertmanagerVersion[] = ['0.25', '0.28', NEWEST]
 
-export const amtool = async (): Promise<string> => join(await unpacked(), 'usr/bin/amtool')
+const unpacked = async (version: AlertmanagerVersion): Promise<string> =>
+  version === '0.25'
+    ? debianPackage('prometheus-alertmanager')
+    : debianPackagesOf({ release: RELEASES[version], packages: ['prometheus-alertmanager'], version })
+
+export const amtool = async (version: AlertmanagerVersion): Promise<string> =>
+  join(await unpacked(version), 'usr/bin/amtool')
 
 /**
  * Debian's Alertmanager ends where it finds no /usr/share/prometheus/alertmanager/default.tmpl. The package is unpacked
@@ -22,9 +32,9 @@ const inNamespace = (place: string): readonly string[] => [
   place,
 ]
 
-export const probeAlertmanager = async (): Promise<Probe> => {
+export const probeAlertmanager = async (version: AlertmanagerVersion = NEWEST): Promise<Probe> => {
   try {
-    const text = await must('unshare', [...inNamespace(await unpacked()), '--version'])
+    const text = await must('unshare', [...inNamespace(await unpacked(version)), '--version'])
     return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
   } catch (error) {
     return { missing: String(error) }
@@ -40,7 +50,7 @@ export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {
 export const startAlertmanager = async (config: string, storage: string): Promise<Alertmanager> => {
   const address = `127.0.0.1:${await freePort()}`
   const running = await startServer(`http://${address}/-/ready`, 'unshare', [
-    ...inNamespace(await unpacked()),
+    ...inNamespace(await unpacked(NEWEST)),
     `--config.file=${config}`,
     `--storage.path=${storage}`,
     `--web.listen-address=${address}`,
