@@ -15,7 +15,7 @@ const unpacked = async (version: AlertmanagerVersion): Promise<string> =>
     ? debianPackage('prometheus-alertmanager')
     : debianPackagesOf({ release: RELEASES[version], packages: ['prometheus-alertmanager'], version })
 
-export const amtool = async (version: AlertmanagerVersion): Promise<string> =>
+export const amtool = async (version: AlertmanagerVersion = NEWEST): Promise<string> =>
   join(await unpacked(version), 'usr/bin/amtool')
 
 /**

@@ -2,8 +2,11 @@ import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { must, run } from './programs.ts'
+import type { Probe } from './real-parts.ts'
 
 const CACHE = fileURLToPath(new URL('../../.cache/debian', import.meta.url))
+const ARCHIVE = 'http://deb.debian.org/debian'
+const KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const DOWNLOAD = ['-q', '-o', 'APT::Sandbox::User=root', 'download']
 
 /** Packages of a release of Debian that need not be the one of this machine. */
@@ -24,6 +27,37 @@ export const debianPackage = async (name: string): Promise<string> =>
 /** The same for packages of another release, unpacked over each other. */
 export const debianPackagesOf = async (wanted: ReleasePackages): Promise<string> =>
   unpackOnce(`${wanted.packages[0]}-${wanted.version}`, async (cwd) => downloadFrom(wanted, cwd))
+
+/** The root file system of a release that boots: systemd and D-Bus, procps and curl. It needs root, and takes two minutes once. */
+export const debianTree = async (release: string): Promise<string> =>
+  unpackOnce(`tree-${release}`, async (cwd) => {
+    const installed = await debianPackage('debootstrap')
+    const root = join(cwd, 'root')
+    const what = [
+      '--variant=minbase',
+      '--include=systemd,dbus,procps,curl',
+      `--keyring=${KEYS}`,
+      release,
+      root,
+      ARCHIVE,
+    ]
+    // What debootstrap mounts is seen in a namespace of its own, and ends with it.
+    await must('unshare', ['--mount', join(installed, 'usr/sbin/debootstrap'), ...what], {
+      env: { DEBOOTSTRAP_DIR: join(installed, 'usr/share/debootstrap') },
+      timeout: 900_000,
+    })
+    for (const needless of ['var/cache/apt', 'var/lib/apt/lists']) await rm(join(root, needless), { recursive: true })
+  })
+
+export const probeDebianTree = async (release: string): Promise<Probe> => {
+  try {
+    const versions = 'cat /etc/debian_version; systemctl --version'
+    const [debian, systemd = ''] = (await must('chroot', [await debianTree(release), 'sh', '-c', versions])).split('\n')
+    return { version: `${debian}, ${/^systemd \d+/.exec(systemd)?.[0]}` }
+  } catch (error) {
+    return { missing: String(error) }
+  }
+}
 
 const unpackOnce = async (name: string, fetchInto: (cwd: string) => Promise<void>): Promise<string> => {
   const place = join(CACHE, name)
@@ -60,8 +94,7 @@ const download = async (name: string, cwd: string): Promise<void> => {
 /** With lists of packages of its own, which go with the folder: the sources of this machine stay as they are. */
 const downloadFrom = async ({ release, packages, version }: ReleasePackages, cwd: string): Promise<void> => {
   const sources = join(cwd, 'sources.list')
-  const signed = 'signed-by=/usr/share/keyrings/debian-archive-keyring.gpg'
-  await writeFile(sources, `deb [${signed}] http://deb.debian.org/debian ${release} main\n`)
+  await writeFile(sources, `deb [signed-by=${KEYS}] ${ARCHIVE} ${release} main\n`)
   await mkdir(join(cwd, 'lists/partial'), { recursive: true })
   const own = ['sourceparts=-', `sourcelist=${sources}`].map((option) => `Dir::Etc::${option}`)
   const options = [...own, `Dir::State::lists=${join(cwd, 'lists')}`, `Dir::Cache=${join(cwd, 'cache')}`]

@@ -19,6 +19,8 @@ export interface SandboxOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Nothing but an own loopback, so that the usual ports are free; the network of the host without it. */
   readonly ownNetwork?: boolean
+  /** A root file system with its own systemd; without it, that of the host. */
+  readonly root?: string
 }
 
 /** A separate machine: real systemd, real journald. */
@@ -54,7 +56,8 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
     const places = ['-u', units, '-j', journal]
     const binds = [directory, process.execPath, ...options.binds].flatMap((path) => ['-b', path])
     const network = options.ownNetwork === true ? ['-N'] : []
-    await must(SCRIPT, ['up', '-n', name, ...network, '-o', `${process.pid}`, ...places, ...binds])
+    const root = options.root === undefined ? [] : ['-r', options.root]
+    await must(SCRIPT, ['up', '-n', name, ...network, ...root, '-o', `${process.pid}`, ...places, ...binds])
   }
 
   await mkdir(join(units, 'service.d'), { recursive: true })

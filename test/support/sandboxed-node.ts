@@ -23,6 +23,8 @@ interface NodeOptions {
   readonly config?: Readonly<Record<string, unknown>>
   /** An own network, with the agent at its usual port. */
   readonly ownNetwork?: boolean
+  /** A root file system, as `debianTree` returns it. */
+  readonly root?: string
 }
 
 /**
@@ -30,12 +32,13 @@ interface NodeOptions {
  * The agent is started by `startAgent`, the node by `systemctl`.
  */
 export const createNode = async (prefix: string, options: NodeOptions = {}) => {
-  const { ownNetwork = false } = options
+  const { ownNetwork = false, root } = options
   const port = ownNetwork ? USUAL_PORT : await freePort()
   const sandbox = await createSandbox({
     units: (directory) => units(prefix, directory, options.millisecondsPerBlock ?? MILLISECONDS_PER_BLOCK),
     binds: [ROOT],
     ownNetwork,
+    ...(root === undefined ? {} : { root }),
   })
   const { directory, systemctl } = sandbox
   const unit = (service: string): string => `${prefix}-${service}.service`

@@ -3,12 +3,13 @@
 # with real journald and D-Bus. The network is the machine's, or with -N an own one with nothing but loopback.
 #
 #   systemd-sandbox.sh probe                  exit 0 = supported, 77 = not (reason on stderr)
-#   systemd-sandbox.sh up -n NAME [-N] [-o OWNER] [-b PATH]... [-u UNITS] [-j JOURNAL]   returns when ready
+#   systemd-sandbox.sh up -n NAME [-N] [-r ROOT] [-o OWNER] [-b PATH]... [-u UNITS] [-j JOURNAL]   returns when ready
 #   systemd-sandbox.sh exec -n NAME [-U USER] -- CMD ARG...       runs CMD inside
 #   systemd-sandbox.sh pid -n NAME            PID 1 of the sandbox as the machine sees it
 #   systemd-sandbox.sh down -n NAME           powers off in good order, then removes every trace
 #   systemd-sandbox.sh sweep                  downs the sandboxes whose OWNER (a pid) is no more
 #
+# -r boots the systemd of another root file system, which is not changed; without it, that of the machine.
 # -b binds a path at its own place; -u binds the unit directory, -j the journal: both outlive `down`,
 # so that `down` and `up` with the same two are a reboot of the same machine.
 # Environment: SDSBX_BASE (default /tmp)  SDSBX_TIMEOUT (seconds, default 20)
@@ -16,7 +17,7 @@
 # systemd dbus util-linux. Touches outside the namespace: $BASE/sdsbx-NAME and
 # one cgroup2 directory sdsbx-NAME; `down` removes both.
 set -euo pipefail
-NAME=; OWNER=; BINDS=(); UNITS=; ASUSER=; JDIR=; NET=()
+NAME=; OWNER=; ROOT=/; BINDS=(); UNITS=; ASUSER=; JDIR=; NET=()
 # Capabilities that reach past every namespace (clock, modules, raw io). There is no usable time
 # namespace for CLOCK_REALTIME: `date -s` in the sandbox WOULD set the machine's clock. Dropped for
 # PID 1 *and* for everything `exec` starts; plain nsenter keeps them, so never use it directly.
@@ -53,12 +54,12 @@ init_pid() {
 
 # ---- runs inside the new namespaces, as the future PID 1 ------------------
 inner() {
-  D=$1; R=$D/t/root
+  D=$1; L=$2; R=$D/t/root
   mount --make-rprivate /
   mount -t tmpfs -o mode=755 tmpfs "$D/t"
   mkdir "$D/t/u" "$D/t/w" "$R"
-  # copy-on-write view of the whole machine: only the root fs itself, no submounts
-  mount -t overlay overlay -o "lowerdir=/,upperdir=$D/t/u,workdir=$D/t/w" "$R"
+  # copy-on-write view of the whole root: only the root fs itself, no submounts
+  mount -t overlay overlay -o "lowerdir=$L,upperdir=$D/t/u,workdir=$D/t/w" "$R"
   mount -t proc proc "$R/proc"
   mount -t sysfs -o ro sysfs "$R/sys"
   mount -t cgroup2 cgroup2 "$R/sys/fs/cgroup"          # rooted at our own cgroup namespace
@@ -121,7 +122,7 @@ up() {
   mkdir "$D/t"; chmod 755 "$D"; echo "sdsbx-$NAME" > "$D/hostname"
   if [ -n "$UNITS" ]; then mkdir -p "$UNITS"; ln -s "$UNITS" "$D/units"; else mkdir "$D/units"; fi
   if [ -n "$JDIR" ]; then mkdir -p "$JDIR"; ln -s "$JDIR" "$D/journal"; else mkdir "$D/journal"; fi
-  chgrp systemd-journal "$D/journal/" 2>/dev/null || true; chmod 2755 "$D/journal/"
+  chgrp "$(awk -F: '$1 == "systemd-journal" {print $3}' "$ROOT/etc/group")" "$D/journal/" 2>/dev/null || true; chmod 2755 "$D/journal/"
   tr -d - < /proc/sys/kernel/random/uuid > "$D/machine-id"
   if [ -n "$JDIR" ]; then [ -s "$JDIR/.machine-id" ] || cp "$D/machine-id" "$JDIR/.machine-id"; cp "$JDIR/.machine-id" "$D/machine-id"; fi
   printf '%s\n' "${BINDS[@]:-}" > "$D/binds"
@@ -129,8 +130,8 @@ up() {
   # 1. enter our own cgroup2 dir, 2. make namespaces (cgroup ns root = that dir), 3. become PID 1.
   # setsid + closed stdio: lives on after this script, holds no pipe of the caller's.
   setsid bash -c 'echo $$ > "$1/cgroup.procs"
-    exec unshare --cgroup --mount --uts --ipc --pid "${@:4}" --fork --kill-child=KILL bash "$2" __inner "$3"' \
-    _ "$CG" "$(readlink -f "$0")" "$D" "${NET[@]}" </dev/null >"$D/boot.log" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+    exec unshare --cgroup --mount --uts --ipc --pid "${@:5}" --fork --kill-child=KILL bash "$2" __inner "$3" "$4"' \
+    _ "$CG" "$(readlink -f "$0")" "$D" "$ROOT" "${NET[@]}" </dev/null >"$D/boot.log" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
   local s=$! t0 p= ; t0=$(date +%s%N)
   # setsid execs in place when it is no group leader, else forks: find unshare by the cgroup
   local deadline=$((SECONDS + TIMEOUT)) st=
@@ -200,13 +201,13 @@ sweep() {
 }
 
 cmd=${1:-}; shift || true
-[ "$cmd" != __inner ] || { inner "$1"; exit 1; }
-while getopts n:No:b:u:U:j: o; do case $o in
-  n) NAME=$OPTARG;; N) NET=(--net);; o) OWNER=$OPTARG;; b) BINDS+=("$(readlink -f "$OPTARG")");; u) UNITS=$(readlink -m "$OPTARG");; U) ASUSER=$OPTARG;; j) JDIR=$(readlink -m "$OPTARG");; *) exit 2;; esac; done
+[ "$cmd" != __inner ] || { inner "$1" "$2"; exit 1; }
+while getopts n:Nr:o:b:u:U:j: o; do case $o in
+  n) NAME=$OPTARG;; N) NET=(--net);; r) ROOT=$(readlink -f "$OPTARG");; o) OWNER=$OPTARG;; b) BINDS+=("$(readlink -f "$OPTARG")");; u) UNITS=$(readlink -m "$OPTARG");; U) ASUSER=$OPTARG;; j) JDIR=$(readlink -m "$OPTARG");; *) exit 2;; esac; done
 shift $((OPTIND-1))
 case $cmd in up|exec|pid|down) [ -n "$NAME" ] || die "$cmd needs -n NAME";; esac
 case $cmd in
   probe) probe;; up) up;; exec) sb_exec "$@";; down) down;; sweep) sweep;;
   pid) setdir; init_pid;;
-  *) sed -n '2,19p' "$0"; exit 2;;
+  *) sed -n '2,20p' "$0"; exit 2;;
 esac
