@@ -131,7 +131,7 @@ const showRound = ({ target, clientX }) => {
   if (!(strip instanceof SVGElement)) return
   const { left, width } = strip.getBoundingClientRect()
   const column = Math.floor(((clientX - left) / width) * Number(strip.dataset['columns']))
-  tip.textContent = strip.dataset['texts']?.split('\n')[column - Number(strip.dataset['first'])] ?? ''
+  tip.textContent = strip.dataset['texts']?.split(';')[column - Number(strip.dataset['first'])] ?? ''
 }
 document.addEventListener('pointermove', showRound)
 document.addEventListener('click', showRound)

@@ -124,6 +124,7 @@ const overviewResponse = z
       .readonly()
       .describe('The causes of the state, most severe first, each with what follows from it.'),
     rounds: z.array(roundResponse).readonly().describe('The newest rounds of the ledger stream, oldest first.'),
+    roundsUnknownBecause: textOrNull.describe('Why later rounds are unknown; null if the ledger stream is read.'),
     figures: z.array(figureResponse).readonly().describe('The key figures, in the order of the page.'),
     sections: z.array(sectionResponse).readonly().describe('The sections, in the order of the page.'),
     events: z.array(eventResponse).readonly().describe('The newest 50 state changes, newest first.'),

@@ -12,6 +12,7 @@ export const renderOverview = ({
   version,
   diagnosis,
   rounds,
+  roundsUnknownBecause,
   figures,
   sections,
   events,
@@ -42,6 +43,7 @@ export const renderOverview = ({
     at: iso(seenAt),
     isOwn,
   })),
+  roundsUnknownBecause,
   figures: figures.map(({ name, label, value, unknownBecause, limit, tone, history }) => ({
     name,
     label,

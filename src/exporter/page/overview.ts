@@ -3,7 +3,7 @@ import type { RecentRound } from '../../domain/round.ts'
 import type { Tone } from '../../domain/health.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import type { Fact } from '../../health/sections/fact.ts'
-import { createView, reasonsOf, type Section } from '../../health/sections/section.ts'
+import { createView, reasonsOf, type Section, whyUnknown } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { Diagnosis } from '../../health/diagnosis.ts'
@@ -42,6 +42,8 @@ export interface Overview {
   readonly version: string
   readonly diagnosis: Diagnosis
   readonly rounds: readonly RecentRound[]
+  /** Why the rounds do not reach the present; null if they do. */
+  readonly roundsUnknownBecause: string | null
   readonly figures: readonly KeyFigure[]
   readonly sections: readonly OverviewSection[]
   /** The newest state changes but for first readings, newest first. */
@@ -73,6 +75,7 @@ export const createOverview = ({ snapshot, events, rounds, hostName, ...figures 
     version: snapshot.version,
     diagnosis: view.diagnosis,
     rounds,
+    roundsUnknownBecause: whyUnknown(view.collector('ledger')),
     figures: keyFigures(view, figures),
     sections: SECTIONS.toSorted((a, b) => placeOf(a) - placeOf(b)).map((section) => {
       const { name, groups, summary } = section

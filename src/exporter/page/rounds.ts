@@ -2,6 +2,7 @@ import { type RecentRound, ROUND_STATES } from '../../domain/round.ts'
 import { count, duration, figure, joinList, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { html, type Html } from './html.ts'
+import type { Overview } from './overview.ts'
 
 type State = RecentRound['state']
 
@@ -15,16 +16,19 @@ const SILENT_MS = 5 * second
 const SILENT_COLUMN_MS = 2 * second
 const MOST_SILENT = 40
 
+type RoundsOfOverview = Pick<Overview, 'rounds' | 'roundsUnknownBecause' | 'at'>
+
 /**
  * The newest rounds as a strip, and in words. A round is a bar: full height finalized, half proposed, open in the
  * middle timed out, a low mark skipped; an own one has a mark above it.
  */
-export const renderRounds = (rounds: readonly RecentRound[], now: number): Html => {
+export const renderRounds = ({ rounds, roundsUnknownBecause, at }: RoundsOfOverview): Html => {
   const newest = rounds.at(-1)
   if (!newest)
     return html`<h2>Last rounds</h2>
-      <p>Unknown: the ledger stream has reported no round yet.</p>`
-  const silentMs = now - newest.at
+      <p>Unknown: ${roundsUnknownBecause ?? 'the ledger stream has reported no round yet'}.</p>`
+  // A stream that is not read is no silence of the network.
+  const silentMs = roundsUnknownBecause === null ? at - newest.at : 0
   const silent = silentMs < SILENT_MS ? 0 : Math.min(MOST_SILENT, Math.floor(silentMs / SILENT_COLUMN_MS))
   const shown = rounds.slice(silent - COLUMNS)
   const first = COLUMNS - silent - shown.length
@@ -36,7 +40,7 @@ export const renderRounds = (rounds: readonly RecentRound[], now: number): Html 
       aria-hidden="true"
       data-columns="${COLUMNS}"
       data-first="${first}"
-      data-texts="${shown.map(textOf).join('\n')}"
+      data-texts="${shown.map((round) => html`${textOf(round)};`)}"
     >
       ${ROUND_STATES.map((state) => html`<path class="${state.replace(' ', '-')}" d="${pathOf(shown, state, first)}" />`)}
       <path class="own" d="${ownPath(shown, first)}" />
@@ -46,7 +50,9 @@ export const renderRounds = (rounds: readonly RecentRound[], now: number): Html 
       Full: finalized. Half: proposed. Open in the middle: timed out. Low: skipped. Mark above: led by this node.
       Dashes: no round.
     </p>
-    <p>${summaryOf(shown)}${silent === 0 ? null : html` <strong>None for ${duration(silentMs, 1)}.</strong>`}</p>
+    <p>
+      ${summaryOf(shown)}${silent === 0 ? null : html` <strong>The ledger stream has had none for ${duration(silentMs, 1)}.</strong>`}${roundsUnknownBecause === null ? null : html` <strong>Later ones are unknown: ${roundsUnknownBecause}.</strong>`}
+    </p>
     ${renderNotable(shown)}`
 }
 

@@ -14,7 +14,7 @@ export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
   return new Map<string, Html>([
     ['state', renderState(overview)],
     ['findings', renderFindings(diagnosis.causes)],
-    ['rounds', renderRounds(overview.rounds, overview.at)],
+    ['rounds', renderRounds(overview)],
     [
       'figures',
       html`<h2>Key figures</h2>

@@ -11,7 +11,8 @@ const round = (number: number, state: RecentRound['state'], isOwn: boolean | nul
   at: NOON,
   isOwn,
 })
-const shown = (rounds: readonly RecentRound[], laterMs = 0): string => renderRounds(rounds, NOON + laterMs).toString()
+const shown = (rounds: readonly RecentRound[], laterMs = 0, roundsUnknownBecause: string | null = null): string =>
+  renderRounds({ rounds, roundsUnknownBecause, at: NOON + laterMs }).toString()
 
 const ROUNDS = [
   round(70_123, 'finalized'),
@@ -42,7 +43,7 @@ test('the same in words: a sentence, and each round that is no ordinary one', ()
   expect(html).toContain('3 rounds without a block, or led by this node')
   expect(html).toContain('<li>Round 70,124: timed out, led by this node, 2026-03-01T12:00:00Z</li>')
   expect(html).toContain('<li>Round 70,125: skipped, 2026-03-01T12:00:00Z</li>')
-  expect(html).toContain('data-texts="Round 70,123: finalized, led by 02ab..cdef, 2026-03-01T12:00:00Z\n')
+  expect(html).toContain('data-texts="Round 70,123: finalized, led by 02ab..cdef, 2026-03-01T12:00:00Z;Round 70,124')
   expect(html).not.toContain('<li>Round 70,123')
 })
 
@@ -52,12 +53,21 @@ test('silence takes place: a column for each 2 s, a third of the strip at most',
   // 30 of 120 columns: the strip ends at 90 × 8 = 720, and the four rounds before it begin at column 86.
   expect(minute).toContain('<path class="silent" d="M722 30H960" />')
   expect(minute).toContain('data-first="86"')
-  expect(minute).toContain('<strong>None for 1 min.</strong>')
+  expect(minute).toContain('<strong>The ledger stream has had none for 1 min.</strong>')
   expect(shown(ROUNDS, 3_600_000)).toContain('<path class="silent" d="M642 30H960" />')
+})
+
+test('a stream that is not read is no silence', () => {
+  const html = shown(ROUNDS, 60_000, 'Could not read the journal')
+  expect(html).not.toContain('silent')
+  expect(html).not.toContain('has had none')
+  expect(html).toContain('<strong>Later ones are unknown: Could not read the journal.</strong>')
+  expect(shown([], 0, 'Could not read the journal')).toContain('Unknown: Could not read the journal.')
 })
 
 test('no more than fit are shown; none is unknown', () => {
   const many = Array.from({ length: 150 }, (_, index) => round(index + 1, 'finalized'))
   expect(shown(many)).toContain('Rounds 31 to 150: 120 finalized.')
+  expect(shown(many)).toContain('Round 150: finalized, led by 02ab..cdef, 2026-03-01T12:00:00Z;"')
   expect(shown([])).toContain('Unknown: the ledger stream has reported no round yet.')
 })
