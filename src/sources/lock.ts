@@ -32,42 +32,59 @@ export const withLock = async <T>(
   }
 }
 
+/** The longest path of a Unix socket, in bytes (unix(7)). */
+const MAX_SOCKET_PATH = 107
+
+interface Lock {
+  release(): Promise<void>
+}
+
 /**
- * Locks a directory until `release` is called. The lock is a Unix socket in it: only who may write there can hold it, and
- * one that a crash has left over accepts no connection. Throws a SourceError if another process has the lock. Null if the
- * directory cannot be written.
+ * Locks a directory until `release` is called. The lock is a Unix socket in it: only a process that may write there can
+ * hold it, and one that a crash has left over refuses a connection. Throws a SourceError if another process has the lock.
+ * Null if the directory cannot be written.
  */
-export const lockDirectory = async (
-  directory: string,
-  { doing, taken }: LockDescription,
-): Promise<{ release: () => Promise<void> } | null> => {
+export const lockDirectory = async (directory: string, description: LockDescription): Promise<Lock | null> => {
   const path = join(directory, 'agent.lock')
-  if (await isAccepting(path)) throw new SourceError({ doing, happened: taken, advice: STOP_THE_OTHER })
-  const server = createServer((socket) => socket.destroy())
-  try {
-    await rm(path, { force: true })
-    server.listen(path)
-    await once(server, 'listening')
-  } catch {
-    return null
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
+    const server = await take(await nameOf(directory), description)
+    server.unref()
+    return { release: async () => release(server) }
   }
-  server.unref()
-  return { release: async () => release(server) }
+  // A second process may not remove the socket that the first has just created in place of one that was left over.
+  return withLock([path], description, async () => {
+    const { doing, taken } = description
+    if (await isHeld(path)) throw new SourceError({ doing, happened: taken, advice: STOP_THE_OTHER })
+    const server = createServer((socket) => socket.destroy())
+    try {
+      await rm(path, { force: true })
+      server.listen(path)
+      await once(server, 'listening')
+    } catch {
+      return null
+    }
+    server.unref()
+    return { release: async () => release(server) }
+  })
 }
 
 const STOP_THE_OTHER = 'stop the other agent, or set another state.directory for this one'
 
-const isAccepting = async (path: string): Promise<boolean> => {
+/** Whether a process listens on the socket; one of another user may not be asked, and is assumed to run. */
+const isHeld = async (path: string): Promise<boolean> => {
   const socket = connect({ path })
   try {
     await once(socket, 'connect')
     return true
-  } catch {
-    return false
+  } catch (error) {
+    return !FREE.has(errorCode(error))
   } finally {
     socket.destroy()
   }
 }
+
+/** No such file or directory, or a socket without a process. */
+const FREE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED'])
 
 const nameOf = async (path: string): Promise<string> => {
   const inFolder = async (): Promise<string> => join(await realpath(dirname(path)), basename(path))

@@ -1,21 +1,30 @@
 import { createInterface } from 'node:readline/promises'
-import { linkAbort } from '../core/clock.ts'
 import { type Io, UsageError } from './io.ts'
 
-/** Asks the operator on stderr. Null at the end of the input and on Ctrl-C. */
-export const prompt = async (io: Io, question: string): Promise<string | null> => {
+/** Asks one question on stderr. Null at the end of the input and on Ctrl-C. */
+type Ask = (question: string) => Promise<string | null>
+
+/** Runs a dialogue. Lines that are pasted at once answer the questions one after the other. */
+export const withDialogue = async <T>(io: Io, dialogue: (ask: Ask) => Promise<T>): Promise<T> => {
   const lines = createInterface({ input: io.stdin, output: io.stderr })
-  const ended = linkAbort(io.signal)
-  lines.on('close', ended.abort)
-  lines.on('SIGINT', ended.abort)
+  const answers = lines[Symbol.asyncIterator]()
+  const end = (): void => {
+    lines.close()
+  }
+  lines.on('SIGINT', end)
+  io.signal.addEventListener('abort', end, { once: true })
   try {
-    return (await lines.question(question, { signal: ended.signal })).trim()
-  } catch (error) {
-    if (!ended.signal.aborted) throw error
-    io.stderr.write('\n')
-    return null
+    return await dialogue(async (question) => {
+      if (io.signal.aborted) return null
+      lines.setPrompt(question)
+      lines.prompt()
+      const answer = await answers.next()
+      if (answer.done !== true) return answer.value.trim()
+      io.stderr.write('\n')
+      return null
+    })
   } finally {
-    ended.abort()
+    io.signal.removeEventListener('abort', end)
     lines.close()
   }
 }
@@ -26,7 +35,7 @@ export const prompt = async (io: Io, question: string): Promise<string | null> =
  */
 export const confirm = async (io: Io, question: string, option: string): Promise<boolean> => {
   requireTerminal(io, option)
-  return (await prompt(io, `${question} Type yes: `))?.toLowerCase() === 'yes'
+  return (await withDialogue(io, (ask) => ask(`${question} Type yes: `)))?.toLowerCase() === 'yes'
 }
 
 export const isTerminal = ({ stdin }: Io): boolean => 'isTTY' in stdin && stdin.isTTY === true

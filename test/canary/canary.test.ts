@@ -83,8 +83,8 @@ const everythingOf = async (agent: Watched, state: string): Promise<string> => {
   )
   const kept = await Promise.all(
     (await readdir(state))
-      // A file may be renamed before it is opened.
-      .filter((file) => !file.endsWith('.new'))
+      // A file may be renamed before it is opened, and the lock is a socket.
+      .filter((file) => !/\.(?:new|lock)$/.test(file))
       .map(async (file) => readFile(join(state, file), 'utf8')),
   )
   return [...pages, ...kept, agent.output()].join('\n')

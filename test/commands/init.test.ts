@@ -43,20 +43,24 @@ describe('init', () => {
     const { code, out } = await host.run(['init', '-o', '-', '--config', config, ...settings])
     expect(code).toBe(0)
     expect(parse(out)).toEqual({ prefix: 'chain' })
-    expect(out).toContain('# Not found: run `sudo chain-agent init`, or copy secp from the output of `chain-status`.\n')
+    expect(out).toContain(
+      '# Not found: copy it from `sudo chain-agent init --output -`, or secp from the output of `chain-status`.\n',
+    )
     expect(out).toContain('\n#references:\n')
   })
 
   test('replaces a file without settings, and keeps its mode; one with settings is not touched', async () => {
     const file = join(directory, 'mine.yaml')
     await writeFile(file, '# only\n\n  # comments\n', { mode: 0o600 })
-    const first = await host.run(['init', '-o', file, '-r', 'https://a.example/v2/KEY', '-r', 'https://a.example/b'])
+    const urls = ['https://a.example/v2/KEY', 'https://a.example/b', 'http://[::1]:8545'].flatMap((url) => ['-r', url])
+    const first = await host.run(['init', '-o', file, ...urls])
     expect(first.code).toBe(0)
     const text = await readFile(file, 'utf8')
     expect(parse(text)).toMatchObject({
       references: [
         { name: 'a.example', url: 'https://a.example/v2/KEY' },
         { name: 'a.example-2', url: 'https://a.example/b' },
+        { name: '1', url: 'http://[::1]:8545' },
       ],
     })
     expect(first.out).not.toContain('KEY')

@@ -45,6 +45,9 @@ const createAgent = async (hostile = '') => {
         overviewInput(
           {
             at: Date.now(),
+            collectors: [
+              { name: 'ledger', help: '', enabled: true, up: true, lastSuccessAt: null, error: null, hasReading: true },
+            ],
             known: createSampleIndex([
               sample('chain_rpc_block_number', node.height, { tag: 'latest' }),
               sample('chain_rpc_block_timestamp_seconds', Date.now() / 1000, { tag: 'latest' }),

@@ -1,12 +1,11 @@
-import { chown, readFile, stat } from 'node:fs/promises'
+import { chmod, chown, readFile, stat } from 'node:fs/promises'
 import { describeFileError, SourceError } from '../../core/errors.ts'
-import { sourceOf } from '../../config/source.ts'
 import type { Config } from '../../config/schema.ts'
 import { readWhole, writeAtomically } from '../../sources/durable.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
-import { isTerminal, prompt } from '../../terminal/prompt.ts'
+import { isTerminal, withDialogue } from '../../terminal/prompt.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { readFromNode } from '../shared/read-snapshot.ts'
 import { foundOn, renderFile, renderFound } from './render.ts'
@@ -21,11 +20,16 @@ const MODE = 0o640
 const GROUP = 'chain-agent'
 
 export const init = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
-  const file = options.output ?? sourceOf(options.config, { env: io.env })?.path ?? io.installedConfig
+  const file = options.output ?? io.installedConfig
   if (file === undefined) throw new UsageError('Name the file with --output; - prints it.')
   // Fail early: reading takes seconds.
   if (file !== '-') await checkReplaceable(file)
   const urls = options.reference.length > 0 || !isTerminal(io) ? options.reference : await askForReferences(io)
+  if (urls === null) {
+    io.stderr.write('Interrupted; nothing was written.\n')
+    exit(1)
+    return
+  }
   const config = configWith(io, options, urls)
   const snapshot = await unlessInterrupted(io, exit, () => readFromNode(io, config))
   if (!snapshot) return
@@ -54,31 +58,41 @@ const checkReplaceable = async (file: string): Promise<void> => {
     )
 }
 
-const askForReferences = async (io: Io): Promise<readonly string[]> => {
-  const urls: string[] = []
+/** Null if the operator has interrupted it. */
+const askForReferences = async (io: Io): Promise<readonly string[] | null> => {
   io.stderr.write(
     'RPC URLs of other nodes of the same chain, at least two so that they can agree; an empty line ends.\n',
   )
-  for (;;) {
-    const url = await prompt(io, `Reference ${urls.length + 1}: `)
-    if (url === null || url === '') return urls
-    if (/^https?:\/\//.test(url) && URL.canParse(url)) urls.push(url)
-    else io.stderr.write('Expected a URL, like https://rpc.provider.example\n')
-  }
+  return withDialogue(io, async (ask) => {
+    const urls: string[] = []
+    for (;;) {
+      const url = await ask(`Reference ${urls.length + 1}: `)
+      if (url === null) return null
+      if (url === '') return urls
+      if (isUrl(url)) urls.push(url)
+      else io.stderr.write('Expected a URL, like https://rpc.provider.example\n')
+    }
+  })
 }
 
-/** The host of the URL; a second one of the same host gets a number. */
-const nameOf = (url: string, before: readonly string[]): string => {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new UsageError(`--reference ${url}: expected a URL, like https://rpc.provider.example`)
-  const { hostname } = new URL(url)
-  const same = before.filter((other) => new URL(other).hostname === hostname).length
-  return same === 0 ? hostname : `${hostname}-${same + 1}`
+const isUrl = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text)
+
+/** Each with the name of its host, in the characters that a name may have; a second one of the same name gets a number. */
+const referencesAt = (urls: readonly string[]): readonly { name: string; url: string }[] => {
+  const names: string[] = []
+  return urls.map((url) => {
+    if (!isUrl(url)) throw new UsageError(`--reference ${url}: expected a URL, like https://rpc.provider.example`)
+    const { hostname } = new URL(url)
+    const stem = hostname.replaceAll(/[^a-z\d.]+/gi, '-').replaceAll(/^-+|-+$/g, '') || 'reference'
+    names.push(stem)
+    const same = names.filter((name) => name === stem).length
+    return { name: same === 1 ? stem : `${stem}-${same}`, url }
+  })
 }
 
 /** The configuration in force, with these references: they are read once, so that the result shows which of them answer. */
 const configWith = (io: Io, options: Options, urls: readonly string[]): Config => {
-  const references = urls.map((url, at) => ({ name: nameOf(url, urls.slice(0, at)), url }))
+  const references = referencesAt(urls)
   const set = references.length === 0 ? [] : [`references=${JSON.stringify(references)}`]
   return configOf(io, { ...options, set: [...options.set, ...set] }).config
 }
@@ -86,7 +100,10 @@ const configWith = (io: Io, options: Options, urls: readonly string[]): Config =
 const write = async (file: string, text: string): Promise<void> => {
   try {
     const before = await stat(file).catch(() => null)
-    await writeAtomically(file, [text], { mode: before === null ? MODE : before.mode & 0o7777, isSynced: true })
+    const mode = before === null ? MODE : before.mode & 0o7777
+    await writeAtomically(file, [text], { mode, isSynced: true })
+    // Whatever the umask: the agent has to read it.
+    await chmod(file, mode)
     if (process.getuid?.() === 0) await chown(file, before?.uid ?? 0, before?.gid ?? (await groupId()))
   } catch (error) {
     throw new SourceError(

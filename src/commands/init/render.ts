@@ -15,7 +15,7 @@ interface Found {
   readonly whyNoKey: string
   /** Whether systemd has a unit of consensus or execution. */
   readonly hasNode: boolean
-  /** Units that systemd knows, with their state. */
+  /** Units that systemd has loaded, with their state. */
   readonly units: readonly { readonly name: string; readonly state: string }[]
   readonly devices: readonly string[]
   readonly references: Config['references']
@@ -43,7 +43,7 @@ export const foundOn = ({ prefix, readings, collectors }: NodeSnapshot, config: 
   ),
 })
 
-const KEY_HINT = 'run `sudo chain-agent init`, or copy secp from the output of `{prefix}-status`'
+const KEY_HINT = 'copy it from `sudo chain-agent init --output -`, or secp from the output of `{prefix}-status`'
 const REFERENCE_HINT = 'without two references it is unknown whether the node is behind the network'
 
 /** The file: settings that cannot be found without it, or that should not change by themselves. */

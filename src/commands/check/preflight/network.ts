@@ -176,7 +176,7 @@ export const ownKey: PreflightCheck = {
 
 const noKey: Finding = finding('node.publicKey', 'info', {
   summary: 'the public key of the node is unknown: own blocks, missed rounds and the leader schedule are not measured',
-  advice: ['Run `sudo chain-agent init`, which reads it from the status report, or set `node.publicKey`.'],
+  advice: ['Set `node.publicKey`; `sudo chain-agent init --output -` prints it, from the status report.'],
 })
 
 const FIX = 'Correct `references:` in the configuration, and restart the agent.'
