@@ -57,3 +57,12 @@ test('no more rounds are kept than are shown, however large a gap is', () => {
   expect(rounds.length).toBe(KEPT_ROUNDS)
   expect(rounds[0]).toEqual([9_000_000 - KEPT_ROUNDS + 1, 'skipped', null, 9_000_000_000, null])
 })
+
+test('a chain that begins again replaces the rounds; old lines that are repeated do not', () => {
+  const begins = (lines: number) => [
+    line('proposed', 1_000_000),
+    ...Array.from({ length: lines }, (_, index) => line('proposed', index + 1)),
+  ]
+  expect(shown(begins(KEPT_ROUNDS)).map(([round]) => round)).toEqual([1_000_000])
+  expect(shown(begins(KEPT_ROUNDS + 2)).map(([round]) => round)).toEqual([KEPT_ROUNDS + 1, KEPT_ROUNDS + 2])
+})

@@ -4,7 +4,7 @@ import type { LedgerEvent } from '../../parsers/ledger-tail.ts'
 /** The newest rounds of the ledger stream, for the status page. */
 export interface RecentRounds {
   add(event: LedgerEvent, isOwn: boolean | null): void
-  /** Oldest first, without a gap. */
+  /** Oldest first. Rounds of lines that were not read are missing. */
   all(): readonly RecentRound[]
 }
 
@@ -14,6 +14,8 @@ export const KEPT_ROUNDS = 150
 export const createRecentRounds = (): RecentRounds => {
   const rounds = new Map<bigint, RecentRound>()
   let newest = 0n
+  /** Lines in a row of rounds too old to be kept: more than ledger-tail repeats are those of another chain, or of a reset one. */
+  let ignored = 0
   const isKept = (round: bigint): boolean => round > newest - BigInt(KEPT_ROUNDS)
   const oldestFrom = (round: bigint): bigint => (isKept(round) ? round : newest - BigInt(KEPT_ROUNDS) + 1n)
 
@@ -27,6 +29,11 @@ export const createRecentRounds = (): RecentRounds => {
       if (round > newest) {
         newest = round
         for (const old of rounds.keys()) if (!isKept(old)) rounds.delete(old)
+      }
+      ignored = isKept(round) ? 0 : ignored + 1
+      if (ignored > KEPT_ROUNDS) {
+        rounds.clear()
+        newest = round
       }
       if (!isKept(round)) return
       const before = rounds.get(round)

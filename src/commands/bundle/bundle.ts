@@ -38,7 +38,7 @@ type Redacting = (count: RedactionCount) => string
 const documentOf =
   (text: string): Redacting =>
   (count) =>
-    redactDocument(text, count)
+    redact(redactDocument(text, count))
 
 /** Redacted value by value: a mark in the text of JSON or YAML could make it unreadable. */
 const jsonOf =
@@ -52,7 +52,7 @@ const configOf =
     const redacted = settings.map(({ path, value, origin }) => ({
       path,
       value: redactFields(value, count, path.split('.').at(-1)),
-      origin,
+      origin: redact(origin),
     }))
     return `${renderSettings(redacted)}\n`
   }
@@ -62,7 +62,7 @@ const logOf =
   (count) =>
     text
       .split('\n')
-      .map((line) => redactLog(line, count))
+      .map((line) => redact(redactLog(line, count)))
       .join('\n')
 
 /** The members of the archive. Every text is redacted here, even if it was redacted before. */
@@ -88,7 +88,7 @@ const createMembers = (createdAt: number): Members => {
       const text = write((kind) => {
         redacted[kind] = (redacted[kind] ?? 0) + 1
       })
-      members.push({ name, text: redact(text), redacted })
+      members.push({ name, text, redacted })
     },
     leaveOut: (name, why) => {
       left.push({ name, why: redact(redactDocument(why)) })

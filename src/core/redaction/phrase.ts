@@ -12,12 +12,14 @@ const WINDOW = 12
 const ENOUGH = 9
 
 let mnemonicWords: ReadonlySet<string> | undefined
+/** The first four letters of a word identify it. */
 const isMnemonicWord = (word: string): boolean => {
-  mnemonicWords ??= new Set(wordlist)
+  mnemonicWords ??= new Set(wordlist.flatMap((one) => [one, one.slice(0, 4)]))
   return mnemonicWords.has(word.toLowerCase())
 }
 
-/** Replaces each recovery phrase: twelve words in a row of which nine are in the English word list of BIP-39. */
+/** Replaces each recovery phrase: twelve words in a row of which nine are in the English word list of BIP-39, in whole or
+ * by their first four letters. In another language it is found by its label only. */
 export const redactPhrases = (text: string, replacement: () => string): string =>
   text.replaceAll(WORDS, (run) => {
     const [label = ''] = LAST_LABEL.exec(run) ?? []
@@ -26,7 +28,7 @@ export const redactPhrases = (text: string, replacement: () => string): string =
     return span === null ? run : list.slice(0, span.from) + replacement() + list.slice(span.to) + label
   })
 
-/** From the first to the last word of the phrases in a list of words; null if it has none. */
+/** From the first to the last word of the windows in a list of words; null if it has none. */
 const phraseIn = (list: string): { from: number; to: number } | null => {
   const words = [...list.matchAll(/[a-z]{3,8}/gi)].map(({ index, 0: word }) => ({
     from: index,
@@ -34,16 +36,14 @@ const phraseIn = (list: string): { from: number; to: number } | null => {
     isListed: isMnemonicWord(word),
   }))
   let listed = 0
-  let first = -1
-  let end = 0
-  for (const [at, { isListed }] of words.entries()) {
-    listed += Number(isListed) - Number(words[at - WINDOW]?.isListed ?? false)
-    if (at < WINDOW - 1 || listed < ENOUGH) continue
-    if (first < 0) first = at - WINDOW + 1
-    end = at + 1
+  let from: number | undefined
+  let to = 0
+  for (const [at, word] of words.entries()) {
+    const first = words[at - WINDOW + 1]
+    listed += Number(word.isListed) - Number(words[at - WINDOW]?.isListed ?? false)
+    if (first === undefined || listed < ENOUGH) continue
+    from ??= first.from
+    to = word.to
   }
-  const phrase = words.slice(Math.max(0, first), end).filter(({ isListed }) => isListed)
-  const [begin] = phrase
-  const last = phrase.at(-1)
-  return first < 0 || !begin || !last ? null : { from: begin.from, to: last.to }
+  return from === undefined ? null : { from, to }
 }

@@ -1,5 +1,5 @@
 import { redactDocument, type RedactionCount } from './redact-log.ts'
-import { REDACTED } from './redact.ts'
+import { redact, REDACTED } from './redact.ts'
 
 /**
  * Redacts JSON value by value, before it is written: what is written can be read again. The name of a field decides
@@ -8,28 +8,40 @@ import { REDACTED } from './redact.ts'
 export const redactFields = (value: unknown, count: RedactionCount, field = ''): unknown => {
   if (typeof value === 'string') return redactField(field, value, count)
   if (Array.isArray(value)) return value.map((entry) => redactFields(entry, count, field))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [redactDocument(name, count), redactFields(entry, count, name)]),
-  )
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'number' && isSecretField(field) ? redactField(field, String(value), count) : value
+  const entries = new Map<string, unknown>()
+  for (const [name, entry] of Object.entries(value)) {
+    const shown = isSecretField(name) ? name : redact(redactDocument(name, count))
+    // Two names may be one without their secrets.
+    const place = entries.has(shown) ? `${shown} (${entries.size + 1})` : shown
+    entries.set(place, redactFields(entry, count, name))
+  }
+  return Object.fromEntries(entries)
 }
 
 const redactField = (field: string, text: string, count: RedactionCount): string => {
-  if (isPublic(field, text) || text === '' || text === REDACTED) return text
-  if (!SECRET_FIELD.test(field)) return redactDocument(text, count)
-  count('labelled')
-  return REDACTED
+  if (text === '' || text === REDACTED) return text
+  if (isSecretField(field)) {
+    count('labelled')
+    return REDACTED
+  }
+  return redact(isPublic(field, text) ? text : redactDocument(text, count))
 }
 
-/** `apiKey`, `password`; not `apiKeysFile` and `passwordBackup`. */
+/** `apiKey`, `x-api-key`, `passwords`; not `apiKeysFile`, `passwordBackup`, and the `token` that a holder has. */
+const isSecretField = (field: string): boolean =>
+  SECRET_FIELD.test(field.toLowerCase().replaceAll(/[^a-z\d]/g, '')) && !/^tokens?$/i.test(field)
 const SECRET_FIELD =
-  /^\w*(?:pass(?:word|phrase|wd)|mnemonic|secret|ikm|(?:api|private)[-_ ]?key|cookie|authorization)$/i
+  /(?:pass(?:word|phrase|wd|code)?|pwd|mnemonic|(?:seed|recovery)(?:phrase|words)?|secrets?|ikm|tokens?|(?:api|private|secret|signing|access|encryption|session|auth|master)keys?|cookies?|authorization|credentials?)s?$/
 
-/** Ids of builds, runs and blocks, public keys and signatures, and paths: what they look like is no secret. */
-const isPublic = (field: string, text: string): boolean =>
-  (PUBLIC_FIELD.test(field) && /^(?:0x)?[\da-f-]+$/i.test(text)) || /^\/[a-z]{2,16}(?:\/[\w.@-]{1,64})*$/.test(text)
-const PUBLIC_FIELD = /^(?:boot|commit|id|identity|invocation|process|revision|\w*(?:Hash|Id|PublicKey|Signature))$/
-
+/** Ids of builds, runs and blocks, public keys and signatures: what they look like is no secret. */
+const isPublic = (field: string, text: string): boolean => PUBLIC_FIELDS.has(field) && /^(?:0x)?[\da-f-]+$/i.test(text)
+const PUBLIC_FIELDS: ReadonlySet<string> = new Set(
+  'author blsPublicKey boot commit hash id identity invocation nodeSignature parentHash process publicKey revision secpPublicKey stateRoot'.split(
+    ' ',
+  ),
+)
 /** Redacts a page of metrics: names and help are the agent's own, values of labels may not be. */
 export const redactExposition = (text: string, count: RedactionCount): string =>
   text
@@ -38,8 +50,14 @@ export const redactExposition = (text: string, count: RedactionCount): string =>
       line.startsWith('#')
         ? line
         : line.replaceAll(
-            /\b([a-z_]+)="((?:[^"\\]|\\.)*)"/g,
-            (_, label: string, value: string) => `${label}="${redactField(label, value, count)}"`,
+            /\b([a-z_]\w*)="((?:[^"\\]|\\.)*)"/gi,
+            (_, label: string, value: string) => `${label}="${escaped(redactField(label, unescaped(value), count))}"`,
           ),
     )
     .join('\n')
+
+/** The escapes of a label value: backslash, quotation mark, newline. */
+const unescaped = (value: string): string =>
+  value.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign))
+const escaped = (value: string): string =>
+  value.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? String.raw`\n` : `\\${sign}`))

@@ -29,7 +29,27 @@ describe('data', () => {
     ],
     [{ commit: 'password=x' }, { commit: 'password=(redacted)' }],
     [{ [`at ${HEX}`]: 1 }, { 'at (hex digits)': 1 }],
-    ['/mnt/disk-K1mdEf2GhQ9/ledger', '/mnt/disk-K1mdEf2GhQ9/ledger'],
+    [
+      { 'keystore-password': 'x', 'x-api-key': 'x', authToken: 'x', seedPhrase: 'a b', privateKey: 12, secrets: ['x'] },
+      {
+        'keystore-password': '(redacted)',
+        'x-api-key': '(redacted)',
+        authToken: '(redacted)',
+        seedPhrase: '(redacted)',
+        privateKey: '(redacted)',
+        secrets: ['(redacted)'],
+      },
+    ],
+    [
+      { password: '/etc/x', passwordHash: HEX, path: '/rpc/AbCd1234EfGh5678' },
+      { password: '(redacted)', passwordHash: '(hex digits)', path: '/rpc/(long word)' },
+    ],
+    [{ url: 'at "http://h/v2/KEY" it\nfailed' }, { url: 'at "http://h/…" it\nfailed' }],
+    [
+      { 'https://h/v2/KEY1aaaa': 1, 'https://h/v2/KEY2bbbb': 2 },
+      { 'https://h/…': 1, 'https://h/… (2)': 2 },
+    ],
+    ['/mnt/nvme0n1/ledger', '/mnt/nvme0n1/ledger'],
     ['at /mnt/disk-K1mdEf2GhQ9/ledger', 'at /mnt/(long word)/ledger'],
   ])('%j', (value, redacted) => {
     expect(redactFields(value, count)).toEqual(redacted)
@@ -38,11 +58,11 @@ describe('data', () => {
 
 test('metrics keep their names and help; each value of a label is judged on its own', () => {
   const page = `# HELP chain_x Some, or all tasks of the host are waiting for the next turn with other work and then the rest.
-chain_x{token="USDC",commit="${'ab'.repeat(20)}",line="at ${HEX} \\"password=x\\""} 1
+chain_x{token="USDC",commit="${'ab'.repeat(20)}",Line2="at ${HEX} \\"http://h/v2/KEY\\" password=x"} 1
 `
   counted.length = 0
   expect(redactExposition(page, count)).toBe(
-    page.replace(HEX, '(hex digits)').replace('password=x', 'password=(redacted)'),
+    page.replace(HEX, '(hex digits)').replace('v2/KEY', '…').replace('password=x', 'password=(redacted)'),
   )
-  expect(counted.toSorted()).toEqual(['hex digits', 'labelled'])
+  expect(counted.toSorted()).toEqual(['address', 'hex digits', 'labelled'])
 })

@@ -44,6 +44,8 @@ describe('possible secrets are redacted from a line', () => {
     ['password for keystore: hunter2', 'password for keystore: (redacted)'],
     [`"${'abandon","'.repeat(11)}about"`, '"(redacted)"'],
     [`${'abandon, ability; '.repeat(6)}.`, '(redacted); .'],
+    ['aban abil able abou abov abse abso abst absu abus acce acci', '(redacted)'],
+    ['legl winner thank year wave sausage worth useful legal winner thank yelow', '(redacted)'],
     [`it is ${'abandon ability about '.repeat(4)}art.`, 'it is (redacted).'],
     ['\u001B[31mpass\u001B[0mword=hunter2\u0007', 'password=(redacted)'],
     ['KEYSTORE_PASSWORD=correct horse battery', 'KEYSTORE_PASSWORD=(redacted)'],
