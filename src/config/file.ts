@@ -50,7 +50,7 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
 
 type Document = ReturnType<typeof parseDocument>
 
-/** A problem that operators make, in other words than those of the library, which are for programmers. */
+/** Messages for frequent mistakes of operators; those of the library are for programmers. */
 const problemOf = (
   document: Document,
   { code, message, pos: [offset] }: Document['errors'][number],

@@ -27,7 +27,7 @@ export const renderRounds = ({ rounds, roundsUnknownBecause, at }: RoundsOfOverv
   if (!newest)
     return html`<h2>Last rounds</h2>
       <p>Unknown: ${roundsUnknownBecause ?? 'the ledger stream has reported no round yet'}.</p>`
-  // A stream that is not read is no silence of the network.
+  // If the stream is not read, the network may still have rounds.
   const silentMs = roundsUnknownBecause === null ? at - newest.at : 0
   const silent = silentMs < SILENT_MS ? 0 : Math.min(MOST_SILENT, Math.floor(silentMs / SILENT_COLUMN_MS))
   const shown = rounds.slice(silent - COLUMNS)
