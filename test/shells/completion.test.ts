@@ -64,7 +64,7 @@ const BY_ZSH: readonly (readonly [typed: string, completed: string])[] = [
   ['maintenance st', 'maintenance start '],
   ['maintenance start --reason up', 'maintenance start --reason upgrade '],
   ['maintenance start --reason=up', 'maintenance start --reason=upgrade '],
-  ['maintenance start 30m --no', 'maintenance start 30m --note='],
+  ['maintenance start 30m --not', 'maintenance start 30m --note='],
   ['parse led', 'parse ledger-tail '],
   ['parse rpc /proc/self/mountst', 'parse rpc /proc/self/mountstats '],
   ['check --conf', 'check --config='],
