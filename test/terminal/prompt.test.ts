@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { confirm, requireTerminal } from '../../src/terminal/prompt.ts'
+import { confirm, requireTerminal, withDialogue } from '../../src/terminal/prompt.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const terminal = (isTTY = true) => {
@@ -50,5 +50,30 @@ describe('a confirmation', () => {
     expect(() => {
       requireTerminal(terminal(false).io, '--yes')
     }).toThrow('Use --yes to continue without confirmation')
+  })
+})
+
+describe('a dialogue', () => {
+  it('gives each of the lines that are pasted at once to its question; its end is null', async () => {
+    const { io, stdin } = terminal()
+    stdin.end('one\n two \nthree\n')
+    const answers = await withDialogue(io, async (ask) => [
+      await ask('1: '),
+      await ask('2: '),
+      await ask('3: '),
+      await ask('4: '),
+    ])
+    expect(answers).toEqual(['one', 'two', 'three', null])
+  })
+
+  it('is null from Ctrl-C on', async () => {
+    const { io, stdin, ending } = terminal()
+    const answers = withDialogue(io, async (ask) => {
+      const first = await ask('1: ')
+      ending.abort()
+      return [first, await ask('2: ')]
+    })
+    stdin.write('one\ntwo\n')
+    expect(await answers).toEqual(['one', null])
   })
 })

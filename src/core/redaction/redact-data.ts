@@ -29,11 +29,10 @@ const redactField = (field: string, text: string, count: RedactionCount): string
   return redact(isPublic(field, text) ? text : redactDocument(text, count))
 }
 
-/** `apiKey`, `x-api-key`, `passwords`; not `apiKeysFile`, `passwordBackup`, and the `token` that a holder has. */
-const isSecretField = (field: string): boolean =>
-  SECRET_FIELD.test(field.toLowerCase().replaceAll(/[^a-z\d]/g, '')) && !/^tokens?$/i.test(field)
+/** `apiKey`, `x-api-key`, `passwords`; not `apiKeysFile`, `passwordBackup`, and `pendingTokens`, which are amounts. */
+const isSecretField = (field: string): boolean => SECRET_FIELD.test(field.toLowerCase().replaceAll(/[^a-z\d]/g, ''))
 const SECRET_FIELD =
-  /(?:pass(?:word|phrase|wd|code)?|pwd|mnemonic|(?:seed|recovery)(?:phrase|words)?|secrets?|ikm|tokens?|(?:api|private|secret|signing|access|encryption|session|auth|master)keys?|cookies?|authorization|credentials?)s?$/
+  /(?:pass(?:word|phrase|wd|code)|^pass|pwd|mnemonic|seed|(?:seed|recovery)(?:phrase|words)|secret|ikm|(?:auth|access|api|bearer|refresh|session)token|(?:api|private|secret|signing|access|encryption|session|auth|master)key|cookie|authorization|credential)s?$/
 
 /** Ids of builds, runs and blocks, public keys and signatures: what they look like is no secret. */
 const isPublic = (field: string, text: string): boolean => PUBLIC_FIELDS.has(field) && /^(?:0x)?[\da-f-]+$/i.test(text)

@@ -18,7 +18,10 @@ describe('data', () => {
       { password: 'a "b', api_key: 'x', note: 'password=x, y' },
       { password: '(redacted)', api_key: '(redacted)', note: 'password=(redacted) y' },
     ],
-    [{ passwordBackup: { ok: 'yes' } }, { passwordBackup: { ok: 'yes' } }],
+    [
+      { passwordBackup: { ok: 'yes' }, pendingTokens: '12', recovery: 'none', bypass: 'no' },
+      { passwordBackup: { ok: 'yes' }, pendingTokens: '12', recovery: 'none', bypass: 'no' },
+    ],
     [
       { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
       { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
