@@ -206,7 +206,7 @@ describe('what the agent makes of it', () => {
   test('a file of unknown origin is reported, not treated as absent', async () => {
     await writeFile(join(directory, 'maintenance.json'), '{"reason":"nap"}')
     const { at, stop } = watch()
-    expect(await at(1)).toContain('set the window again, or run `chain-agent maintenance end`')
+    expect(await at(1)).toContain('set the window again, or run `sudo chain-agent maintenance end`')
     stop()
     expect(await readFile(join(directory, 'maintenance.json'), 'utf8')).toContain('nap')
   })
