@@ -95,7 +95,7 @@ describe('a fleet of several clusters', () => {
     counts.series += series
     const file = join(folder, `${name}-${clusters.length}.yaml`)
     await writeFile(file, JSON.stringify(text))
-    const { code, stdout, stderr } = await run(await promtool(), ['test', 'rules', file])
+    const { code, stdout, stderr } = await run(await promtool(), ['test', 'rules', file], { timeout: 800_000 })
     return code === 0 ? '' : stdout + stderr
   }
 
