@@ -21,6 +21,16 @@ test('a directory has one lock at a time', async () => {
   expect(await lockDirectory(join(directory, 'missing'), description)).toBeNull()
 })
 
+test('a directory whose path is too long for a socket has one lock at a time, too', async () => {
+  const long = join(directory, 'x'.repeat(120))
+  const lock = await lockDirectory(long, description)
+  await expect(lockDirectory(long, description)).rejects.toThrow('another agent uses it')
+  await lock?.release()
+  const next = await lockDirectory(long, description)
+  await next?.release()
+  expect(next).not.toBeNull()
+})
+
 test('what a killed process has left over is no lock', async () => {
   const path = join(directory, 'agent.lock')
   const script = 'require("node:net").createServer().listen(process.argv[1], () => process.stdout.write("."))'

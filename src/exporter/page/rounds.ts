@@ -86,9 +86,11 @@ const summaryOf = (rounds: readonly RecentRound[]): string => {
     return number === 0 ? [] : [`${figure(number)} ${state}`]
   })
   const own = rounds.filter(({ isOwn }) => isOwn === true)
-  const missed = own.filter(({ state }) => state === 'timed out').length
+  const timedOut = own.filter(({ state }) => state === 'timed out').length
   const ofOwn =
-    own.length === 0 ? '' : ` ${count(own.length, 'own round')}, ${missed === 0 ? 'none' : figure(missed)} missed.`
+    own.length === 0
+      ? ''
+      : ` ${count(own.length, 'own round')}, ${timedOut === 0 ? 'none' : figure(timedOut)} timed out.`
   return `Rounds ${figure(first.round)} to ${figure(last.round)}: ${joinList(counts)}.${ofOwn}`
 }
 

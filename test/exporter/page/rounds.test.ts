@@ -38,7 +38,7 @@ test('each state has a shape of its own, at the right end of the strip, and an o
 test('the same in words: a sentence, and each round that is no ordinary one', () => {
   const html = shown(ROUNDS)
   expect(html).toContain(
-    'Rounds 70,123 to 70,126: 1 finalized, 1 proposed, 1 timed out and 1 skipped. 2 own rounds, 1 missed.',
+    'Rounds 70,123 to 70,126: 1 finalized, 1 proposed, 1 timed out and 1 skipped. 2 own rounds, 1 timed out.',
   )
   expect(html).toContain('3 rounds without a block, or led by this node')
   expect(html).toContain('<li>Round 70,124: timed out, led by this node, 2026-03-01T12:00:00Z</li>')
