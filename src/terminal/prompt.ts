@@ -11,13 +11,19 @@ export const withDialogue = async <T>(io: Io, dialogue: (ask: Ask) => Promise<T>
   const end = (): void => {
     lines.close()
   }
+  let isOpen = true
+  lines.once('close', () => {
+    isOpen = false
+  })
   lines.on('SIGINT', end)
   io.signal.addEventListener('abort', end, { once: true })
   try {
     return await dialogue(async (question) => {
       if (io.signal.aborted) return null
       lines.setPrompt(question)
-      lines.prompt()
+      // The input can end before the lines that came are answered: from Node 24 on, prompt() throws then.
+      if (isOpen) lines.prompt()
+      else io.stderr.write(question)
       const answer = await answers.next()
       if (answer.done !== true) return answer.value.trim()
       io.stderr.write('\n')
