@@ -11,17 +11,21 @@ const SHIPPED = packageFile('networks/forks.yaml')
  * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a ConfigError that lists
  * every error with its line.
  */
-export const readForks = (own: string | null): Forks => {
-  const forks = new Map(readTable(SHIPPED))
-  for (const [chain, entries] of own === null ? [] : readTable(own)) {
+export const readForks = (own: string | null): ForkList => {
+  const shipped = readList(SHIPPED)
+  const added = own === null ? NO_FORKS : readList(own)
+  const forks = new Map(shipped.forks)
+  for (const [chain, entries] of added.forks) {
     const names = new Set(entries.map(({ name }) => name))
     const others = (forks.get(chain) ?? []).filter(({ name }) => !names.has(name))
     forks.set(chain, [...others, ...entries])
   }
-  return forks
+  return { forks, reviewedAt: Math.max(shipped.reviewedAt, added.reviewedAt) }
 }
 
-const readTable = (place: string | URL): Forks =>
+const NO_FORKS: ForkList = { forks: new Map(), reviewedAt: -Infinity }
+
+const readList = (place: string | URL): ForkList =>
   parseForks(parseConfigFile(String(place), readText(place, 'the file with forks')))
 
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/
@@ -57,19 +61,27 @@ const entry = z
     timeline,
   }))
 
+const LISTS = 'expected lists of forks under chain ids'
+const head = z.looseObject({ reviewed: activation.default(-Infinity) }, LISTS)
+
 const table = z.record(
   z.string().regex(/^\d{1,20}$/, 'expected a chain id in decimal digits'),
   z
     .array(entry, 'expected a list of forks')
     .max(50, 'expected 50 forks at most')
     .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'expected names that differ'),
-  'expected lists of forks under chain ids',
+  LISTS,
 )
 
 /** Parses a file with forks. Throws a ConfigError that lists every error with its line. */
-export const parseForks = (file: ConfigFile): Forks => {
-  const parsed = table.safeParse(file.value)
-  if (parsed.success) return new Map(Object.entries(parsed.data))
+export const parseForks = (file: ConfigFile): ForkList => {
+  const { reviewed, ...networks } = parsePart(head, file.value, file)
+  return { forks: new Map(Object.entries(parsePart(table, networks, file))), reviewedAt: reviewed }
+}
+
+const parsePart = <T extends z.ZodType>(part: T, value: unknown, file: ConfigFile): z.output<T> => {
+  const parsed = part.safeParse(value)
+  if (parsed.success) return parsed.data
   throw new ConfigError(listProblems(parsed.error.issues.map((issue) => () => describe(issue, file))))
 }
 
@@ -113,3 +125,10 @@ export interface Fork {
 
 /** A map from the chain id, in decimal digits. */
 export type Forks = ReadonlyMap<string, readonly Fork[]>
+
+/** The forks, and the day up to which they are complete. */
+export interface ForkList {
+  readonly forks: Forks
+  /** In milliseconds; -Infinity for a file without a date. */
+  readonly reviewedAt: number
+}

@@ -137,7 +137,7 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
       consensus: often,
       execution: often,
       logs: often,
-      version: { ...often, forksFile: simulator.forksFile },
+      version: { ...often, forksFile: simulator.forksFile, rootDirectory: simulator.rootDirectory },
       native: { ...often, url: metrics.url, fallbackUrl: null },
       host: { ...often, ...simulator.host },
       heartbeat: { ...often, urlFile },

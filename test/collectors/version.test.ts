@@ -24,7 +24,9 @@ test('installed, running, and ready for the fork', async () => {
     'node_running_info{rpc,0.16.1}': 1,
     'node_running_info{native,0.16.1}': 1,
     'package_info{zephyr,0.16.1}': 1,
+    'package_held{node}': 0,
     version_mismatch: 0,
+    forks_reviewed_timestamp_seconds: Date.UTC(2026, 8, 3) / 1000,
     'fork_activation_timestamp_seconds{borealis}': 4_000_000_000,
     'fork_ready{borealis,version}': 1,
     'fork_ready{borealis,timeline}': 1,
@@ -33,6 +35,7 @@ test('installed, running, and ready for the fork', async () => {
     'installed version': '0.16.1',
     'running version': '0.16.1 (rpc), 0.16.1 (native)',
     restart: 'not due',
+    upgrade: 'unknown: this host has no package lists',
     'program node': 'reports its version',
     'fork borealis': 'ready for 2096-10-02T07:06Z',
   })
@@ -78,7 +81,10 @@ describe('the output of --version', () => {
     await program('zephyr-rpc', build('v0.15.0', 'zephyr-rpc'))
     await program('dpkg-query', 'sleep 60')
     const { shown, states } = await pollVersion({ programs: ['node', 'rpc'], timeout: 4000 })
-    expect(Object.keys(shown)).toEqual([`node_build_info{rpc,0.15.0,${COMMIT},v0.15.0,,true}`])
+    expect(Object.keys(shown)).toEqual([
+      `node_build_info{rpc,0.15.0,${COMMIT},v0.15.0,,true}`,
+      'forks_reviewed_timestamp_seconds',
+    ])
     expect(states['package']).toContain('none within 3s')
     expect(states).toMatchObject({
       'installed version': '0.15.0',
@@ -192,7 +198,8 @@ describe('whether a restart is pending', () => {
     await program('zephyr-node', 'exit 2')
     await program('dpkg-query', NOT_INSTALLED)
     const { shown } = await pollVersion({ published: [nativeInfo('0.16.1')] })
-    expect(shown).toEqual({ 'node_running_info{native,0.16.1}': 1 })
+    const reviewed = { forks_reviewed_timestamp_seconds: Date.UTC(2026, 8, 3) / 1000 }
+    expect(shown).toEqual({ 'node_running_info{native,0.16.1}': 1, ...reviewed })
   })
 })
 
@@ -240,7 +247,7 @@ describe('the forks', () => {
   test('are those of the chain; an unknown chain has none', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const forks = async (...published: readonly Sample[]) =>
-      Object.keys((await pollVersion({ published })).shown).filter((name) => name.startsWith('fork'))
+      Object.keys((await pollVersion({ published })).shown).filter((name) => name.startsWith('fork_'))
     expect(await forks()).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '78'))).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '77'))).toHaveLength(2)

@@ -32,7 +32,7 @@ const complaint = (...lines: readonly string[]): string => {
 
 describe('the forks that come with the agent', () => {
   test('the first network, to the minute', () => {
-    expect(readForks(null).get('143')).toEqual([
+    expect(readForks(null).forks.get('143')).toEqual([
       {
         name: 'mip-8',
         kind: 'fork',
@@ -43,7 +43,7 @@ describe('the forks that come with the agent', () => {
     ])
   })
   test('its test network, to the minute', () => {
-    expect(readForks(null).get('10143')).toMatchObject([
+    expect(readForks(null).forks.get('10143')).toMatchObject([
       { activationAt: 1_786_545_000_000, minimumVersion: '0.16.0', timeline: 'page' },
     ])
   })
@@ -51,7 +51,7 @@ describe('the forks that come with the agent', () => {
 
 describe("the operator's own file", () => {
   test('adds networks and forks, and wins over an entry of the same name', () => {
-    const forks = readForks(
+    const { forks, reviewedAt } = readForks(
       write(`
 143:
   - { name: mip-8, kind: fork, activation: 2026-09-03, minimumVersion: 0.16.2+1 }
@@ -70,10 +70,21 @@ describe("the operator's own file", () => {
     expect(own('77')).toEqual([
       ['first', { ...none, kind: 'fork', activationAt: Date.UTC(2027, 0, 1), timeline: 'page' }],
     ])
-    expect(readForks(write('')).size).toBe(2)
+    const shipped = readForks(write(''))
+    expect(shipped.forks.size).toBe(2)
+    // Without a date of its own.
+    expect(reviewedAt).toBe(shipped.reviewedAt)
   })
 
   test.each([
+    ['2030-01-31', Date.UTC(2030, 0, 31)],
+    ['2020-01-31', Date.UTC(2026, 8, 3)],
+  ])('reviewed on %s: the later date counts', (day, reviewedAt) => {
+    expect(readForks(write(`reviewed: ${day}\n`)).reviewedAt).toBe(reviewedAt)
+  })
+
+  test.each([
+    ['a review that is no day', ['reviewed: soon'], 'own.yaml:1: reviewed: expected a time like 2026-09-02T14:30:00Z'],
     [
       'a time that is none',
       ['143:', '  - name: x', '    kind: fork', '    activation: tomorrow'],

@@ -22,6 +22,8 @@ const CHECKS = [
   check('(0 * chain_host_governor_cpus{governor!="performance"} + 1)', 'CPU governor is $1', 'governor'),
   check('chain_service_partial_restart', 'consensus was restarted without execution'),
   check('chain_version_mismatch', 'a restart is pending: another version is installed'),
+  check('chain_package_upgrade_available', 'apt offers a newer version of the node'),
+  check('1 - chain_package_held{package="node"}', 'the package of the node is not on hold'),
 ].join(' or ')
 
 export const fitness: Row = {

@@ -20,6 +20,7 @@ export const nodeInfoSchema = z.object({
   backupDirectory: z.string(),
   environmentFile: z.string(),
   forksFile: z.string(),
+  rootDirectory: z.string(),
   host: z.object({
     procfs: z.string(),
     sysfs: z.string(),
@@ -104,7 +105,7 @@ export const renderConfig = (
     },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
     host: { ...at['host'], ...files.host },
-    version: { ...at['version'], forksFile: files.forksFile },
+    version: { ...at['version'], forksFile: files.forksFile, rootDirectory: files.rootDirectory },
   })
 }
 

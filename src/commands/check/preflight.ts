@@ -9,7 +9,7 @@ import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
-import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
+import { consensusUnit, database, dropIns, journalGroup, packageHold, state } from './preflight/host.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 
@@ -26,6 +26,7 @@ const CHECKS: readonly PreflightCheck[] = [
   database,
   dropIns,
   consensusUnit,
+  packageHold,
   references,
   ownKey,
   state,

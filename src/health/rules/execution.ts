@@ -162,6 +162,40 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
           description:
             'For an hour {{ $labels.instance }} has run another version than the installed one: a restart is pending, and an unplanned restart would be an upgrade.',
         },
+        {
+          comment:
+            'apt may offer a release days before it is announced for a network, and operators hold the package: information, once it has been there for an hour.',
+          alert: 'ChainUpgradeAvailable',
+          severity: 'info',
+          component: 'execution',
+          for: '1h',
+          pending: 'nothing',
+          advice: [
+            'See both versions: `chain-agent status versions`.',
+            'Read the announcements of your network: upgrade when they ask for it, not before.',
+          ],
+          expr: 'chain_package_upgrade_available == 1',
+          summary: 'A newer version of the node is available.',
+          description:
+            'For an hour apt has offered a newer version of the node than the one that is installed on {{ $labels.instance }}.',
+        },
+        {
+          comment:
+            'Between two forks of a network there were three weeks to six months: a list that is 60 days old may lack the next one, and ChainForkNotReady cannot fire for it.',
+          alert: 'ChainForkListOld',
+          severity: 'info',
+          component: 'agent',
+          limit: 5184000,
+          for: '1h',
+          advice: [
+            'Upgrade the agent: a release has a newer list.',
+            'Or read the announcements of your network, and renew the list with `reviewed` in `version.forksFile`.',
+          ],
+          expr: (limit) => `time() - chain_forks_reviewed_timestamp_seconds > ${limit}`,
+          summary: 'The list of forks may lack the next one.',
+          description: (limit) =>
+            `The list of forks of the agent on {{ $labels.instance }} was compared with public sources {{ $value | humanizeDuration }} ago, more than ${period(limit)}: a fork that was announced since then is not in it.`,
+        },
       ],
     },
   ],

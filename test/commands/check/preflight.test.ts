@@ -2,7 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { consensusUnit, database, dropIns, journalGroup, state } from '../../../src/commands/check/preflight/host.ts'
+import {
+  consensusUnit,
+  database,
+  dropIns,
+  journalGroup,
+  packageHold,
+  state,
+} from '../../../src/commands/check/preflight/host.ts'
 import { ownKey, references } from '../../../src/commands/check/preflight/network.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -160,6 +167,23 @@ describe('the unit of consensus', () => {
     ['no node', states(['chain-bft', 'not-found'], ['chain', 'not-found'])],
   ])('%s: no finding', async (_, shown) => {
     expect(await run(shown)).toEqual([])
+  })
+})
+
+describe('the package of the node', () => {
+  const run = (isHeld: boolean) =>
+    packageHold.run(
+      context({
+        collectors: [{ name: 'version', up: true, reading: { package: { value: { package: 'chain', isHeld } } } }],
+      }),
+    )
+
+  test('on hold: no finding', async () => {
+    expect(await run(true)).toEqual([])
+    expect(await packageHold.run(context())).toEqual([])
+  })
+  test('not on hold: how to hold it', async () => {
+    expect(await run(false)).toMatchObject([{ severity: 'info', advice: ['Hold it: `sudo apt-mark hold chain`.'] }])
   })
 })
 
