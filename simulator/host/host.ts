@@ -55,6 +55,8 @@ export interface Host {
   readonly drive: { readonly is: (typeof DRIVES)[number]; readonly fromMs: number }
   /** When the forkpoint was last written; undefined while it is updated continuously. */
   readonly forkpointMs: number | undefined
+  /** The number of epochs by which the file with the sets of validators is too old. */
+  readonly setsAge: bigint
   readonly wal: Wal
 }
 
@@ -99,6 +101,7 @@ export const usualHost = (beginMs: number): Host => ({
   ledger: { fromMs: beginMs, overMs: 0, fromFiles: LEDGER_FILES, toFiles: LEDGER_FILES },
   drive: { is: 'healthy', fromMs: beginMs },
   forkpointMs: undefined,
+  setsAge: 0n,
   wal: { isThere: true, fromMs: beginMs, overMs: 0, fromMegabytes: WAL_MEGABYTES, toMegabytes: WAL_MEGABYTES },
 })
 
@@ -275,6 +278,8 @@ export const hostDirectives: readonly Directive[] = [
     'its file is that old and no longer written',
     taking(duration, (ageMs) => changeHost((_, atMs) => ({ forkpointMs: atMs - ageMs }))),
   ),
+  directive('validators age', 'the file with their sets is that of two epochs before', changeHost({ setsAge: 2n })),
+  directive('validators renew', 'the file has the sets of these epochs again', changeHost({ setsAge: 0n })),
   directive('forkpoint renews', 'its file is written continuously again', changeHost({ forkpointMs: undefined })),
   directive(
     'wal grows',
