@@ -44,7 +44,7 @@ export const definition = {
   }),
   metrics: {
     chain_schedule_file_epoch: {
-      ...gauge('Newest epoch whose set of validators `validators.toml` has.'),
+      ...gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
       noPanel: 'ChainValidatorsFileStale compares it with the epoch of the ledger',
     },
     chain_schedule_proved: gauge(

@@ -103,7 +103,7 @@ export const definition = {
     }),
     chain_forks_reviewed_timestamp_seconds: {
       ...gauge(
-        'Time up to which the list of forks is complete: `reviewed` of the shipped list, or of `version.forksFile` if that is later.',
+        'Day up to which the list of forks is complete: that of the shipped list, or a later one of the own file.',
       ),
       noPanel: 'it changes with an upgrade of the agent; ChainForkListOld compares it',
       noScenario: 'a constant of the configuration',
