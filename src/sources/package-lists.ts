@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { createFileTree } from './file-tree.ts'
@@ -66,36 +65,41 @@ export const createPackageLists = (root: string): PackageLists => {
 const CHUNK_BYTES = 256 * 1024
 /** A stanza has some KB. Its version is near its beginning. */
 const STANZA_BYTES = 64 * 1024
-const NEWLINE = Buffer.from('\n')
 
-/** Searches the bytes for the name: a list of a distribution has 70 MB, of which none become text. */
+/**
+ * Searches the bytes for the name: a list of a distribution has 70 MB, of which none become text. One buffer holds a chunk
+ * after the rest of the one before.
+ */
 const stanzasIn = async (path: string, name: string, signal: AbortSignal): Promise<readonly string[]> => {
   const wanted = `\nPackage: ${name}\n`
   const stanzas: string[] = []
-  const take = (stanza: Buffer): void => {
-    stanzas.push(stanza.toString('utf8', 1, STANZA_BYTES))
+  const buffer = Buffer.alloc(STANZA_BYTES + CHUNK_BYTES)
+  /** Takes the stanzas in the first bytes, and returns where the rest begins. */
+  const search = (filled: number, isEnd: boolean): number => {
+    const data = buffer.subarray(0, filled)
+    let at = 0
+    for (let begin = data.indexOf(wanted); begin >= 0; begin = data.indexOf(wanted, at)) {
+      const end = data.indexOf('\n\n', begin + 1)
+      if (end < 0 && !isEnd && filled - begin < STANZA_BYTES) return begin
+      const stanza = data.subarray(begin + 1, end < 0 ? filled : end)
+      stanzas.push(stanza.toString('utf8', 0, STANZA_BYTES))
+      at = begin + wanted.length - 1
+    }
+    return Math.max(at, filled - wanted.length)
   }
   try {
-    let rest: Buffer = NEWLINE
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, signal })) {
-      const data: Buffer = Buffer.concat([rest, Buffer.from(chunk)])
-      let at = 0
-      for (;;) {
-        const begin = data.indexOf(wanted, at)
-        if (begin < 0) {
-          rest = data.subarray(Math.max(at, data.length - wanted.length))
-          break
-        }
-        const end = data.indexOf('\n\n', begin + 1)
-        if (end < 0 && data.length - begin < STANZA_BYTES) {
-          rest = data.subarray(begin)
-          break
-        }
-        take(data.subarray(begin, end < 0 ? undefined : end))
-        at = begin + wanted.length - 1
+    const file = await open(path, 'r')
+    try {
+      let filled = buffer.write('\n')
+      for (let bytesRead = 1; bytesRead > 0;) {
+        signal.throwIfAborted()
+        ;({ bytesRead } = await file.read(buffer, filled, buffer.length - filled))
+        const rest = search(filled + bytesRead, bytesRead === 0)
+        filled = buffer.copy(buffer, 0, rest, filled + bytesRead)
       }
+    } finally {
+      await file.close()
     }
-    if (rest.indexOf(wanted) === 0) take(rest)
     return stanzas
   } catch (error) {
     signal.throwIfAborted()
