@@ -114,6 +114,21 @@ export const parseNamedCount = (name: string, text: string): bigint | null => {
   return digits === undefined ? null : parseCount(`${name} of the kernel`, digits)
 }
 
+const ROUTE_UP = 1
+
+/** The interface of the default route in `/proc/net/route`, of several the one with the lowest metric; null without one. */
+export const parseDefaultInterface = (text: string): string | null => {
+  const [head = '', ...rows] = text.split('\n')
+  if (!head.startsWith('Iface')) throw new ParseError('the table of routes', 'a heading with Iface', head)
+  const defaults = rows.flatMap((row) => {
+    const [name = '', destination, , flags = '', , , metric = '', mask] = row.trim().split(/\s+/)
+    const isDefault = destination === '00000000' && mask === '00000000' && /^[\w.:@-]{1,15}$/.test(name)
+    const isUp = (Number.parseInt(flags, 16) & ROUTE_UP) !== 0
+    return isDefault && isUp ? [{ name, metric: Number(metric) }] : []
+  })
+  return defaults.toSorted((a, b) => a.metric - b.metric)[0]?.name ?? null
+}
+
 /** The soft limit of open files of a process, from `/proc/PID/limits`. Null is unlimited. */
 export const parseOpenFilesLimit = (text: string): bigint | null => {
   const [, soft = ''] = /^Max open files\s+(\S+)\s+\S+\s+files\s*$/m.exec(text) ?? []

@@ -183,6 +183,7 @@ const otherTargets = (): readonly Target[] => {
         kernel.parsePressure,
         kernel.parseOpenFilesLimit,
         kernel.parseListeners,
+        kernel.parseDefaultInterface,
         (text) => kernel.parseColumns('a file', 'Udp', text),
         (text) => kernel.parseNamedCount('oom_kill', text),
         (text) => kernel.parseCount('a file', text),
