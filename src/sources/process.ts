@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, readFile } from 'node:fs/promises'
+import { access, readFile, realpath } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { asError, errorCode, isNotFound, summaryOf } from '../core/errors.ts'
 import { randomBytes } from 'node:crypto'
@@ -14,6 +14,8 @@ export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 export interface Access {
   mayRead(path: string): Promise<Permission>
   mayWrite(path: string): Promise<Permission>
+  /** The path without symbolic links; null if this user cannot resolve it. */
+  resolve(path: string): Promise<string | null>
   /** The user of this process. */
   readonly user: User
 }
@@ -29,6 +31,7 @@ export interface User {
 export const createAccess = (): Access => ({
   mayRead: (path) => ask(path, constants.R_OK),
   mayWrite: (path) => ask(path, constants.W_OK),
+  resolve: (path) => realpath(path).catch(() => null),
   user: {
     uid: process.getuid?.() ?? 0,
     name: nameOf(),
