@@ -90,15 +90,25 @@ describe('huge pages', () => {
   const OWN = 'none /var/lib/hugetlbfs/user/node/pagesize-2MB hugetlbfs rw,relatime,uid=1000,mode=700,pagesize=2M 0 0\n'
   const MISSING = ['warning: execution is to create an event ring, and no hugetlbfs is mounted for it']
   test.each([
-    ['no mount', '--exec-event-ring', '', 0, MISSING],
-    ['those of root and of larger pages', '--exec-event-ring --db /dev/triedb', ROOT + LARGE, 0, MISSING],
-    ['a name of the ring', '--exec-event-ring ring', ROOT, 0, MISSING],
-    ['its own', '--exec-event-ring', ROOT + OWN, 0, []],
-    ['one of the default size', '--exec-event-ring', 'none /huge hugetlbfs rw 0 0\n', 0, []],
-    ['a path', '--exec-event-ring=/srv/ring', ROOT, 0, []],
-    ['no event ring', '--db /dev/triedb', ROOT, 0, []],
-    ['execution runs', '--exec-event-ring', ROOT, 1, []],
-  ])('the mount: %s', async (_, options, mounts, active, expected) => {
+    { name: 'no mount', options: '--exec-event-ring', mounts: '', expected: MISSING },
+    {
+      name: 'those of root and of larger pages',
+      options: '--exec-event-ring --db x',
+      mounts: ROOT + LARGE,
+      expected: MISSING,
+    },
+    { name: 'a name of the ring', options: '--exec-event-ring ring', mounts: ROOT, expected: MISSING },
+    { name: 'its own', options: '--exec-event-ring', mounts: ROOT + OWN, expected: [] },
+    {
+      name: 'one of the default size',
+      options: '--exec-event-ring',
+      mounts: 'none /huge hugetlbfs rw 0 0\n',
+      expected: [],
+    },
+    { name: 'a path', options: '--exec-event-ring=/srv/ring', mounts: ROOT, expected: [] },
+    { name: 'no event ring', options: '--db /dev/triedb', mounts: ROOT, expected: [] },
+    { name: 'execution runs', options: '--exec-event-ring', mounts: ROOT, active: 1, expected: [] },
+  ])('the mount: $name', async ({ options, mounts, active = 0, expected }) => {
     const tools = { 'systemctl show': `ExecStart={ path=/bin/x ; argv[]=/bin/x ${options} ; ignore_errors=no }\n` }
     const samples = [sample('chain_service_active', active, { service: 'execution' })]
     expect(summaries(await hugePages.run(await on({ 'proc/mounts': mounts }, { tools, samples })))).toEqual(expected)
