@@ -14,6 +14,8 @@ export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 export interface Access {
   mayRead(path: string): Promise<Permission>
   mayWrite(path: string): Promise<Permission>
+  /** Whether other users of the host can read the arguments of processes; null if unknown. */
+  isProcessListPublic(): Promise<boolean | null>
   /** The user of this process. */
   readonly user: User
 }
@@ -29,6 +31,7 @@ export interface User {
 export const createAccess = (): Access => ({
   mayRead: (path) => ask(path, constants.R_OK),
   mayWrite: (path) => ask(path, constants.W_OK),
+  isProcessListPublic: () => isProcessListPublic(),
   user: {
     uid: process.getuid?.() ?? 0,
     name: nameOf(),

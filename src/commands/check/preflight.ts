@@ -10,6 +10,7 @@ import type { Finding } from '../../health/finding.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
 import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
+import { nodeArguments } from './preflight/arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 
@@ -25,6 +26,7 @@ const CHECKS: readonly PreflightCheck[] = [
   journalGroup,
   database,
   dropIns,
+  nodeArguments,
   consensusUnit,
   references,
   ownKey,

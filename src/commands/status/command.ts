@@ -31,7 +31,8 @@ export const statusCommand = defineCommand({
   maintenance  the maintenance window, and its end
   restart      whether the node can be restarted now, and when next
   agent        version, prefix, status of each collector
-  all          every section
+  arguments    what the units of the three services start, without secrets
+  all          every section but arguments
   bft, rpc ... one service in detail, also as chain-bft
 
 The first line is the state; the second is the recovery, if the node needs any.
@@ -49,6 +50,7 @@ Examples:
   chain-agent status storage
   chain-agent status bft
   chain-agent status consensus --watch
+  chain-agent status arguments
   chain-agent status --json | jq .sections.consensus.blockDifference`,
   load: async () => (await import('./action.ts')).showStatus,
 })

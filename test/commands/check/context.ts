@@ -14,6 +14,7 @@ export interface Host {
   /** What a program prints, by its name and first argument. */
   readonly tools?: Readonly<Record<string, string>>
   readonly user?: User
+  readonly isProcessListPublic?: boolean
   readonly permits?: Readonly<Record<string, Permission>>
   readonly collectors?: readonly {
     readonly name: string
@@ -25,7 +26,13 @@ export interface Host {
 }
 
 export const context = (host: Host = {}): PreflightContext => {
-  const { tools = {}, user = { uid: 1000, name: 'ann', groups: [1000] }, permits = {}, collectors = [] } = host
+  const {
+    tools = {},
+    user = { uid: 1000, name: 'ann', groups: [1000] },
+    permits = {},
+    collectors = [],
+    isProcessListPublic = false,
+  } = host
   const { config } = readConfig(undefined, {
     env: { CHAIN_AGENT_CONFIG: '/dev/null' },
     flags: (host.set ?? []).map((one) => ({ ...one, typed: one.path })),
@@ -36,7 +43,12 @@ export const context = (host: Host = {}): PreflightContext => {
     clock: systemClock,
     signal: new AbortController().signal,
     ask: createHttpClient(systemClock),
-    access: { user, mayRead: permit, mayWrite: permit },
+    access: {
+      user,
+      mayRead: permit,
+      mayWrite: permit,
+      isProcessListPublic: () => Promise.resolve(isProcessListPublic),
+    },
     files: createKeyFiles(),
     exec: {
       ...createExec({ clock: systemClock, path: '' }),

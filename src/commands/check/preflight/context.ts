@@ -17,7 +17,7 @@ export interface PreflightContext {
   readonly ask: SendRequest
   readonly access: Access
   /** Reads files that may contain secrets, and returns only what the reader extracts from them. */
-  readonly files: Pick<KeyFiles, 'read'>
+  readonly files: Pick<KeyFiles, 'read' | 'look'>
 }
 
 /** Checks one aspect of the host. */
