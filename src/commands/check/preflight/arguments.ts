@@ -56,5 +56,5 @@ const inProcessList = (unit: string): Finding =>
   finding('password in the process list', 'info', {
     summary: `every user of this host can read the keystore password in the process list`,
     evidence: [`${unit} gets it as the argument --${PASSWORD}, and /proc is mounted without hidepid.`],
-    advice: ['Hide the processes of other users, except from the agent: docs/how-to/host.md#hide-the-process-list.'],
+    advice: ['Hide the processes of other users: docs/how-to/host.md#hide-the-process-list.'],
   })
