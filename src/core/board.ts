@@ -1,4 +1,4 @@
-import { asError, FAILURE_KINDS, type FailureKind, kindOf, SourceError, summaryOf } from './errors.ts'
+import { asError, isInternal, SourceError, summaryOf } from './errors.ts'
 import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { type Collector, type Outcome, type Report, staleAfter, type Timing } from './collector.ts'
@@ -24,7 +24,7 @@ interface Entry {
   readonly name: string
   readonly help: string
   readonly timing: Timing
-  readonly failures: Record<FailureKind, number>
+  readonly failures: { count: number }
   /** The last states, of the collector itself (undefined) and of its subjects. */
   readonly states: Map<string | undefined, string>
   /** When the next reading is due, on the monotonic clock. */
@@ -69,6 +69,7 @@ export const collectorError = (error: Error): CollectorError => {
 export class Board {
   readonly #entries = new Map<string, Entry>()
   readonly #disabled = new Map<string, { readonly help: string }>()
+  #internalFailures = 0
   readonly #clock: Clock
   readonly #notice: (change: Change) => void
 
@@ -84,7 +85,7 @@ export class Board {
   register<Reading>(collector: Collector<Reading>): Report<Reading> {
     const { name, help, timing } = collector
     const before = this.#entries.get(name)
-    const failures = before?.failures ?? { source: 0, parse: 0, timeout: 0, internal: 0 }
+    const failures = before?.failures ?? { count: 0 }
     const states = before?.states ?? new Map<string | undefined, string>()
     const nextDue = (): number => this.#clock.elapsed() + staleAfter(timing)
     const entry: Entry = { name, help, timing, failures, states, due: nextDue() }
@@ -145,6 +146,7 @@ export class Board {
 
   /** All current samples. Stale or unknown values are absent, never zero. */
   *samples(): Generator<Sample> {
+    yield sample('chain_agent_internal_failures_total', this.#internalFailures)
     for (const collector of this.#disabled.keys()) {
       yield sample('chain_agent_collector_enabled', 0, { collector })
     }
@@ -152,9 +154,7 @@ export class Board {
       const { name: collector, last, lastSuccess, failures } = entry
       yield sample('chain_agent_collector_enabled', 1, { collector })
       yield* this.#samplesOf(entry)
-      for (const kind of FAILURE_KINDS) {
-        yield sample('chain_agent_collector_failures_total', failures[kind], { collector, kind })
-      }
+      yield sample('chain_agent_collector_failures_total', failures.count, { collector })
       yield* sampleIfKnown('chain_agent_collector_up', this.#isUp(entry), { collector })
       yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), { collector })
       yield* sampleIfKnown('chain_agent_collector_last_success_timestamp_seconds', inSeconds(lastSuccess?.at), {
@@ -186,7 +186,8 @@ export class Board {
   }
 
   #fail(entry: Entry, { error, at }: { readonly error: Error; readonly at: number }): void {
-    entry.failures[kindOf(error)] += 1
+    entry.failures.count += 1
+    if (isInternal(error)) this.#internalFailures += 1
     this.#change(entry, { subject: undefined, to: `failing: ${summaryOf(error)}`, at, error })
   }
 

@@ -75,15 +75,8 @@ export class ParseError extends Error {
   }
 }
 
-/** Why an attempt of a collector failed. */
-export const FAILURE_KINDS = ['source', 'parse', 'timeout', 'internal'] as const
-export type FailureKind = (typeof FAILURE_KINDS)[number]
-
-/** The kind under which a failure is counted. Any other error is a bug: `internal`. */
-export const kindOf = (error: Error): FailureKind => {
-  if (error instanceof SourceError) return error.timeout ? 'timeout' : 'source'
-  return error instanceof ParseError ? 'parse' : 'internal'
-}
+/** Whether the error is a bug of the agent: neither a source nor its content is the cause. */
+export const isInternal = (error: Error): boolean => !(error instanceof SourceError || error instanceof ParseError)
 
 /** One line for the log, equal for repetitions of a SourceError or ParseError. */
 export const summaryOf = (error: Error): string =>

@@ -1,5 +1,4 @@
 import { FINDING_SEVERITIES, HEALTH_STATES } from './health.ts'
-import { FAILURE_KINDS } from '../core/errors.ts'
 import { counter, externalCounter, gauge, histogram, open } from '../core/metric.ts'
 
 export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
@@ -36,10 +35,14 @@ export const agent = {
       'Duration of the last poll of the collector in seconds; absent for a collector that follows a log.',
       { collector: open },
     ),
-    chain_agent_collector_failures_total: externalCounter('Attempts of the collector that failed.', {
-      collector: open,
-      kind: FAILURE_KINDS,
-    }),
+    chain_agent_collector_failures_total: externalCounter(
+      'Attempts of the collector that failed; its state in the status has the reason.',
+      { collector: open },
+    ),
+    chain_agent_internal_failures_total: {
+      ...externalCounter('Failures of collectors that are a fault of the agent.'),
+      noScenario: 'a fault of the agent',
+    },
     chain_agent_lines_total: counter('Lines of streams and reports that the agent read, by parse result.', {
       format: open,
       result: LINE_RESULTS,

@@ -15,6 +15,7 @@ export interface NodeFact {
     | 'delta'
     | 'bytes'
     | 'chunks'
+    | 'used'
   readonly states: string
   readonly source: NodeSource
   /** A line of that function has this identifier, and the numbers and identifiers of the value. */
@@ -167,6 +168,14 @@ export const NODE_FACTS = {
     source: own('monad/category/mpt/util.hpp', 'MIN_HISTORY_LENGTH'),
     identifier: 'MIN_HISTORY_LENGTH',
     written: ['300'],
+  },
+  compactionStart: {
+    value: 0.8,
+    unit: 'used',
+    states: 'Execution shortens the history of the database while more of its chunks than this ratio are in use.',
+    source: own('monad/category/mpt/update_aux.cpp', 'adjust_history_length_based_on_disk_usage'),
+    identifier: 'upper_bound',
+    written: ['0.8'],
   },
   sessionTimeout: {
     value: 10,

@@ -161,7 +161,7 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
     await agent.see(
       ({ value }) =>
         ['services', 'storage', 'status'].map((collector) =>
-          value('chain_agent_collector_failures_total', { collector, kind: 'source' }),
+          value('chain_agent_collector_failures_total', { collector }),
         ),
       (failures) => failures.every((count) => (count ?? 0) >= 1),
     )

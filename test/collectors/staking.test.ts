@@ -63,7 +63,6 @@ describe('a poll', () => {
       'set_members execution': 3,
       'set_members consensus': 2,
       'set_members snapshot': 1,
-      set_limit_members: 200,
       pending_tokens: 500_000,
       self_pending_tokens: 21_000,
       unclaimed_reward_tokens: 40,
@@ -173,7 +172,6 @@ describe('a poll', () => {
     const ids = Array.from({ length: 210 }, (_, index) => BigInt(index + 100))
     state.sets = { execution: ids, consensus: ids, snapshot: ids }
     expect(shown(await stakingPoll(node.url).poll())).toMatchObject({
-      set_limit_members: 210,
       threshold_tokens: 10_000_000,
     })
   })

@@ -71,7 +71,6 @@ test('exports what the report contains, and nothing else', async () => {
     'latest_block{finalized}': 1498,
     'latest_block{verified}': 1495,
     'auto_expire_block{primary}': 1001,
-    compaction_threshold_ratio: 0.8,
   })
 })
 

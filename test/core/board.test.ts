@@ -75,16 +75,14 @@ describe('what is known', () => {
     expect(values(board)).not.toHaveProperty('chain_block_difference')
   })
 
-  test('failures by kind, from 0', () => {
+  test('failures, and which of them are internal, from 0', () => {
     const { board, report } = known()
     const timeout = new SourceError({ doing: 'a', happened: 'b' }, { timeout: true })
     for (const error of [timeout, timeout, new Error('bug')]) report({ ok: false, error, at: 0 })
     const failures = [...board.samples()].filter(({ name }) => name.includes('failures'))
-    expect(Object.fromEntries(failures.map(({ labels, value }) => [labels['kind'], value]))).toEqual({
-      source: 0,
-      parse: 0,
-      timeout: 2,
-      internal: 1,
+    expect(Object.fromEntries(failures.map(({ name, value }) => [name, value]))).toEqual({
+      chain_agent_collector_failures_total: 3,
+      chain_agent_internal_failures_total: 1,
     })
   })
 

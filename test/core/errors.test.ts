@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { attempt } from '../../src/core/collector.ts'
-import { ConfigError, errorText, kindOf } from '../../src/core/errors.ts'
+import { ConfigError, errorText, isInternal } from '../../src/core/errors.ts'
 import { run } from '../support/programs.ts'
 
 /** An error as Node.js throws it. */
@@ -27,7 +27,7 @@ test.each([
   expect(text).toContain(happened)
   expect(text.split('\n  what to do: ')[1]).toContain(advice)
   const outcome = await attempt(systemClock, () => Promise.reject(error))
-  expect(outcome.ok ? 'ok' : kindOf(outcome.error)).toBe('source')
+  expect(outcome.ok ? 'ok' : isInternal(outcome.error)).toBe(false)
 })
 
 test.each([

@@ -113,7 +113,7 @@ const beginsAnew = (
   if (name === 'chain_native_events_total') return starts.consensus
   if (name === 'chain_service_cpu_seconds_total') return starts.node
   const type = definitions.get(name)?.type
-  const isOfAgent = type === 'counter' || type === 'histogram' || name === 'chain_agent_collector_failures_total'
+  const isOfAgent = type === 'counter' || type === 'histogram' || /^chain_agent_.*_failures_total$/.test(name)
   return starts.agent && (isOfAgent || name.startsWith('process_cpu_'))
 }
 

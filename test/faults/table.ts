@@ -66,7 +66,6 @@ const OF_STORAGE = [
   'chain_storage_latest_block{state=finalized}',
   'chain_storage_history_earliest_block{timeline=primary}',
   'chain_storage_history_max_blocks',
-  'chain_storage_compaction_threshold_ratio',
 ]
 const OF_STATUS = [
   'chain_status_block_number',
@@ -159,8 +158,7 @@ const PART_NAMES = ['rpc', 'reference', 'native', 'systemctl', 'journalctl', 'mp
 
 const unparsed = (format: string): string => `chain_agent_lines_total{format=${format},result=unparsed}`
 const rpcErrors = (reason: string): string => `chain_rpc_errors_total{method=eth_blockNumber,reason=${reason}}`
-const failures = (collector: string, kind: string): string =>
-  `chain_agent_collector_failures_total{collector=${collector},kind=${kind}}`
+const failures = (collector: string): string => `chain_agent_collector_failures_total{collector=${collector}}`
 
 /** `PART FAULT | the counter that grows | the log message at the start`. */
 const TABLE = String.raw`
@@ -176,27 +174,27 @@ native gone       |                                       | metrics at native: a
 native hangs      |                                       | metrics at native: answering → timeout
 native floods     |                                       | metrics at native: answering → invalid
 native garbage    |                                       | metrics at native: answering → invalid
-systemctl gone    | ${failures('services', 'source')}     | services: .*there is no systemctl on PATH
-systemctl hangs   | ${failures('services', 'timeout')}    | services: .*none within
-systemctl floods  | ${failures('services', 'source')}     | services: .*printed more than
-systemctl garbage | ${failures('services', 'parse')}      | services: .*ould not parse systemctl show
-systemctl locked  | ${failures('services', 'source')}     | services: .*this user may not run systemctl
-journalctl gone   | ${failures('ledger', 'source')}       | ledger: .*there is no journalctl on PATH
-journalctl hangs  | ${failures('ledger', 'timeout')}      | ledger: .*none within
-journalctl floods | ${failures('ledger', 'source')}       | ledger: .*printed more than
-journalctl garbage| ${failures('ledger', 'parse')}        | ledger: .*ould not parse an entry of the journal
-mpt gone          | ${failures('storage', 'source')}      | storage: .*there is no chain-mpt on PATH
-mpt hangs         | ${failures('storage', 'timeout')}     | storage: .*none within
-mpt floods        | ${failures('storage', 'source')}      | storage: .*printed more than
-mpt garbage       | ${failures('storage', 'parse')}       | storage: .*ould not parse the report on the storage
-mpt aborts        | ${failures('storage', 'source')}      | storage: .*ould not read the storage report: Neither copy
-mpt locked        | ${failures('storage', 'source')}      | storage: .*this user may not run chain-mpt
-status gone       | ${failures('status', 'source')}       | status: .*there is no chain-status on PATH
-status hangs      | ${failures('status', 'timeout')}      | status: .*none within
-status floods     | ${failures('status', 'source')}       | status: .*printed more than
-status garbage    | ${failures('status', 'parse')}        | status: .*ould not parse
-status aborts     | ${failures('status', 'source')}       | status: .*killed by SIGABRT
-status locked     | ${failures('status', 'source')}       | status: .*this user may not run chain-status
+systemctl gone    | ${failures('services')}               | services: .*there is no systemctl on PATH
+systemctl hangs   | ${failures('services')}               | services: .*none within
+systemctl floods  | ${failures('services')}               | services: .*printed more than
+systemctl garbage | ${failures('services')}               | services: .*ould not parse systemctl show
+systemctl locked  | ${failures('services')}               | services: .*this user may not run systemctl
+journalctl gone   | ${failures('ledger')}                 | ledger: .*there is no journalctl on PATH
+journalctl hangs  | ${failures('ledger')}                 | ledger: .*none within
+journalctl floods | ${failures('ledger')}                 | ledger: .*printed more than
+journalctl garbage| ${failures('ledger')}                 | ledger: .*ould not parse an entry of the journal
+mpt gone          | ${failures('storage')}                | storage: .*there is no chain-mpt on PATH
+mpt hangs         | ${failures('storage')}                | storage: .*none within
+mpt floods        | ${failures('storage')}                | storage: .*printed more than
+mpt garbage       | ${failures('storage')}                | storage: .*ould not parse the report on the storage
+mpt aborts        | ${failures('storage')}                | storage: .*ould not read the storage report: Neither copy
+mpt locked        | ${failures('storage')}                | storage: .*this user may not run chain-mpt
+status gone       | ${failures('status')}                 | status: .*there is no chain-status on PATH
+status hangs      | ${failures('status')}                 | status: .*none within
+status floods     | ${failures('status')}                 | status: .*printed more than
+status garbage    | ${failures('status')}                 | status: .*ould not parse
+status aborts     | ${failures('status')}                 | status: .*killed by SIGABRT
+status locked     | ${failures('status')}                 | status: .*this user may not run chain-status
 node gone         |                                       | program node: [^→]*→ .*there is no chain-node on PATH
 node hangs        |                                       | program node: [^→]*→ .*none within
 node floods       |                                       | program node: [^→]*→ .*printed more than

@@ -36,8 +36,7 @@ describe('an agent that is not root', () => {
   /** So many attempts of each collector that may not read the journal have failed. */
   const triesAgain = async (attempts: number): Promise<void> => {
     await node.see(
-      ({ value }) =>
-        JOURNAL.map((collector) => value('chain_agent_collector_failures_total', { collector, kind: 'source' })),
+      ({ value }) => JOURNAL.map((collector) => value('chain_agent_collector_failures_total', { collector })),
       (counts) => counts.every((count) => (count ?? 0) >= attempts),
     )
   }

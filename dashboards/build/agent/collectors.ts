@@ -209,7 +209,7 @@ export const collectors: Row = {
     graph({
       title: 'Failures of collectors',
       about:
-        'Per second, on all selected nodes. source: the bytes could not be read; parse: they were not understood; timeout: the deadline passed; internal: a fault of the agent.',
+        'Per second, on all selected nodes. The state of the collector in its status has the reason. internal: of these, faults of the agent.',
       alerts: ['ChainCollectorDown'],
       empty: 'none',
       unit: 'suffix:/s',
@@ -218,9 +218,10 @@ export const collectors: Row = {
       min: 0,
       lines: [
         {
-          expr: 'sum by (collector, kind) (rate(chain_agent_collector_failures_total[$__rate_interval])) > 0',
-          legend: '{{collector}}: {{kind}}',
+          expr: 'sum by (collector) (rate(chain_agent_collector_failures_total[$__rate_interval])) > 0',
+          legend: '{{collector}}',
         },
+        { expr: 'sum (rate(chain_agent_internal_failures_total[$__rate_interval])) > 0', legend: 'internal' },
       ],
     }),
     graph({

@@ -42,12 +42,6 @@ export const work: Row = {
       lines: [
         { expr: 'chain_execution_storage_used_ratio', legend: 'by execution' },
         { expr: 'chain_storage_used_ratio', legend: 'report, {{device}}' },
-        {
-          expr: `chain_native_database_used_bytes
-            / chain_native_database_capacity_bytes`,
-          legend: 'by consensus',
-        },
-        { expr: 'chain_storage_compaction_threshold_ratio', legend: 'compaction threshold' },
       ],
     }),
     graph({

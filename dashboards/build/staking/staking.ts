@@ -66,7 +66,6 @@ const validators = table({
     tokens('Snapshot', 'chain_staking_stake_tokens{view="snapshot"}'),
     { ...tokens('Rank', 'chain_staking_rank'), empty: 'none' },
     tokens('Set size', 'chain_staking_set_members{view="consensus"} and on (job, instance) chain_staking_active'),
-    tokens('Set limit', 'chain_staking_set_limit_members and on (job, instance) chain_staking_active'),
   ],
 })
 

@@ -12,7 +12,7 @@ import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
+import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
 import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
 import { createStatesyncEstimator, createStorageGrowth, type StatesyncEstimate } from './estimates.ts'
@@ -127,7 +127,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
       lastStartSeconds,
       statesync: estimateOf(statesyncProgress(known), { elapsed, now }),
-      secondsUntilCompaction: used === undefined ? null : growth.secondsUntil(COMPACTION_THRESHOLD),
+      secondsUntilCompaction: used === undefined ? null : growth.secondsUntil(NODE_FACTS.compactionStart.value),
       zombie: isZombie(known, now),
       isBlockRecent: isBlockRecent(known, now),
       duties: duties.read(),

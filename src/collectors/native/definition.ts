@@ -116,8 +116,10 @@ export const definition = {
         phase: MIGRATION_PHASES,
       },
     ),
-    chain_native_database_used_bytes: gauge('Used bytes of the database, from the metrics of consensus.'),
-    chain_native_database_capacity_bytes: gauge('Capacity of the database, from the metrics of consensus.'),
+    chain_native_database_used_bytes: {
+      ...gauge('Used bytes of the database, from the metrics of consensus.'),
+      noPanel: 'a condition of ChainStatesyncFrozen; the other sources have the ratio',
+    },
     chain_native_database_reads_total: externalCounter(
       'Nodes of the trie that execution read from the database for compaction, or for the expiry of history.',
       { task: ['compaction', 'expiry'] },

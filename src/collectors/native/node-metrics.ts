@@ -235,13 +235,7 @@ export const EXPORTED: readonly NodeMetric[] = [
     labels: { percentile },
     divisor: MILLISECONDS,
   })),
-  ...(['used', 'capacity'] as const).map((kind) =>
-    plain(
-      `triedb_disk_${kind}_bytes`,
-      `chain_native_database_${kind}_bytes`,
-      own(NODE, 'record_triedb_storage_metrics'),
-    ),
-  ),
+  plain('triedb_disk_used_bytes', 'chain_native_database_used_bytes', own(NODE, 'record_triedb_storage_metrics')),
   cache('hits', 'chain_native_cache_requests_total', { result: 'hit' }),
   cache('misses', 'chain_native_cache_requests_total', { result: 'miss' }),
   cache('evictions', 'chain_native_cache_evictions_total'),

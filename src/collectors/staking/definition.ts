@@ -184,7 +184,6 @@ export const definition = {
     ),
     chain_staking_rank: gauge('Rank of the validator by stake in the consensus view; absent if it is no member.'),
     chain_staking_set_members: gauge('Members of the set of validators, by view.', { view: SET_VIEWS }),
-    chain_staking_set_limit_members: gauge('Largest number of members of the set of validators in the consensus view.'),
     chain_staking_pending_tokens: gauge('Pending stake of all delegators: the change at the next boundary.'),
     chain_staking_self_pending_tokens: gauge('Delegations of the authority that do not count yet.'),
     chain_staking_unclaimed_reward_tokens: gauge('Rewards in the pool of all delegators that were not claimed.'),

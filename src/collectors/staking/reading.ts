@@ -157,7 +157,6 @@ export const samplesOf = (reading: StakingReading): readonly Sample[] => {
     ...sampleIfKnown('chain_staking_boundary_timestamp_seconds', inSeconds(epoch?.progress?.boundaryAt)),
     ...sampleIfKnown('chain_staking_next_epoch_timestamp_seconds', inSeconds(epoch?.progress?.nextEpochAt)),
     ...SET_VIEWS.flatMap((view) => sampleIfKnown('chain_staking_set_members', sets?.[view], { view })),
-    ...sampleIfKnown('chain_staking_set_limit_members', sets?.limit),
     ...(validator ? validatorSamples(validator) : []),
     ...sampleIfKnown('chain_staking_expected_commission_ratio', reading.expectedCommission),
     ...sampleIfKnown('chain_staking_beneficiary_matches', reading.beneficiary?.isExpected),

@@ -4,7 +4,7 @@ import { SourceError } from '../../core/errors.ts'
 import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { redact } from '../../core/redaction/redact.ts'
 import { second } from '../../core/units.ts'
-import { BLOCK_STATES, CHUNK_LISTS, COMPACTION_THRESHOLD, definition, TIMELINES } from './definition.ts'
+import { BLOCK_STATES, CHUNK_LISTS, definition, TIMELINES } from './definition.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
 import type { ReadStorage } from '../../sources/reports.ts'
 import type { OfferCollector } from '../dependencies.ts'
@@ -97,7 +97,6 @@ const samples = (report: StorageReport): readonly Sample[] => [
     const number = typeof block === 'object' && block !== null ? block.number : block
     return sampleIfKnown('chain_storage_latest_block', number, { state })
   }),
-  sample('chain_storage_compaction_threshold_ratio', COMPACTION_THRESHOLD),
 ]
 
 const timelineSamples = (report: StorageReport, timeline: (typeof TIMELINES)[number]): readonly Sample[] => {

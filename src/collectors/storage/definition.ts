@@ -16,9 +16,6 @@ export const TIMELINES = ['primary', 'secondary'] as const
 export const CHUNK_LISTS = ['fast', 'slow', 'free'] as const
 export const BLOCK_STATES = ['proposed', 'voted', 'finalized', 'verified'] as const
 
-/** Used ratio from which the node expires history by itself: the same constant in every version of the node. */
-export const COMPACTION_THRESHOLD = 0.8
-
 const list = objectOrNull({ chunks: numberOrNull, capacityBytes: numberOrNull, usedBytes: numberOrNull })
 const timeline = objectOrNull({
   kind: textOrNull,
@@ -116,6 +113,5 @@ export const definition = {
       timeline: TIMELINES,
       kind: open,
     }),
-    chain_storage_compaction_threshold_ratio: gauge('Used ratio from which the node compacts the database by itself.'),
   },
 } as const

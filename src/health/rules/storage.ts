@@ -1,4 +1,5 @@
 import { hasIncreased, percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
+import { NODE_FACTS } from '../../domain/node-facts.ts'
 
 export const storage: RuleFile = {
   name: 'storage',
@@ -37,7 +38,7 @@ chain_storage_chunks{list="free"}
           alert: 'ChainStorageCompacting',
           severity: 'info',
           component: 'storage',
-          limit: 0.8,
+          limit: NODE_FACTS.compactionStart.value,
           for: '30m',
           explainedBy: [{ alerts: ['ChainStorageFull'] }],
           advice: ['See what uses the space: `chain-agent status storage`.'],

@@ -1,5 +1,6 @@
 import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
+import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { fact, type Fact, relativeTime, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { limitOf } from '../rules/index.ts'
@@ -98,7 +99,7 @@ export const storage: Section = {
           text: (blocks) => count(blocks, 'block'),
         }),
         ...latestFacts(view),
-        fact(['compaction', 'thresholdRatio'], view.known.value('chain_storage_compaction_threshold_ratio'), {
+        fact(['compaction', 'thresholdRatio'], view.readings.storage && NODE_FACTS.compactionStart.value, {
           label: 'compaction threshold',
           text: share,
         }),

@@ -110,7 +110,6 @@ const recordEvents = (to: Recorder, moment: NodeState): void => {
     blocksync_invalid_headers: 0,
   }
   to.gauge('chain_native_database_used_bytes', Math.round(moment.storage * 1.8e12))
-  to.gauge('chain_native_database_capacity_bytes', 1.8e12)
   for (const event of NATIVE_EVENTS) to.total('chain_native_events_total', pace[event], { event })
 }
 

@@ -1,4 +1,3 @@
-import { FAILURE_KINDS } from '../../../src/core/errors.ts'
 import { COLLECTORS } from '../../../src/collectors/index.ts'
 import { KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
@@ -107,11 +106,9 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
     }
     const usual = collector === 'status' ? 0.9 : 0.03
     to.gauge('chain_agent_collector_duration_seconds', usual * (1 + 0.3 * moment.noise(44)), { collector })
-    for (const kind of FAILURE_KINDS) {
-      const perSecond = fails && kind === 'source' ? 0.1 : 0
-      to.total('chain_agent_collector_failures_total', perSecond, { collector, kind })
-    }
+    to.total('chain_agent_collector_failures_total', fails ? 0.1 : 0, { collector })
   }
+  to.total('chain_agent_internal_failures_total', 0)
   for (const format of FORMATS) {
     for (const result of LINE_RESULTS) {
       const lines = moment.consensusRuns && result === 'parsed' ? 12 : 0

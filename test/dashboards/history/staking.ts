@@ -57,7 +57,6 @@ const recordPrecompile = (to: Recorder, moment: NodeState, now: number): void =>
   to.gauge('chain_staking_boundary_timestamp_seconds', Math.round(atBlock(boundary)))
   to.gauge('chain_staking_next_epoch_timestamp_seconds', Math.round(atBlock(boundary + DELAY_BLOCKS)))
   for (const view of SET_VIEWS) to.gauge('chain_staking_set_members', MEMBERS, { view })
-  to.gauge('chain_staking_set_limit_members', 200)
   if (!profile.isValidator) return
   const stakeAt = (time: number): number => stakeOfValidator(profile, time - now)
   const memberAt = (time: number): number => (stakeAt(time) < THRESHOLD ? 0 : stakeAt(time))

@@ -35,7 +35,6 @@ const recordDatabase = (to: Recorder, moment: NodeState): void => {
     to.gauge('chain_execution_storage_chunks', chunks[list], { list })
   }
   to.gauge('chain_execution_storage_used_ratio', Math.round(storage * 10_000) / 10_000)
-  to.gauge('chain_storage_compaction_threshold_ratio', THRESHOLD)
   const growth = (profile.storage[1] - profile.storage[0]) / (6 * 3600)
   if (storage < THRESHOLD) to.gauge('chain_storage_compaction_eta_seconds', (THRESHOLD - storage) / growth)
 }
