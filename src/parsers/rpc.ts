@@ -50,6 +50,19 @@ export const parseRpcQuantity = (text: string): bigint => {
   return data
 }
 
+/** 0x and up to 64 hex digits: 256 bits. */
+const amount = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{1,64}$/)
+  .transform(BigInt)
+
+/** An amount in wei, as returned by eth_getBalance. Throws a ParseError. */
+export const parseRpcAmount = (text: string): bigint => {
+  const { data } = amount.safeParse(parseRpcResult(text))
+  if (data === undefined) throw new ParseError(WHAT, 'an amount like "0x1b4"', text)
+  return data
+}
+
 const string = z.string()
 
 /** A string result, as returned by web3_clientVersion and net_version. Throws a ParseError. */

@@ -16,6 +16,8 @@ export interface Access {
   mayWrite(path: string): Promise<Permission>
   /** The path without symbolic links; null if this user cannot resolve it. */
   resolve(path: string): Promise<string | null>
+  /** Whether other users of the host can read the arguments of processes; null if unknown. */
+  isProcessListPublic(): Promise<boolean | null>
   /** The user of this process. */
   readonly user: User
 }
@@ -32,6 +34,7 @@ export const createAccess = (): Access => ({
   mayRead: (path) => ask(path, constants.R_OK),
   mayWrite: (path) => ask(path, constants.W_OK),
   resolve: (path) => realpath(path).catch(() => null),
+  isProcessListPublic: () => isProcessListPublic(),
   user: {
     uid: process.getuid?.() ?? 0,
     name: nameOf(),

@@ -120,6 +120,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'staking.schedule': { also: ['schedule'] },
   'staking.epochBlocks': { to: 300, also: ['schedule'] },
   'staking.expected.commission': { to: 0.1 },
+  'staking.expected.authorityBalance': { to: 5 },
   'staking.expected.beneficiary': { to: `0x${'ab'.repeat(20)}` },
   'staking.delayRounds': { to: 20, also: ['schedule'] },
   'web.hosts': { to: ['node1'] },

@@ -227,10 +227,13 @@ test('the load is measured between two polls; absent after a reboot between them
   expect(await next('cpu  10 0 5 20 0 0 0 0 0 0\nbtime 1772366390\n')).not.toHaveProperty('host_cpu_busy_ratio')
 })
 
-test('a service that has exited, or is unknown to systemd, has no limits', async () => {
+test('a service that has exited or is hidden, or is unknown to systemd, has no limits', async () => {
   const { poll, mainPids, tree } = await start()
   await tree.remove('proc/700')
-  expect(without((await poll()).values, 'host_')).toEqual({})
+  const { values, states } = await poll()
+  expect(without(values, 'host_')).toEqual({})
+  for (const name of ['limits of services', 'open files of services'])
+    expect(states[`host, ${name}`]).toMatch(/^the processes are not visible: .*hidepid/)
   mainPids.set(new Map())
   expect((await poll()).states['host, limits of services']).toBe('no running service is known')
 })

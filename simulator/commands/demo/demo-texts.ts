@@ -100,7 +100,11 @@ export const renderConfig = (
       withdrawals: [0],
       epochBlocks: Number(EPOCH.blocks),
       delayRounds: Number(EPOCH.delayRounds),
-      expected: { commission: usualStaking.commission / 100, beneficiary: beneficiaryOf(ownPublicKey) },
+      expected: {
+        commission: usualStaking.commission / 100,
+        beneficiary: beneficiaryOf(ownPublicKey),
+        authorityBalance: 5,
+      },
     },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
     host: { ...at['host'], ...files.host },

@@ -12,6 +12,7 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
 import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
 import { affinity, databaseDrive, driveModels, hugePages } from './preflight/hardware.ts'
+import { nodeArguments } from './preflight/arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 
@@ -27,6 +28,7 @@ const CHECKS: readonly PreflightCheck[] = [
   journalGroup,
   database,
   dropIns,
+  nodeArguments,
   consensusUnit,
   databaseDrive,
   driveModels,

@@ -16,6 +16,7 @@ export interface Host {
   /** What a program prints, by its name and first argument. */
   readonly tools?: Readonly<Record<string, string>>
   readonly user?: User
+  readonly isProcessListPublic?: boolean
   readonly permits?: Readonly<Record<string, Permission>>
   readonly collectors?: readonly {
     readonly name: string
@@ -38,6 +39,7 @@ export const context = (host: Host = {}): PreflightContext => {
     collectors = [],
     samples = [],
     links = {},
+    isProcessListPublic = false,
   } = host
   const { config } = readConfig(undefined, {
     env: { CHAIN_AGENT_CONFIG: '/dev/null' },
@@ -49,7 +51,13 @@ export const context = (host: Host = {}): PreflightContext => {
     clock: systemClock,
     signal: new AbortController().signal,
     ask: createHttpClient(systemClock),
-    access: { user, mayRead: permit, mayWrite: permit, resolve: (path) => Promise.resolve(links[path] ?? null) },
+    access: {
+      user,
+      mayRead: permit,
+      mayWrite: permit,
+      resolve: (path) => Promise.resolve(links[path] ?? null),
+      isProcessListPublic: () => Promise.resolve(isProcessListPublic),
+    },
     procfs: createFileTree(join(host.root ?? '/nowhere', 'proc')),
     sysfs: createFileTree(join(host.root ?? '/nowhere', 'sys')),
     files: createKeyFiles(),

@@ -20,7 +20,7 @@ export interface PreflightContext {
   readonly procfs: Pick<FileTree, 'read'>
   readonly sysfs: Pick<FileTree, 'read' | 'list'>
   /** Reads files that may contain secrets, and returns only what the reader extracts from them. */
-  readonly files: Pick<KeyFiles, 'read'>
+  readonly files: Pick<KeyFiles, 'read' | 'look'>
 }
 
 /** Checks one aspect of the host. */
