@@ -103,6 +103,7 @@ export const renderConfig = (
       expected: { commission: usualStaking.commission / 100, beneficiary: beneficiaryOf(ownPublicKey) },
     },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
+    traffic: { ...at['traffic'], url: otelUrl },
     host: { ...at['host'], ...files.host },
     version: { ...at['version'], forksFile: files.forksFile },
   })
