@@ -85,12 +85,14 @@ export interface Block {
   readonly number: bigint
   /** The block's timestamp in seconds since the epoch. */
   readonly timestamp: bigint
+  /** In wei. Missing on a chain without EIP-1559. */
+  readonly baseFeePerGas?: bigint | null | undefined
 }
 
-const block = z.object({ number: quantity, timestamp: quantity })
+const block = z.object({ number: quantity, timestamp: quantity, baseFeePerGas: quantity.nullish() })
 const blockOrNull = block.nullable()
 
-/** Height and timestamp of a block; null if the node does not have it. Throws a ParseError. */
+/** Height, timestamp and base fee of a block; null if the node does not have it. Throws a ParseError. */
 export const parseRpcBlock = (text: string): Block | null => {
   const { data } = blockOrNull.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a block with number and timestamp', text)

@@ -113,6 +113,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'host.fileSystems': { to: ['/'] },
   'native.url': { to: 'http://127.0.0.1:1' },
   'native.fallbackUrl': { to: 'http://127.0.0.1:1' },
+  'traffic.url': { to: 'http://127.0.0.1:1' },
   'native.namePrefix': { to: 'other' },
   'tokens.url': { to: 'http://127.0.0.1:1' },
   'staking.validatorId': { to: 7 },

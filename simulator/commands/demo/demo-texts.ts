@@ -107,6 +107,7 @@ export const renderConfig = (
       },
     },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
+    traffic: { ...at['traffic'], url: otelUrl },
     host: { ...at['host'], ...files.host },
     version: { ...at['version'], forksFile: files.forksFile },
   })
