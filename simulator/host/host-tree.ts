@@ -4,7 +4,8 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { driveFiles } from './drive.ts'
-import { type Host, udpDropsAt } from './host.ts'
+import { dropsAt, type Host } from './host.ts'
+import { networkCardFiles } from './network-card.ts'
 import { createNodeFiles, writeAtomically } from './node-files.ts'
 import { renderSockets, renderSockets6 } from './sockets.ts'
 import { renderPackageList } from '../versions.ts'
@@ -218,11 +219,8 @@ const OVERLOADED = 90
 const SCARCE_MEMORY = 5
 
 /** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
-const renderContention = (
-  { busy, idle, overloaded, starved }: Ticks,
-  { oomKills, drive, udpDrops }: Host,
-  nowMs: number,
-): Entries => {
+const renderContention = ({ busy, idle, overloaded, starved }: Ticks, host: Host, nowMs: number): Entries => {
+  const { oomKills, drive, udpDrops } = host
   const uptimeSeconds = (busy + idle) / CPUS / 100
   const busySeconds = busy / CPUS / 100
   const starvedSeconds = starved / CPUS / 100
@@ -230,7 +228,7 @@ const renderContention = (
     [`some ${Math.round(some * 1e6)}`, `full ${Math.round(full * 1e6)}`]
       .map((line) => `${line.replace(' ', ' avg10=0.00 avg60=0.00 avg300=0.00 total=')}\n`)
       .join('')
-  const lost = Math.round(overloaded / CPUS) + udpDropsAt(udpDrops, nowMs)
+  const lost = Math.round(overloaded / CPUS) + dropsAt(udpDrops, nowMs)
   const [reads, writes] = [Math.round(uptimeSeconds * 900), Math.round(uptimeSeconds * 2400)]
   return {
     'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
@@ -241,6 +239,7 @@ const renderContention = (
       `Udp: ${Math.round(uptimeSeconds * 8000)} 12 ${lost} ${Math.round(uptimeSeconds * 9000)} ${lost} 0 0`,
       '',
     ].join('\n'),
+    ...networkCardFiles(uptimeSeconds, host, nowMs),
     'proc/sys/net/core/rmem_max': '62500000\n',
     'proc/sys/net/core/wmem_max': '62500000\n',
     'proc/vmstat': `nr_free_pages 812345\noom_kill ${oomKills}\n`,

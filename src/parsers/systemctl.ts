@@ -188,16 +188,27 @@ export const parseUnitFiles = (text: string): readonly UnitFiles[] =>
 const SETTING = /^\s*([A-Z][A-Za-z0-9]{1,40})\s*=/
 
 /** The names of the settings in a unit file or drop-in, each once, without their values. */
-export const settingsOf = (text: string): readonly string[] => {
-  const names = new Set<string>()
+export const settingsOf = (text: string): readonly string[] => [
+  ...new Set(logicalLines(text).flatMap((line) => SETTING.exec(line)?.[1] ?? [])),
+]
+
+/** The lines of a unit file without comments, each with those that continue it. */
+export const logicalLines = (text: string): readonly string[] => {
+  const lines: string[] = []
   let continues = false
   for (const line of text.split(/\r?\n/)) {
-    const isComment = /^\s*[#;]/.test(line)
     // A comment between two parts of a continued line does not end it.
-    if (isComment) continue
-    const [, name] = continues ? [] : (SETTING.exec(line) ?? [])
-    if (name !== undefined) names.add(name)
+    if (/^\s*[#;]/.test(line)) continue
+    const part = line.replace(/\\$/, ' ')
+    if (continues) lines.push(`${lines.pop() ?? ''}${part}`)
+    else lines.push(part)
     continues = line.endsWith('\\')
   }
-  return [...names]
+  return lines
+}
+
+/** Whether the command of a unit creates an event ring in the hugetlbfs that it finds: it has the option, and no path. */
+export const needsHugePageMount = (shown: string): boolean => {
+  const [, value = ''] = /--exec-event-ring(?:[= ](?!-)([^\s;]+))?(?=[\s;]|$)/.exec(shown) ?? ['', '/']
+  return !value.includes('/')
 }

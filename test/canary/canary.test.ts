@@ -139,6 +139,7 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
       logs: often,
       version: { ...often, forksFile: simulator.forksFile, rootDirectory: simulator.rootDirectory },
       native: { ...often, url: metrics.url, fallbackUrl: null },
+      traffic: { ...often, url: metrics.url },
       host: { ...often, ...simulator.host },
       heartbeat: { ...often, urlFile },
       keys: often,

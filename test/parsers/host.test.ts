@@ -4,6 +4,7 @@ import { ParseError } from '../../src/core/errors.ts'
 import {
   parseCount,
   parseColumns,
+  parseDefaultInterface,
   parseKernelStat,
   parseListeners,
   parseNamedCount,
@@ -197,6 +198,9 @@ describe('the health of drives', () => {
       celsius: 47,
       mediaErrors: 0,
       usedRatio: 0.03,
+      // 312,209,871 data units of 512,000 bytes; 4380 hours.
+      writtenBytes: 159_851_453_952_000n,
+      poweredSeconds: 15_768_000,
     })
   })
   test('failing: two bits of warning, and used up beyond what was promised', () => {
@@ -211,6 +215,8 @@ describe('the health of drives', () => {
       criticalWarning: null,
       mediaErrors: null,
       usedRatio: null,
+      writtenBytes: null,
+      poweredSeconds: null,
     })
   })
   test('a count that a number cannot hold is left out, not rounded', () => {
@@ -232,6 +238,7 @@ describe('waiting and lost packets', () => {
     ['no memory', () => parseMemory('MemTotal: 0 kB\nMemAvailable: 0 kB\n')],
     ['columns that do not match', () => parseColumns('x', 'Udp', 'Udp: A B\nUdp: 1\n')],
     ['another protocol', () => parseColumns('x', 'Udp', 'UdpLite: A\nUdpLite: 1\n')],
+    ['a table without routes', () => parseDefaultInterface('eth0 00000000\n')],
     ['a count that is none', () => parseNamedCount('oom_kill', 'oom_kill many\n')],
   ])('complains of %s', (_, parse) => {
     expect(parse).toThrow(ParseError)

@@ -72,7 +72,7 @@ const validators = table({
 const amounts = table({
   title: 'Commission and amounts',
   about:
-    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected commission and beneficiary: `staking.expected` in the configuration; the beneficiary is that of the newest own block.',
+    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected commission and beneficiary: `staking.expected` in the configuration; the beneficiary is that of the newest own block. Balance: of the authority, which pays for staking transactions.',
   alerts: ['ChainCommissionChanged', 'ChainStakingMismatch', 'ChainSelfStakeLow'],
   empty: 'no validators',
   width: 24,
@@ -91,6 +91,8 @@ const amounts = table({
     },
     tokens('Self-stake', 'chain_staking_self_stake_tokens'),
     tokens('Minimum', 'chain_staking_self_stake_minimum_tokens'),
+    { ...tokens('Balance', 'chain_staking_authority_balance_tokens'), empty: 'unknown' },
+    { ...tokens('Its minimum', 'chain_staking_authority_balance_minimum_tokens'), empty: 'not set' },
     tokens('Pending, all', 'chain_staking_pending_tokens'),
     tokens('Pending, own', 'chain_staking_self_pending_tokens'),
     tokens('Unclaimed, all', 'chain_staking_unclaimed_reward_tokens'),

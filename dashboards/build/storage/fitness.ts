@@ -60,7 +60,7 @@ export const fitness: Row = {
     table({
       title: 'Drives',
       about:
-        'What each drive reports. Any bit of the critical warning: replace it. Errors that it could not correct: prepare to replace it.',
+        'What each drive reports. Any bit of the critical warning: replace it. Errors that it could not correct: prepare to replace it. Its endurance lasts that long at the mean rate of its life so far.',
       alerts: ['ChainDriveFailing', 'ChainDriveErrors', 'ChainDriveWorn', 'ChainDriveGone'],
       width: 8,
       height: 8,
@@ -93,6 +93,16 @@ export const fitness: Row = {
           unit: 'percentunit',
           decimals: 0,
           limits: limitsBy({ alert: 'ChainDriveWorn', metric: 'chain_host_nvme_used_ratio' }),
+        },
+        {
+          title: 'Endurance lasts',
+          expr: describedDrive('chain_host_nvme_endurance_eta_seconds'),
+          unit: 's',
+        },
+        {
+          title: 'Written, 24 h',
+          expr: describedDrive('increase(chain_host_nvme_written_bytes_total[24h])'),
+          unit: 'bytes',
         },
       ],
     }),

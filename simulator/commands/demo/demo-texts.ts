@@ -101,9 +101,14 @@ export const renderConfig = (
       withdrawals: [0],
       epochBlocks: Number(EPOCH.blocks),
       delayRounds: Number(EPOCH.delayRounds),
-      expected: { commission: usualStaking.commission / 100, beneficiary: beneficiaryOf(ownPublicKey) },
+      expected: {
+        commission: usualStaking.commission / 100,
+        beneficiary: beneficiaryOf(ownPublicKey),
+        authorityBalance: 5,
+      },
     },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
+    traffic: { ...at['traffic'], url: otelUrl },
     host: { ...at['host'], ...files.host },
     version: { ...at['version'], forksFile: files.forksFile, rootDirectory: files.rootDirectory },
   })

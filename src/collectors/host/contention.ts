@@ -1,7 +1,13 @@
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { parseColumns, parseCount, parseNamedCount, parsePressure } from '../../parsers/kernel-files.ts'
+import {
+  parseColumns,
+  parseCount,
+  parseDefaultInterface,
+  parseNamedCount,
+  parsePressure,
+} from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import { RESOURCES } from './definition.ts'
+import { type DROP_KINDS, RESOURCES } from './definition.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
 
 interface ContentionCheckOptions {
@@ -18,6 +24,11 @@ const UDP_ERRORS = [
   ['receive_buffer', 'RcvbufErrors'],
   ['send_buffer', 'SndbufErrors'],
 ] as const
+const CARD_DROPS: readonly (readonly [(typeof DROP_KINDS)[number], string])[] = [
+  ['missed', 'rx_missed_errors'],
+  ['error', 'rx_errors'],
+  ['dropped', 'rx_dropped'],
+]
 const BUFFERS = [
   ['receive', 'rmem_max'],
   ['send', 'wmem_max'],
@@ -59,6 +70,26 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
         ...UDP_ERRORS.flatMap(([kind, column]) =>
           sampleIfKnown('chain_host_udp_errors_total', counts.get(column), { kind }),
         ),
+      ]
+    },
+  }),
+  createHostCheck({
+    name: 'network card',
+    timeout,
+    read: async () => {
+      const routes = await procfs.read('net/route')
+      const card = routes === null ? null : parseDefaultInterface(routes)
+      if (card === null) return []
+      const count = async (file: string): Promise<bigint | null> => {
+        const text = await sysfs.read(`class/net/${card}/statistics/${file}`, 64)
+        return text === null ? null : parseCount(`${file} of ${card}`, text)
+      }
+      const drops = CARD_DROPS.map(async ([kind, file]) =>
+        sampleIfKnown('chain_host_network_drops_total', await count(file), { device: card, kind }),
+      )
+      return [
+        ...sampleIfKnown('chain_host_network_received_total', await count('rx_packets'), { device: card }),
+        ...(await Promise.all(drops)).flat(),
       ]
     },
   }),

@@ -8,6 +8,19 @@ export const execution: RuleFile = {
   name: 'execution',
   groups: [
     {
+      name: 'chain-execution-recording',
+      rules: [
+        {
+          comment:
+            'Share of the transactions that were executed again because of a conflict; from 50 transactions on, as a few say nothing. No alert: conflicts follow from what users send, and are the same on every node.',
+          record: 'instance:chain_execution_retried:ratio10m',
+          expr: `increase(chain_execution_retried_transactions_total[10m])
+  / on (instance, job, cluster)
+(increase(chain_execution_transactions_total[10m]) >= 50)`,
+        },
+      ],
+    },
+    {
       name: 'chain-execution',
       rules: [
         {

@@ -161,7 +161,7 @@ const commands = (all: readonly DropIn[]): readonly Finding[] => {
       evidence: found.map(describe),
       advice: [
         'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
-        "Read it in private, because it may contain the keystores' password: `systemctl cat UNIT`.",
+        'See the arguments without secrets: `chain-agent status arguments`.',
       ],
     }),
   ]

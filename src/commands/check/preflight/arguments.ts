@@ -1,0 +1,60 @@
+import { joinList } from '../../../core/format.ts'
+import type { Finding } from '../../../health/finding.ts'
+import { HIDDEN_VALUE } from '../../../parsers/unit-command.ts'
+import { readUnitArguments, type ServiceArguments } from '../../shared/unit-arguments.ts'
+import { finding, type PreflightCheck } from './context.ts'
+
+const PASSWORD = 'keystore-password'
+
+/** The arguments of the node's programs, and the password that consensus has among them. */
+export const nodeArguments: PreflightCheck = {
+  name: 'the arguments of the services',
+  run: async (context) => {
+    const services = await readUnitArguments(context)
+    const password = services.flatMap((one) => passwordOf(one) ?? []).at(0)
+    return [
+      ...changed(services),
+      ...(password?.value === HIDDEN_VALUE ? [inUnit(password.unit)] : []),
+      ...(password && (await context.access.isProcessListPublic()) === true ? [inProcessList(password.unit)] : []),
+    ]
+  },
+}
+
+const passwordOf = ({ unit, command }: ServiceArguments) => {
+  const value = command?.arguments.find(({ name }) => name === PASSWORD)?.value
+  return typeof value === 'string' ? { unit, value } : undefined
+}
+
+const changed = (services: readonly ServiceArguments[]): readonly Finding[] => {
+  const found = services.filter(({ differences }) => differences !== null && differences.length > 0)
+  if (found.length === 0) return []
+  return [
+    finding('changed arguments', 'warning', {
+      summary: `the arguments of ${joinList(found.map(({ unit }) => unit))} are not those of the package`,
+      evidence: found.map(
+        ({ unit, differences }) =>
+          `${unit}: ${(differences ?? []).map(({ name, change }) => `${name} ${change}`).join(', ')}.`,
+      ),
+      advice: [
+        'See them with their meaning, without secrets: `chain-agent status arguments`.',
+        'Keep a change only if the documentation of the node has it: with some values its programs fail or crash.',
+      ],
+    }),
+  ]
+}
+
+const inUnit = (unit: string): Finding =>
+  finding('password in a unit', 'warning', {
+    summary: `the unit of ${unit} has the keystore password itself, not a variable`,
+    evidence: ['Every user of the host can read it with `systemctl show`, whatever the permissions of the file.'],
+    advice: [
+      "Write `${KEYSTORE_PASSWORD}` as in the package's unit, and the password in its environment file (mode 600).",
+    ],
+  })
+
+const inProcessList = (unit: string): Finding =>
+  finding('password in the process list', 'info', {
+    summary: `every user of this host can read the keystore password in the process list`,
+    evidence: [`${unit} gets it as the argument --${PASSWORD}, and /proc is mounted without hidepid.`],
+    advice: ['Hide the processes of other users: docs/how-to/host.md#hide-the-process-list.'],
+  })
