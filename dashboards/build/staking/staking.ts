@@ -80,7 +80,7 @@ const amounts = table({
   ...NODE,
   columns: [
     ratio('Commission', 'chain_staking_commission_ratio{view="execution"}', 1),
-    { ...ratio('Consensus view', 'chain_staking_commission_ratio{view="consensus"}', 1), empty: 'no member' },
+    { ...ratio('In consensus', 'chain_staking_commission_ratio{view="consensus"}', 1), empty: 'no member' },
     { ...ratio('Expected', 'chain_staking_expected_commission_ratio', 1), empty: 'not set' },
     {
       title: 'Beneficiary',
@@ -92,13 +92,12 @@ const amounts = table({
     tokens('Self-stake', 'chain_staking_self_stake_tokens'),
     tokens('Minimum', 'chain_staking_self_stake_minimum_tokens'),
     { ...tokens('Balance', 'chain_staking_authority_balance_tokens'), empty: 'unknown' },
-    { ...tokens('Its minimum', 'chain_staking_authority_balance_minimum_tokens'), empty: 'not set' },
     tokens('Pending, all', 'chain_staking_pending_tokens'),
     tokens('Pending, own', 'chain_staking_self_pending_tokens'),
     tokens('Unclaimed, all', 'chain_staking_unclaimed_reward_tokens'),
     tokens('Unclaimed, own', 'chain_staking_self_unclaimed_reward_tokens'),
     tokens('Pool, 1 d', 'increase(chain_staking_reward_tokens_total{share="pool"}[1d])'),
-    tokens('Commission, 1 d', 'increase(chain_staking_reward_tokens_total{share="commission"}[1d])'),
+    tokens('Comm., 1 d', 'increase(chain_staking_reward_tokens_total{share="commission"}[1d])'),
   ],
 })
 
