@@ -21,10 +21,17 @@ export const parsePreferences = (text: string): readonly Pin[] =>
 
 const NEVER = -32_768
 
-/** The value of Version in a stanza of a package list; null if it has none. */
-export const versionOfStanza = (text: string): string | null => {
-  const version = fieldsOf(text).get('version') ?? ''
-  return DEBIAN_VERSION.test(version) ? version : null
+export interface OfferedVersion {
+  readonly version: string
+  /** `all`, or that of the CPU. */
+  readonly architecture: string
+}
+
+/** Version and Architecture of a stanza in a package list; null if one is missing. */
+export const parseOfferedVersion = (stanza: string): OfferedVersion | null => {
+  const fields = fieldsOf(stanza)
+  const [version = '', architecture] = ['version', 'architecture'].map((name) => fields.get(name))
+  return DEBIAN_VERSION.test(version) && architecture !== undefined ? { version, architecture } : null
 }
 
 /** As in deb-version(7), with a limit of its length. */
@@ -51,34 +58,60 @@ interface Choice {
 const INSTALLED = 100
 const AVAILABLE = 500
 /** From here on apt replaces a newer installed version by an older one. */
-const DOWNGRADES = 1001
+const DOWNGRADES = 1000
 
 /**
  * The version that `apt-get install` would choose: of the highest priority the newest, and none that is older than the
- * installed one. Null if a pin of this package names a release or an origin, which is not evaluated. Those of all
- * packages (`Package: *`) are ignored: Ubuntu ships some, for its own repositories.
+ * installed one. Null if a pin that is not evaluated may decide: a pin of this package that names a release or an origin
+ * or has another pattern than `*`, or one of all packages (`Package: *`) that may exclude a repository. Ubuntu ships some
+ * of the latter for its own repositories, which do not have the package.
  */
 export const chooseVersion = ({ name, installed, available, pins }: Choice): string | null => {
-  const ownPins = pins.filter(({ packages }) => packages.some((pattern) => pattern !== '*' && matches(pattern, name)))
-  const globs = ownPins.map(({ pin, priority }) => ({ glob: /^version\s+(\S+)$/i.exec(pin)?.[1], priority }))
-  if (globs.some(({ glob }) => glob === undefined)) return null
+  const own = pins.filter(({ packages }) => packages.some((pattern) => mayName(pattern, name)))
+  const globs = own.map(({ pin, priority }) => ({ glob: /^version\s+([^\s?[\\/]+)$/i.exec(pin)?.[1], priority }))
+  const isEvaluated =
+    own.every(({ packages }) => packages.every((pattern) => GLOB.test(pattern) || !mayName(pattern, name))) &&
+    globs.every(({ glob }) => glob !== undefined)
+  if (!isEvaluated || pins.some(mayExcludeRepository)) return null
+  const listed = new Set(available)
   const priorityOf = (version: string): number =>
-    globs.find(({ glob = '' }) => matches(glob, version))?.priority ?? AVAILABLE
-  const candidates = available
+    globs.find(({ glob = '' }) => matchesVersion(glob, version))?.priority ??
+    (listed.has(version) ? AVAILABLE : INSTALLED)
+  const [best] = [...listed.add(installed)]
     .map((version) => ({ version, priority: priorityOf(version) }))
     .filter(
       ({ version, priority }) =>
         priority >= 0 && (priority >= DOWNGRADES || compareDebianVersions(version, installed) >= 0),
     )
-  const [best] = [...candidates, { version: installed, priority: INSTALLED }].toSorted(
-    (a, b) => b.priority - a.priority || compareDebianVersions(b.version, a.version),
-  )
+    .toSorted((a, b) => b.priority - a.priority || compareDebianVersions(b.version, a.version))
   return best?.version ?? installed
 }
 
-/** A glob; a regular expression (`/…/`) counts as a match, so that its pin is not overlooked. */
+/** A name, or a pattern of which only `*` is special: no regular expression, no source package, no architecture. */
+const GLOB = /^(?!\/|src:)[^?[\\:]+$/
+
+/** Whether a pattern may be that of the package. Of one that is not evaluated only the beginning is compared. */
+const mayName = (pattern: string, name: string): boolean => {
+  if (pattern === '*') return false
+  if (GLOB.test(pattern)) return matches(pattern, name)
+  return /^(?:\/|src:)/.test(pattern) || name.startsWith(/^[^*?[\\:]*/.exec(pattern)?.[0] ?? '')
+}
+
+/** apt ignores a pin of all packages by version. */
+const mayExcludeRepository = ({ packages, pin, priority }: Pin): boolean =>
+  packages.includes('*') &&
+  priority < AVAILABLE &&
+  !/^version\b/i.test(pin) &&
+  !/^release\s(?:.*[\s,])?o=(?:Ubuntu|Debian)/i.test(pin)
+
+/** A `*` at the end is a prefix match, in which another `*` is none: then the rest is a glob. */
+const matchesVersion = (pattern: string, version: string): boolean => {
+  const rest = pattern.replace(/\*$/, '')
+  return (rest !== pattern && version.startsWith(rest)) || matches(rest, version)
+}
+
+/** A glob with `*` alone. */
 const matches = (pattern: string, text: string): boolean => {
-  if (pattern.startsWith('/')) return true
   const [first = '', ...parts] = pattern.split(/\*+/)
   if (parts.length === 0) return text === pattern
   if (!text.startsWith(first)) return false

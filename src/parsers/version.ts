@@ -163,6 +163,7 @@ export const packageVersionIn = (line: string): PackageVersion | null => {
 
 /** The installed package; `installedAt` in milliseconds, null if dpkg did not return it (before 1.19.3). */
 export interface InstalledPackage extends PackageVersion {
+  readonly architecture: string
   readonly installedAt: number | null
   /** `apt-mark hold`: apt does not upgrade it by itself. */
   readonly isHeld: boolean
@@ -182,9 +183,10 @@ export const parseInstalledPackage = (text: string): InstalledPackage | null => 
   const row = text.trimStart()
   const [, status = ''] = STATUS.exec(row) ?? []
   if (/^[ncH]$/.test(status)) return null
-  const [, , , , modified = ''] = row.split(/\s+/, 5)
+  const [, , , architecture = '', modified = ''] = row.split(/\s+/, 5)
   return {
     ...parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row),
+    architecture,
     installedAt: /^\d{1,11}$/.test(modified) ? Number(modified) * second : null,
     isHeld: row.startsWith('h'),
   }

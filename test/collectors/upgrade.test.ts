@@ -3,7 +3,7 @@ import { aptFile, build, pollVersion, program, prints } from './run-version.ts'
 
 const LIST = 'var/lib/apt/lists/packages.example_dists_stable_main_binary-amd64_Packages'
 const offers = (...versions: readonly string[]): string =>
-  versions.map((version) => `Package: zephyr\nVersion: ${version}\n`).join('\n')
+  versions.map((version) => `Package: zephyr\nVersion: ${version}\nArchitecture: amd64\n`).join('\n')
 
 /** dpkg-query: the row of the package, and those of the kernel. */
 const dpkgQuery = (row: string, kernel = 'ii  linux-image-amd64'): string =>
@@ -52,6 +52,21 @@ test('a pin excludes the newest version', async () => {
   expect(state).toBe('none available; 0.16.2 is excluded by a pin')
 })
 
+test('another architecture is no upgrade, `all` is one', async () => {
+  await aptFile(LIST, offers('0.16.1'))
+  const list = 'var/lib/apt/lists/packages.example_dists_stable_main_binary-arm64_Packages'
+  await aptFile(list, offers('0.17.0').replace('amd64', 'arm64'))
+  expect((await upgradeWith('ii  zephyr 0.16.1 amd64 1700000000')).state).toBe('none available')
+  await aptFile(list, offers('0.17.0').replace('amd64', 'all'))
+  expect((await upgradeWith('ii  zephyr 0.16.1 amd64 1700000000')).state).toBe('0.17.0 is available')
+})
+
+test('a compressed list next to one that has a newer version', async () => {
+  await aptFile(LIST, offers('0.16.2'))
+  await aptFile(`${LIST}.lz4`, '')
+  expect((await upgradeWith('ii  zephyr 0.16.1 amd64 1700000000')).state).toBe('0.16.2 is available')
+})
+
 test.each([
   {
     of: 'the list has another package',
@@ -61,13 +76,21 @@ test.each([
   },
   { of: 'the list is compressed', path: `${LIST}.lz4`, text: '', why: '1 package lists are compressed and not read' },
   {
+    of: 'a second list is compressed',
+    path: 'var/lib/apt/lists/second_Packages.lz4',
+    text: '',
+    why: '1 package lists are compressed and not read',
+    listed: '0.16.1',
+  },
+  {
     of: 'the pin is of a release',
     path: 'etc/apt/preferences',
     text: 'Package: zephyr\nPin: release a=stable\nPin-Priority: 990\n',
-    why: 'a pin by release or origin decides',
+    why: 'a pin that is not evaluated may decide',
+    listed: '0.16.2',
   },
-])('unknown: $of', async ({ path, text, why }) => {
-  if (path.startsWith('etc')) await aptFile(LIST, offers('0.16.2'))
+])('unknown: $of', async ({ path, text, why, listed }) => {
+  if (listed !== undefined) await aptFile(LIST, offers(listed))
   await aptFile(path, text)
   const { shown, state } = await upgradeWith('ii  zephyr 0.16.1 amd64 1700000000')
   expect(shown).toEqual({ 'package_held{node}': 0, 'package_held{kernel}': 0 })

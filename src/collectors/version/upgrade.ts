@@ -1,6 +1,6 @@
 import { type Context, withDeadline } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { chooseVersion, compareDebianVersions, parsePreferences, versionOfStanza } from '../../parsers/apt.ts'
+import { chooseVersion, compareDebianVersions, parseOfferedVersion, parsePreferences } from '../../parsers/apt.ts'
 import { type InstalledPackage } from '../../parsers/version.ts'
 import { type PackageLists } from '../../sources/package-lists.ts'
 
@@ -30,21 +30,22 @@ export const readUpgrade = async (
 }
 
 const upgradeOf = (
-  { package: name, version, isHeld }: InstalledPackage,
+  { package: name, version, architecture: own, isHeld }: InstalledPackage,
   listing: Awaited<ReturnType<PackageLists['read']>>,
 ): Upgrade => {
   if (listing === null) return unknown('this host has no package lists')
   const { stanzas, compressed } = listing
-  const available = stanzas.flatMap((stanza) => versionOfStanza(stanza) ?? [])
-  if (available.length === 0) {
-    return unknown(
-      compressed > 0 ? `${compressed} package lists are compressed and not read` : 'no package list has the package',
-    )
-  }
+  const available = stanzas
+    .flatMap((stanza) => parseOfferedVersion(stanza) ?? [])
+    .filter(({ architecture }) => architecture === own || architecture === 'all')
+    .map((offered) => offered.version)
+  const unread = compressed > 0 ? `${compressed} package lists are compressed and not read` : null
+  if (available.length === 0) return unknown(unread ?? 'no package list has the package')
   const pins = listing.preferences.flatMap(parsePreferences)
   const candidate = chooseVersion({ name: name ?? '', installed: version, available, pins })
-  if (candidate === null) return unknown('a pin by release or origin decides')
+  if (candidate === null) return unknown('a pin that is not evaluated may decide')
   const isAvailable = compareDebianVersions(candidate, version) > 0
+  if (!isAvailable && unread !== null) return unknown(unread)
   const newest = available.toSorted(compareDebianVersions).at(-1) ?? version
   const pinned = compareDebianVersions(newest, candidate) > 0 ? `; ${newest} is excluded by a pin` : ''
   return {
