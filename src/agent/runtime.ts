@@ -250,7 +250,7 @@ const createConfiguredSources = (
   const tokenFeedFor = createMemoizeLast<Dependencies['tokenFeed']>()
   return (config: Config) => {
     const { storage, staking, tokens, version } = config
-    const { forks, reviewedAt } = readForks(version.forksFile)
+    const { forks, reviewedAt } = readForks(version.forksFile, clock.now())
     const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
     const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
     const { procfs } = { ...createHostSources(config.host), ...host }

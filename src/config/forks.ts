@@ -3,17 +3,19 @@ import { ConfigError } from '../core/errors.ts'
 import { packageFile } from '../core/package.ts'
 import { type ConfigFile, listProblems, parseConfigFile, readText } from './file.ts'
 import { label } from '../core/settings.ts'
+import { hour } from '../core/units.ts'
 
 /** The table shipped with the agent. */
 const SHIPPED = packageFile('networks/forks.yaml')
 
 /**
  * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a ConfigError that lists
- * every error with its line.
+ * every error with its line. The own file may not have been reviewed later than tomorrow: ChainForkListOld would not fire
+ * until then. `now` is not trusted if it is before the review of the shipped list.
  */
-export const readForks = (own: string | null): ForkList => {
-  const shipped = readList(SHIPPED)
-  const added = own === null ? NO_FORKS : readList(own)
+export const readForks = (own: string | null, now: number): ForkList => {
+  const shipped = readList(SHIPPED, Infinity)
+  const added = own === null ? NO_FORKS : readList(own, Math.max(now, shipped.reviewedAt) + 24 * hour)
   const forks = new Map(shipped.forks)
   for (const [chain, entries] of added.forks) {
     const names = new Set(entries.map(({ name }) => name))
@@ -25,8 +27,8 @@ export const readForks = (own: string | null): ForkList => {
 
 const NO_FORKS: ForkList = { forks: new Map(), reviewedAt: -Infinity }
 
-const readList = (place: string | URL): ForkList =>
-  parseForks(parseConfigFile(String(place), readText(place, 'the file with forks')))
+const readList = (place: string | URL, latest: number): ForkList =>
+  parseForks(parseConfigFile(String(place), readText(place, 'the file with forks')), latest)
 
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/
 
@@ -62,7 +64,10 @@ const entry = z
   }))
 
 const LISTS = 'expected lists of forks under chain ids'
-const head = z.looseObject({ reviewed: activation.default(-Infinity) }, LISTS)
+const head = (latest: number) => {
+  const reviewed = activation.refine((at) => at <= latest, 'expected no day in the future, by the clock of this host')
+  return z.looseObject({ reviewed: reviewed.default(-Infinity) }, LISTS)
+}
 
 const table = z.record(
   z.string().regex(/^\d{1,20}$/, 'expected a chain id in decimal digits'),
@@ -73,9 +78,9 @@ const table = z.record(
   LISTS,
 )
 
-/** Parses a file with forks. Throws a ConfigError that lists every error with its line. */
-export const parseForks = (file: ConfigFile): ForkList => {
-  const { reviewed, ...networks } = parsePart(head, file.value, file)
+/** Parses a file with forks, reviewed at `latest` or before. Throws a ConfigError that lists every error with its line. */
+export const parseForks = (file: ConfigFile, latest: number): ForkList => {
+  const { reviewed, ...networks } = parsePart(head(latest), file.value, file)
   return { forks: new Map(Object.entries(parsePart(table, networks, file))), reviewedAt: reviewed }
 }
 
@@ -126,7 +131,7 @@ export interface Fork {
 /** A map from the chain id, in decimal digits. */
 export type Forks = ReadonlyMap<string, readonly Fork[]>
 
-/** The forks, and the day up to which they are complete. */
+/** The forks, and the day on which the list was last compared with the public sources. */
 export interface ForkList {
   readonly forks: Forks
   /** In milliseconds; -Infinity for a file without a date. */

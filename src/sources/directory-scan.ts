@@ -6,9 +6,14 @@ import { ifMissing } from '../core/errors.ts'
 export type DirectorySize = bigint | 'incomplete' | 'removed'
 
 interface Pass {
-  readonly inode: bigint
   readonly paths: AsyncGenerator<string>
   blocks: bigint
+}
+
+interface DirectoryScan {
+  read(signal: AbortSignal): Promise<DirectorySize>
+  /** Ends the pass, and closes the directory that it holds open between two calls. */
+  release(): Promise<void>
 }
 
 /** Half of the number of threads that Node.js shares among all file operations. */
@@ -17,20 +22,27 @@ const BLOCK_BYTES = 512n
 
 /**
  * The disk usage of the files below a directory in bytes, by the last complete pass. Each call continues the pass with at
- * most `most` files: the ledger of a node has ten times as many, and each costs about 40 µs of CPU time.
+ * most `most` files: the ledger of a node has ten times as many, and each costs about 40 µs of CPU time. Between two calls
+ * the directory stays open: the names of 200,000 files took 30 to 70 MB, and to skip them again in each call 1 s.
  */
-export const createDirectoryScan = (root: string, most: number) => {
+export const createDirectoryScan = (root: string, most: number): DirectoryScan => {
   let pass: Pass | undefined
   let size: DirectorySize = 'incomplete'
+  /** The inode of the directory that the pass and the size are of. */
+  let scanned: bigint | undefined
 
-  const restart = async (): Promise<void> => {
+  const release = async (): Promise<void> => {
     const ended = pass
     pass = undefined
-    size = 'incomplete'
     await ended?.paths.return(undefined)
   }
 
-  return async (signal: AbortSignal): Promise<DirectorySize> => {
+  const restart = async (): Promise<void> => {
+    size = 'incomplete'
+    await release()
+  }
+
+  const read = async (signal: AbortSignal): Promise<DirectorySize> => {
     try {
       const { ino: inode, nlink } = await stat(root, { bigint: true })
       // A directory without links has been removed and stays empty forever.
@@ -38,10 +50,13 @@ export const createDirectoryScan = (root: string, most: number) => {
         await restart()
         return 'removed'
       }
-      if (pass !== undefined && pass.inode !== inode) await restart()
-      pass ??= { inode, paths: pathsBelow(root), blocks: 0n }
-      if (await advance(pass, most, signal)) {
-        size = pass.blocks * BLOCK_BYTES
+      if (scanned !== inode) await restart()
+      scanned = inode
+      pass ??= { paths: pathsBelow(root), blocks: 0n }
+      const current = pass
+      // A pass that was released in the meantime ends early.
+      if ((await advance(current, most, signal)) && pass === current) {
+        size = current.blocks * BLOCK_BYTES
         pass = undefined
       }
       return size
@@ -51,6 +66,8 @@ export const createDirectoryScan = (root: string, most: number) => {
       throw error
     }
   }
+
+  return { read, release }
 }
 
 /** Whether the pass is complete. */

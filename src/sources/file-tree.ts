@@ -72,6 +72,8 @@ export interface DiskUsage {
   fileSystem(path: string): Promise<FileSystem | null>
   /** The disk usage of the files below a directory in bytes; each call reads a limited number of files. */
   bytesBelow(path: string, signal: AbortSignal): Promise<DirectorySize | null>
+  /** Closes the directories that `bytesBelow` holds open until all of their files are summed. */
+  release(): Promise<void>
   /** Milliseconds since the epoch. */
   modifiedAt(path: string): Promise<number | 'removed' | null>
 }
@@ -91,7 +93,10 @@ export const createDiskUsage = (maxFiles = MAX_FILES): DiskUsage => {
         const { bsize, blocks, bavail } = await statfs(path, { bigint: true })
         return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize }
       }),
-    bytesBelow: (path, signal) => attempt(path, () => scanOf(path)(signal)),
+    bytesBelow: (path, signal) => attempt(path, () => scanOf(path).read(signal)),
+    release: async () => {
+      await Promise.allSettled([...scans.values()].map((scan) => scan.release()))
+    },
     modifiedAt: async (path) => {
       const at = await attempt(path, async () => (await stat(path)).mtimeMs)
       if (at !== null) return at

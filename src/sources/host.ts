@@ -41,7 +41,7 @@ export const createHostSources = (places: HostPaths): HostSources => ({
   space,
 })
 
-/** One for the process: a scan of a directory, which it keeps open, continues after a reload of the configuration. */
+/** One for the process: the size of a directory stays known after a reload of the configuration. */
 const space = createDiskUsage()
 
 const OWN_PROCFS = '/proc'

@@ -40,6 +40,15 @@ test('a directory with more files than one poll reads is not available at first,
   expect(Object.keys(states)).not.toContain('host, directory ledger')
 })
 
+test('the end of the collector closes the directories', async () => {
+  const { node } = await start()
+  const places = { procfs: node, sysfs: node, bootDirectory: node, smartDirectory: null }
+  let releases = 0
+  const release = () => Promise.resolve((releases += 1)).then(() => undefined)
+  await runHost({ clock: manualClock(), places, space: { ...createDiskUsage(), release } }).poll()
+  expect(releases).toBe(1)
+})
+
 test('of another file system only the space is measured', async () => {
   const { node } = await start()
   const places = { procfs: node, sysfs: node, bootDirectory: node, smartDirectory: null }

@@ -58,6 +58,7 @@ interface VersionRun {
   readonly programs?: readonly string[]
   readonly package?: string | null
   readonly timeout?: number
+  readonly forksFile?: string | undefined
 }
 
 export const create = (run: VersionRun) => {
@@ -73,6 +74,7 @@ export const create = (run: VersionRun) => {
     package: run.package ?? null,
     forks: new Map([['77', [borealis]]]),
     forksReviewedAt: Date.UTC(2026, 8, 3),
+    forksFile: run.forksFile ?? null,
     timing: { interval: 10, timeout: run.timeout ?? 20_000 },
   })
   return { collector, board, pollOnce: () => pollOnce(collector, systemClock), total: record.total }

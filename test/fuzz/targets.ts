@@ -273,7 +273,7 @@ const configTargets = (): readonly Target[] => {
       return loadConfig({ env: { [key?.variable ?? '']: text }, flags: [{ path, value: text, typed: '--set' }] })
     }),
     target('forks', [readFileSync('networks/forks.yaml', 'utf8').slice(0, 2000)], (text) =>
-      parseForks(parseConfigFile('forks.yaml', text)),
+      parseForks(parseConfigFile('forks.yaml', text), Infinity),
     ),
   ]
 }

@@ -41,8 +41,11 @@ export interface VersionReading {
   /** Whether a process runs a version other than the installed one; null if unknown. */
   readonly mismatch: boolean | null
   readonly forks: readonly Readiness[]
-  /** The time up to which the list of forks is complete, in milliseconds. */
-  readonly forksReviewedAt: number
+  /**
+   * The day on which the list of forks was last compared with the public sources, in milliseconds; null if the chain is not
+   * in the list and the operator has no file of forks.
+   */
+  readonly forksReviewedAt: number | null
 }
 
 interface VersionCollectorOptions {
@@ -58,6 +61,7 @@ interface VersionCollectorOptions {
   readonly package: string | null
   readonly forks: Forks
   readonly forksReviewedAt: number
+  readonly forksFile: string | null
   readonly timing: Timing
 }
 
@@ -89,6 +93,7 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     const running = runningVersions(known)
     const installed = installedVersion(package_, results)
     chainId = chainIdOf(known) ?? chainId
+    const forks = options.forks.get(chainId ?? '')
     const found = package_.ok ? package_.value : null
     const installedAt = found?.installedAt ?? null
     const mismatch = mismatchOf({ installed, running, isReplaced: runsReplaced(known, installedAt) })
@@ -109,8 +114,8 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
       installed,
       running,
       mismatch,
-      forksReviewedAt: options.forksReviewedAt,
-      forks: readinessFor(options.forks.get(chainId ?? '') ?? [], node, context.clock.now()),
+      forksReviewedAt: forks !== undefined || options.forksFile !== null ? options.forksReviewedAt : null,
+      forks: readinessFor(forks ?? [], node, context.clock.now()),
     }
   }
 
@@ -195,7 +200,9 @@ const samples = (reading: VersionReading): readonly Sample[] => [
   ...sampleIfKnown('chain_package_upgrade_available', reading.upgrade.isAvailable),
   ...sampleIfKnown('chain_version_mismatch', reading.mismatch),
   ...reading.forks.flatMap(forkSamples),
-  sample('chain_forks_reviewed_timestamp_seconds', reading.forksReviewedAt / second),
+  ...(reading.forksReviewedAt === null
+    ? []
+    : [sample('chain_forks_reviewed_timestamp_seconds', reading.forksReviewedAt / second)]),
 ]
 
 const states = (reading: VersionReading): Readonly<Record<string, string>> => {

@@ -23,7 +23,7 @@ export const definition = {
   name: 'version',
   help: 'installed and running versions, and whether the node is ready for the next fork',
   introduction:
-    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` renews the date up to which the list is complete.',
+    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. It is unknown if a pin that the agent does not evaluate may decide: by release or origin, with another pattern than `*`, or of all packages below priority 500. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
   settings: z
     .strictObject({
       ...timing('1m', '20s', POLL),
@@ -103,7 +103,7 @@ export const definition = {
     }),
     chain_forks_reviewed_timestamp_seconds: {
       ...gauge(
-        'Day up to which the list of forks is complete: that of the shipped list, or a later one of the own file.',
+        'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of `version.forksFile`. Absent if the list does not have the chain and there is no such file.',
       ),
       noPanel: 'it changes with an upgrade of the agent; ChainForkListOld compares it',
       noScenario: 'a constant of the configuration',
