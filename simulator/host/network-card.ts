@@ -24,6 +24,7 @@ export const networkCardFiles = (
       `${CARD}\t000200C0\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0`,
       '',
     ].join('\n'),
+    [`sys/class/net/${CARD}/device/vendor`]: '0x8086\n',
     ...Object.fromEntries(
       Object.entries(counters).map(([file, count]) => [`sys/class/net/${CARD}/statistics/${file}`, `${count}\n`]),
     ),

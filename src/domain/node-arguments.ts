@@ -12,6 +12,14 @@ const table = (rows: Readonly<Record<string, Row>>): ReadonlyMap<string, KnownAr
   new Map(Object.entries(rows).map(([name, [kind, meaning]]) => [name, { kind, meaning }]))
 
 /**
+ * Options of execution with which a node fails: it reads blocks in a format that consensus does not write, exits after
+ * these blocks, fills its device, or refuses a database that is not empty. Source: monad, cmd/monad/main.cpp (main), and
+ * runloop_monad_ethblocks.cpp (get_block_with_retry). The override of a devnet is ignored elsewhere: monad-bft,
+ * monad-chain-config/src/lib.rs (MonadChainConfig::new).
+ */
+export const FAILING_ARGUMENTS: ReadonlySet<string> = new Set(['as-eth-blocks', 'nblocks', 'no-compaction', 'snapshot'])
+
+/**
  * The options of the three programs that are set in units, by service. Values of other options are not shown. Names with
  * underscores are the same options: execution accepts both. Sources: monad-bft, monad-node/src/cli.rs and
  * monad-rpc/src/cli.rs (Cli); monad, cmd/monad/main.cpp (main).

@@ -48,6 +48,6 @@ export const parseDriveHealth = (json: string) => {
     /** Used share of the endurance that the manufacturer specifies; can exceed 1. */
     usedRatio: used === null ? null : used / 100,
     writtenBytes: units === null ? null : BigInt(units) * DATA_UNIT_BYTES,
-    poweredSeconds: hours === null ? null : hours * 3600,
+    poweredSeconds: hours === null || hours === 0 ? null : hours * 3600,
   }
 }

@@ -189,20 +189,30 @@ const SETTING = /^\s*([A-Z][A-Za-z0-9]{1,40})\s*=/
 
 /** The names of the settings in a unit file or drop-in, each once, without their values. */
 export const settingsOf = (text: string): readonly string[] => [
-  ...new Set(logicalLines(text).flatMap((line) => SETTING.exec(line)?.[1] ?? [])),
+  ...new Set(unitLines(text).flatMap(({ line }) => SETTING.exec(line)?.[1] ?? [])),
 ]
 
-/** The lines of a unit file without comments, each with those that continue it. */
-export const logicalLines = (text: string): readonly string[] => {
+/** The lines of a unit file with their sections, without those that systemd ignores: a name that begins with X-. */
+export const unitLines = (text: string): readonly { readonly section: string; readonly line: string }[] => {
+  let section = ''
+  return logicalLines(text).flatMap((line) => {
+    section = /^\s*\[([^\]]+)\]\s*$/.exec(line)?.[1] ?? section
+    return section.startsWith('X-') ? [] : [{ section, line }]
+  })
+}
+
+/** The lines without comments, each with those that continue it: it ends with a backslash that no other one escapes. */
+const logicalLines = (text: string): readonly string[] => {
   const lines: string[] = []
   let continues = false
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of text.split(/\r?\n|\r/)) {
     // A comment between two parts of a continued line does not end it.
     if (/^\s*[#;]/.test(line)) continue
-    const part = line.replace(/\\$/, ' ')
+    const isContinued = (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1
+    const part = isContinued ? `${line.slice(0, -1)} ` : line
     if (continues) lines.push(`${lines.pop() ?? ''}${part}`)
     else lines.push(part)
-    continues = line.endsWith('\\')
+    continues = isContinued
   }
   return lines
 }

@@ -33,6 +33,7 @@ const FILES = {
     'eno3\t00000000\t0102000A\t0002\t0\t0\t0\t00000000\t0\t0\t0',
     'eno4\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n',
   ].join('\n'),
+  'sys/class/net/eno1/device/vendor': '0x8086\n',
   'sys/class/net/eno1/statistics/rx_packets': '5000\n',
   'sys/class/net/eno1/statistics/rx_missed_errors': '21\n',
   'sys/class/net/eno1/statistics/rx_errors': '4\n',
@@ -307,6 +308,23 @@ test.each([
   const report = { smartctl: { version: [7, 4] }, nvme_smart_health_information_log: log }
   await tree.put('smart/nvme0.json', JSON.stringify(report), BEGIN)
   expect((await poll()).values['host_nvme_endurance_eta_seconds{nvme0}']).toBe(seconds)
+})
+
+test.each([
+  // A VLAN of a bond of a card, a bridge of two, a container.
+  ['vlan7', { 'vlan7/lower_bond0/x': '', 'bond0/bonding/mode': '' }, 'bond0'],
+  ['vlan7', { 'vlan7/lower_eno1/x': '' }, 'eno1'],
+  ['br0', { 'br0/lower_eno1/x': '', 'br0/lower_vnet0/x': '' }, undefined],
+  ['eth0', { 'eth0/mtu': '1500' }, undefined],
+])('packets of the default route through %s are counted at its card', async (device, files, card) => {
+  const { poll, tree } = await start()
+  for (const name of [device, 'bond0']) await tree.put(`sys/class/net/${name}/statistics/rx_packets`, '77\n')
+  for (const [path, text] of Object.entries(files)) await tree.put(`sys/class/net/${path}`, text)
+  await tree.put('proc/net/route', FILES['proc/net/route'].replaceAll('eno1', device))
+  const { values, states } = await poll()
+  const counted = Object.keys(values).filter((name) => name.startsWith('host_network_received'))
+  expect(counted).toEqual(card === undefined ? [] : [`host_network_received_total{${card}}`])
+  expect(JSON.stringify(states).includes(`${device} of the default route is no network card`)).toBe(card === undefined)
 })
 
 test('without a default route the network card is unknown', async () => {

@@ -43,6 +43,24 @@ test('it is unknown after a failed request, which the rest of the poll survives'
   expect(await balanceAt(5)).toBe(0.3)
 })
 
+test('an invalid balance is unknown, and the rest of the poll is read', async () => {
+  const polls = stakingPoll(node.url)
+  node.control.fault = (call) => (call === 'eth_getBalance' ? { result: 'x' } : undefined)
+  expect(await balancesOf(polls)(0)).toBeUndefined()
+  expect(shown(await polls.poll())).toMatchObject({ up: 1, active: 1 })
+})
+
+test('the balance is that of the authority: after a change another is read', async () => {
+  const balanceAt = balancesOf(stakingPoll(node.url))
+  expect(await balanceAt(0)).toBe(0.3)
+  state.own = { ...state.own, auth: `0x${'77'.repeat(20)}` }
+  state.balance = 5n * 10n ** 17n
+  expect(await balanceAt(1)).toBe(0.5)
+  state.own = { ...state.own, auth: `0x${'78'.repeat(20)}` }
+  node.control.fault = (call) => (call === 'eth_getBalance' ? 503 : undefined)
+  expect(await balanceAt(2)).toBeUndefined()
+})
+
 test('a balance of zero is a value, and the minimum is that of the configuration', async () => {
   state.balance = 0n
   const expected = { commission: null, beneficiary: null, authorityBalance: 2.5 }

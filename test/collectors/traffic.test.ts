@@ -101,13 +101,13 @@ describe('requests of the users of the RPC', () => {
   })
 
   test('a collector that adds no unit and no time, and keeps the dots of OpenTelemetry', async () => {
-    const { shown } = await start(
-      text([
-        ...execution(CALLS, ''),
-        '{"zephyr.rpc.request_duration_count","http.response.status_code"="503"} 6',
-        '{"zephyr.ws.active_connections",job="crow"} 7',
-      ]),
-    )
+    const { shown, next, answer } = await start(text(execution({ ...CALLS, within: [1, 1, 1, 1, 1] }, '')))
+    answer.value = text([
+      ...execution(CALLS, ''),
+      '{"zephyr.rpc.request_duration_count","http.response.status_code"="503"} 6',
+      '{"zephyr.ws.active_connections",job="crow"} 7',
+    ])
+    await next()
     expect(shown()).toEqual({
       up: 1,
       'requests_total{eth_call}': 100,
@@ -132,6 +132,12 @@ describe('requests of the users of the RPC', () => {
     expect(shown()).not.toHaveProperty('requests_total{eth_getLogs}')
   })
 
+  test('an empty label is no label', async () => {
+    const lines = execution(CALLS).map((line) => line.replace('{', '{secondary="",'))
+    const { shown } = await start(text(lines, BEGIN))
+    expect(shown()).toMatchObject({ up: 1, 'requests_total{eth_call}': 100 })
+  })
+
   test('series of one push that comes while the text is read are kept', async () => {
     const { shown } = await start(text(execution(CALLS), BEGIN - 2500) + text(LINES.slice(-3), BEGIN))
     expect(shown()).toMatchObject({ 'requests_total{eth_call}': 100, websockets: 7 })
@@ -149,7 +155,13 @@ describe('a collector that serves old metrics is not alive', () => {
   })
 
   test('without: after 30 s without a request, not even of the agent', async () => {
-    const { shown, next, answer } = await start(text(LINES))
+    const { shown, states, next, answer } = await start(text(execution({ ...CALLS, within: [1, 1, 1, 1, 1] })))
+    // They may be those of an RPC that has stopped.
+    expect(shown()).toEqual({})
+    expect(states()).toEqual({ 'metrics of the RPC': 'answering; the metrics of the RPC have not changed yet' })
+    answer.value = text(LINES)
+    await next(5000)
+    expect(shown()).toEqual(SHOWN)
     await next(30_000)
     expect(shown()).toEqual(SHOWN)
     await next(5000)

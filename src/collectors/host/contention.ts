@@ -78,8 +78,10 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
     timeout,
     read: async () => {
       const routes = await procfs.read('net/route')
-      const card = routes === null ? null : parseDefaultInterface(routes)
-      if (card === null) return []
+      const device = routes === null ? null : parseDefaultInterface(routes)
+      if (device === null) return []
+      const card = await findCard(sysfs, device)
+      if (card === null) return { samples: [], state: `unknown: ${device} of the default route is no network card` }
       const count = async (file: string): Promise<bigint | null> => {
         const text = await sysfs.read(`class/net/${card}/statistics/${file}`, 64)
         return text === null ? null : parseCount(`${file} of ${card}`, text)
@@ -129,6 +131,23 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
     },
   }),
 ]
+
+/** A VLAN of a bond of a card. */
+const MOST_LOWER = 3
+
+/**
+ * The card of an interface, or the bond that adds up its cards: a bridge or a VLAN counts no packets that were missed, and
+ * has the cards below it. Null if there is not exactly one.
+ */
+const findCard = async (sysfs: FileTree, name: string, left = MOST_LOWER): Promise<string | null> => {
+  const entries = (await sysfs.list(`class/net/${name}`)) ?? []
+  if (entries.includes('device') || entries.includes('bonding')) return name
+  const [lower, ...others] = entries.filter((entry) => entry.startsWith(LOWER))
+  if (lower === undefined || others.length > 0 || left === 0) return null
+  return findCard(sysfs, lower.slice(LOWER.length), left - 1)
+}
+
+const LOWER = 'lower_'
 
 /** Documentation/block/stat.rst of Linux: operations and milliseconds of reads and writes, milliseconds in the queue. */
 const driveSamples = (device: string, text: string): readonly Sample[] => {

@@ -90,7 +90,7 @@ export const definition = {
       noPanel: 'the denominator of ChainUdpDrops',
     },
     chain_host_network_drops_total: externalCounter(
-      'Packets that the interface of the default route lost, because its card had no free buffer (missed) or they were damaged (error), or that the kernel did not want (dropped), for example of an unknown protocol.',
+      'Packets that the network card of the default route lost, because it had no free buffer (missed) or they were damaged (error), or that the kernel did not want (dropped), for example of an unknown protocol.',
       { device: open, kind: DROP_KINDS },
     ),
     chain_host_socket_buffer_max_bytes: {

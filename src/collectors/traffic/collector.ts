@@ -10,8 +10,8 @@ import { definition } from './definition.ts'
 import { readTraffic, type Traffic } from './series.ts'
 
 interface TrafficReading {
-  /** Null if there are no current metrics of the RPC. */
-  readonly traffic: Traffic | null
+  /** Null if there are no current metrics of the RPC; undefined while that is not known. */
+  readonly traffic: Traffic | null | undefined
   readonly state: string
 }
 
@@ -26,12 +26,14 @@ const STALE_AFTER = minute / 2
 
 /** Requests of the users of the RPC. */
 export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): Collector<TrafficReading> => {
-  let last: { readonly requests: number; readonly changedAt: number } | undefined
+  /** `changedAt` is null until the number has changed: the first ones may be those of an RPC that has stopped. */
+  let last: { readonly requests: number; readonly changedAt: number | null } | undefined
 
-  /** Without timestamps, the number of requests must change. */
-  const isCurrent = ({ newestAt, requests }: Traffic): boolean => {
-    if (last?.requests !== requests) last = { requests, changedAt: clock.elapsed() }
-    return newestAt === null ? clock.elapsed() - last.changedAt <= STALE_AFTER : clock.now() - newestAt <= STALE_AFTER
+  /** Without timestamps, the number of requests must change; null until it is known. */
+  const isCurrent = ({ newestAt, requests }: Traffic): boolean | null => {
+    if (last?.requests !== requests) last = { requests, changedAt: last === undefined ? null : clock.elapsed() }
+    if (newestAt !== null) return clock.now() - newestAt <= STALE_AFTER
+    return last.changedAt === null ? null : clock.elapsed() - last.changedAt <= STALE_AFTER
   }
 
   const read = async ({ signal }: Context): Promise<TrafficReading> => {
@@ -39,9 +41,14 @@ export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): C
     if (!reply.ok) return { traffic: null, state: failureState(reply) }
     const found = readTraffic(reply.value.samples)
     if (!found) return { traffic: null, state: 'answering, with no metrics of the RPC' }
-    return isCurrent(found)
-      ? { traffic: found, state: 'answering' }
-      : { traffic: null, state: 'answering, with old metrics of the RPC' }
+    switch (isCurrent(found)) {
+      case true:
+        return { traffic: found, state: 'answering' }
+      case false:
+        return { traffic: null, state: 'answering, with old metrics of the RPC' }
+      default:
+        return { traffic: undefined, state: 'answering; the metrics of the RPC have not changed yet' }
+    }
   }
 
   return {
@@ -49,7 +56,10 @@ export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): C
     help: definition.help,
     timing,
     run: poll(timing, read),
-    samples: (reading) => [sample('chain_traffic_up', reading.traffic !== null), ...(reading.traffic?.samples ?? [])],
+    samples: (reading) =>
+      reading.traffic === undefined
+        ? []
+        : [sample('chain_traffic_up', reading.traffic !== null), ...(reading.traffic?.samples ?? [])],
     states: ({ state }) => ({ 'metrics of the RPC': state }),
   }
 }

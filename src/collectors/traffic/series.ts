@@ -34,16 +34,17 @@ export const readTraffic = (all: readonly PrometheusSample[]): Traffic | undefin
   const current = own.filter(
     ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= ONE_PUSH_MS,
   )
-  if (current.length === 0) return undefined
-  const executions = current.filter(({ labels }) => labels['type'] === 'total' && labels['secondary'] === undefined)
+  const executions = current.filter(({ labels }) => labels['type'] === 'total' && (labels['secondary'] ?? '') === '')
+  const samples = [
+    ...methodSamples(executions),
+    ...durationSamples(executions),
+    ...statusSamples(current),
+    ...sampleIfKnown('chain_traffic_active_requests', sumOf(current, 'rpc_active_requests')),
+    ...sampleIfKnown('chain_traffic_websockets', sumOf(current, 'ws_active_connections')),
+  ]
+  if (samples.length === 0) return undefined
   return {
-    samples: [
-      ...methodSamples(executions),
-      ...durationSamples(executions),
-      ...statusSamples(current),
-      ...sampleIfKnown('chain_traffic_active_requests', sumOf(current, 'rpc_active_requests')),
-      ...sampleIfKnown('chain_traffic_websockets', sumOf(current, 'ws_active_connections')),
-    ],
+    samples,
     newestAt,
     requests: sumOf(executions, 'rpc_execution_duration_count') ?? 0,
   }

@@ -24,6 +24,8 @@ export interface ServiceArguments {
   readonly problem: string | null
   /** Compared with the unit file of the package; null if there is none, or it cannot be read. */
   readonly differences: readonly ArgumentDifference[] | null
+  /** Whether a drop-in has a command. */
+  readonly isOverridden: boolean
   /** Files that have changed since the service was started; null if it does not run. */
   readonly changed: readonly string[] | null
   /** Whether a file has changed since systemd read it; null if systemd does not report it. */
@@ -38,6 +40,8 @@ interface ArgumentSources {
   readonly signal: AbortSignal
   /** Where packages install unit files. */
   readonly packagedDirectory?: string
+  /** Where drop-ins of the administrator are. */
+  readonly localDirectory?: string
 }
 
 /**
@@ -74,7 +78,7 @@ const readService = async ({ service, found }: FoundUnit, sources: ArgumentSourc
   const contents = await Promise.all(files.map(read))
   const unreadable = files.filter((_, at) => contents[at] === null)
   const command = unreadable.length > 0 ? null : lastOf(contents)
-  const { packagedDirectory = '/usr/lib/systemd/system' } = sources
+  const { packagedDirectory = '/usr/lib/systemd/system', localDirectory = '/etc/systemd/system' } = sources
   // A file of that name in /etc/systemd/system takes its place.
   const original = lastOf([await read(`${packagedDirectory}/${unit}`)])
   return {
@@ -89,7 +93,8 @@ const readService = async ({ service, found }: FoundUnit, sources: ArgumentSourc
           ? `${unreadable.join(', ')} cannot be read`
           : 'no unit file has a command',
     differences: command && original && differencesOf(original, command),
-    changed: await changedSinceStart({ service, files: [...files, `/etc/systemd/system/${unit}.d`] }, sources),
+    isOverridden: contents.slice(files.length - dropIns.length).some((one) => one !== null && one.length > 0),
+    changed: await changedSinceStart({ service, files: [...files, `${localDirectory}/${unit}.d`] }, sources),
     isOutdated,
   }
 }

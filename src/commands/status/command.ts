@@ -42,8 +42,10 @@ running, --watch reads from the node at most once a minute, because that runs
 the tools of the node.
 
 \`arguments\` reads the unit files on this host. Values are shown of options that
-are known to be harmless; of others there is (set). It runs no program of the
-node: for all options run the program that it shows with --help.
+are known to be harmless; of others there is (set). Words that are no known
+option, and no value of one, may be secrets: only their number is shown. It runs
+no program of the node: for all options run the program that it shows with
+--help.
 
 Exit codes: 0 the status was printed, 1 it could not be read, 2 usage error. The
 exit code does not depend on the health of the node; \`chain-agent check\` reports

@@ -10,6 +10,7 @@ import { createFileTree } from '../../../src/sources/file-tree.ts'
 import { createHttpClient } from '../../../src/sources/http.ts'
 import { createKeyFiles } from '../../../src/sources/key-files.ts'
 import type { PreflightContext } from '../../../src/commands/check/preflight/context.ts'
+import type { readUnitArguments } from '../../../src/commands/shared/unit-arguments.ts'
 import { version } from '../../../src/core/package.ts'
 
 export interface Host {
@@ -31,7 +32,9 @@ export interface Host {
   readonly set?: readonly { readonly path: string; readonly value: string }[]
 }
 
-export const context = (host: Host = {}): PreflightContext => {
+type UnitDirectories = Pick<Parameters<typeof readUnitArguments>[0], 'packagedDirectory' | 'localDirectory'>
+
+export const context = (host: Host = {}): PreflightContext & UnitDirectories => {
   const {
     tools = {},
     user = { uid: 1000, name: 'ann', groups: [1000] },
@@ -50,6 +53,8 @@ export const context = (host: Host = {}): PreflightContext => {
     config,
     clock: systemClock,
     signal: new AbortController().signal,
+    packagedDirectory: '/nowhere',
+    localDirectory: '/nowhere',
     ask: createHttpClient(systemClock),
     access: {
       user,

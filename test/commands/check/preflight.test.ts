@@ -208,7 +208,7 @@ describe('drop-ins', () => {
   test('none, and a unit that does not exist', async () => {
     expect(await run([block('chain-bft.service', []), 'Id=x.service\nLoadState=not-found'])).toEqual([])
   })
-  test('one that overrides the command is a warning, and its content is never shown', async () => {
+  test('one that overrides the command is information, and its content is never shown', async () => {
     const path = await write(
       'override.conf',
       `[Service]\nExecStart=\nExecStart=/bin/node --keystore-password ${SECRET} \\\n  Other${SECRET}=${SECRET}\n# Commented=${SECRET}\nEnvironment="KEYSTORE_PASSWORD=${SECRET}"\nLimitNOFILE=1024\n`,
@@ -216,7 +216,7 @@ describe('drop-ins', () => {
     const found = await run([block('chain-bft.service', [path])])
     expect(found).toMatchObject([
       {
-        severity: 'warning',
+        severity: 'info',
         summary: 'a drop-in overrides the command of chain-bft',
         evidence: [`${path} sets ExecStart, Environment and LimitNOFILE (chain-bft).`],
       },

@@ -1,6 +1,7 @@
 import { joinList } from '../../../core/format.ts'
+import { FAILING_ARGUMENTS } from '../../../domain/node-arguments.ts'
 import type { Finding } from '../../../health/finding.ts'
-import { HIDDEN_VALUE } from '../../../parsers/unit-command.ts'
+import { EMPTY_VALUE, HIDDEN_VALUE } from '../../../parsers/unit-command.ts'
 import { readUnitArguments, type ServiceArguments } from '../../shared/unit-arguments.ts'
 import { finding, type PreflightCheck } from './context.ts'
 
@@ -13,7 +14,7 @@ export const nodeArguments: PreflightCheck = {
     const services = await readUnitArguments(context)
     const password = services.flatMap((one) => passwordOf(one) ?? []).at(0)
     return [
-      ...changed(services),
+      ...changed(services.filter(({ isOverridden }) => !isOverridden)),
       ...(password?.value === HIDDEN_VALUE ? [inUnit(password.unit)] : []),
       ...(password && (await context.access.isProcessListPublic()) === true ? [inProcessList(password.unit)] : []),
     ]
@@ -22,23 +23,41 @@ export const nodeArguments: PreflightCheck = {
 
 const passwordOf = ({ unit, command }: ServiceArguments) => {
   const value = command?.arguments.find(({ name }) => name === PASSWORD)?.value
-  return typeof value === 'string' ? { unit, value } : undefined
+  return typeof value === 'string' && value !== EMPTY_VALUE ? { unit, value } : undefined
 }
 
+/**
+ * What differs from the arguments of the package. A change is the operator's decision and remains: it is a warning only
+ * if the node fails with it.
+ */
+export const changesOf = (services: readonly ServiceArguments[]): Pick<Finding, 'severity' | 'evidence'> => {
+  const all = services.flatMap(({ unit, differences }) => (differences ?? []).map((one) => ({ unit, ...one })))
+  const fails = all.some(({ name, change }) => change !== 'removed' && FAILING_ARGUMENTS.has(name))
+  const units = [...new Set(all.map(({ unit }) => unit))]
+  return {
+    severity: fails ? 'warning' : 'info',
+    evidence: units.map((unit) => {
+      const own = all.filter((one) => one.unit === unit)
+      return `${unit}: ${own.map(({ name, change }) => `${name} ${change}`).join(', ')}.`
+    }),
+  }
+}
+
+export const ARGUMENTS_ADVICE = [
+  'See the arguments with their meaning, without secrets: `chain-agent status arguments`.',
+  'Keep a change only if the documentation of the node has it: with some values its programs fail or crash.',
+]
+
+/** Those of drop-ins are in the finding about the drop-in. */
 const changed = (services: readonly ServiceArguments[]): readonly Finding[] => {
   const found = services.filter(({ differences }) => differences !== null && differences.length > 0)
   if (found.length === 0) return []
+  const { severity, evidence } = changesOf(found)
   return [
-    finding('changed arguments', 'warning', {
+    finding('changed arguments', severity, {
       summary: `the arguments of ${joinList(found.map(({ unit }) => unit))} are not those of the package`,
-      evidence: found.map(
-        ({ unit, differences }) =>
-          `${unit}: ${(differences ?? []).map(({ name, change }) => `${name} ${change}`).join(', ')}.`,
-      ),
-      advice: [
-        'See them with their meaning, without secrets: `chain-agent status arguments`.',
-        'Keep a change only if the documentation of the node has it: with some values its programs fail or crash.',
-      ],
+      evidence,
+      advice: ARGUMENTS_ADVICE,
     }),
   ]
 }
