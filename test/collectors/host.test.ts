@@ -327,6 +327,14 @@ test.each([
   expect(JSON.stringify(states).includes(`${device} of the default route is no network card`)).toBe(card === undefined)
 })
 
+test('a drive that does not count its hours has no estimate', async () => {
+  const { poll, tree } = await start()
+  const log = { percentage_used: 50, power_on_hours: 0 }
+  const report = { smartctl: { version: [7, 4] }, nvme_smart_health_information_log: log }
+  await tree.put('smart/nvme0.json', JSON.stringify(report), BEGIN)
+  expect((await poll()).values).not.toHaveProperty('host_nvme_endurance_eta_seconds{nvme0}')
+})
+
 test('without a default route the network card is unknown', async () => {
   const { poll, tree } = await start()
   await tree.put('proc/net/route', 'Iface\tDestination\n')
