@@ -26,9 +26,6 @@ const reportSchema = z.object({
     .nullish(),
 })
 
-/** A data unit of the NVMe specification: a thousand blocks of 512 bytes. */
-const DATA_UNIT_BYTES = 512_000n
-
 /** Parses the output of `smartctl -j -a DEVICE`. Throws a ParseError. */
 export const parseDriveHealth = (json: string) => {
   const report = reportSchema.safeParse(parseJson('the report of smartctl', json))
@@ -36,8 +33,6 @@ export const parseDriveHealth = (json: string) => {
   const { model_name: model, firmware_version: firmware } = report.data
   const health = report.data.nvme_smart_health_information_log
   const used = health?.percentage_used ?? null
-  const units = health?.data_units_written ?? null
-  const hours = health?.power_on_hours ?? null
   return {
     model: model?.trim() || null,
     firmware: firmware?.trim() || null,
@@ -47,7 +42,8 @@ export const parseDriveHealth = (json: string) => {
     mediaErrors: health?.media_errors ?? null,
     /** Used share of the endurance that the manufacturer specifies; can exceed 1. */
     usedRatio: used === null ? null : used / 100,
-    writtenBytes: units === null ? null : BigInt(units) * DATA_UNIT_BYTES,
-    poweredSeconds: hours === null || hours === 0 ? null : hours * 3600,
+    /** Thousands of blocks of 512 bytes, by the NVMe specification. */
+    dataUnitsWritten: health?.data_units_written ?? null,
+    poweredHours: health?.power_on_hours ?? null,
   }
 }

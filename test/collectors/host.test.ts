@@ -298,33 +298,18 @@ test('a report without health data, and one that is too old', async () => {
 
 test.each([
   // 900 h used a tenth: the other nine tenths last 8100 h.
-  [10, 29_160_000],
-  [5, 61_560_000],
-  [120, 0],
-  [4, undefined],
-])('%i %% of the endurance used in 900 hours: it lasts %s s', async (used, seconds) => {
+  [10, 900, 29_160_000],
+  [5, 900, 61_560_000],
+  [120, 900, 0],
+  [4, 900, undefined],
+  // A drive that does not count its hours.
+  [50, 0, undefined],
+])('%i %% of the endurance used in %i hours: it lasts %s s', async (used, hours, seconds) => {
   const { poll, tree } = await start()
-  const log = { percentage_used: used, power_on_hours: 900 }
+  const log = { percentage_used: used, power_on_hours: hours }
   const report = { smartctl: { version: [7, 4] }, nvme_smart_health_information_log: log }
   await tree.put('smart/nvme0.json', JSON.stringify(report), BEGIN)
   expect((await poll()).values['host_nvme_endurance_eta_seconds{nvme0}']).toBe(seconds)
-})
-
-test.each([
-  // A VLAN of a bond of a card, a bridge of two, a container.
-  ['vlan7', { 'vlan7/lower_bond0/x': '', 'bond0/bonding/mode': '' }, 'bond0'],
-  ['vlan7', { 'vlan7/lower_eno1/x': '' }, 'eno1'],
-  ['br0', { 'br0/lower_eno1/x': '', 'br0/lower_vnet0/x': '' }, undefined],
-  ['eth0', { 'eth0/mtu': '1500' }, undefined],
-])('packets of the default route through %s are counted at its card', async (device, files, card) => {
-  const { poll, tree } = await start()
-  for (const name of [device, 'bond0']) await tree.put(`sys/class/net/${name}/statistics/rx_packets`, '77\n')
-  for (const [path, text] of Object.entries(files)) await tree.put(`sys/class/net/${path}`, text)
-  await tree.put('proc/net/route', FILES['proc/net/route'].replaceAll('eno1', device))
-  const { values, states } = await poll()
-  const counted = Object.keys(values).filter((name) => name.startsWith('host_network_received'))
-  expect(counted).toEqual(card === undefined ? [] : [`host_network_received_total{${card}}`])
-  expect(JSON.stringify(states).includes(`${device} of the default route is no network card`)).toBe(card === undefined)
 })
 
 test('without a default route the network card is unknown', async () => {

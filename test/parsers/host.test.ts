@@ -198,9 +198,8 @@ describe('the health of drives', () => {
       celsius: 47,
       mediaErrors: 0,
       usedRatio: 0.03,
-      // 312,209,871 data units of 512,000 bytes; 4380 hours.
-      writtenBytes: 159_851_453_952_000n,
-      poweredSeconds: 15_768_000,
+      dataUnitsWritten: 312_209_871,
+      poweredHours: 4380,
     })
   })
   test('failing: two bits of warning, and used up beyond what was promised', () => {
@@ -215,8 +214,8 @@ describe('the health of drives', () => {
       criticalWarning: null,
       mediaErrors: null,
       usedRatio: null,
-      writtenBytes: null,
-      poweredSeconds: null,
+      dataUnitsWritten: null,
+      poweredHours: null,
     })
   })
   test('a count that a number cannot hold is left out, not rounded', () => {

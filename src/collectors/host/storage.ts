@@ -258,19 +258,26 @@ const healthOf = async (
   return samples.length === 0 ? NO_HEALTH : samples
 }
 
+const DATA_UNIT_BYTES = 512_000n
+const HOUR_S = 3600
+
+const writtenBytes = ({ dataUnitsWritten }: DriveHealth): bigint | null =>
+  dataUnitsWritten === null ? null : BigInt(dataUnitsWritten) * DATA_UNIT_BYTES
+
 /** Below this the percentage that the drive reports is too coarse for an estimate: its steps are a fifth of it, or more. */
 const MIN_USED = 0.05
 
 /** The time until the rated endurance is used, at the mean rate since the drive was first powered on. */
-const enduranceEta = ({ usedRatio, poweredSeconds }: DriveHealth): number | null =>
-  usedRatio === null || poweredSeconds === null || usedRatio < MIN_USED
+const enduranceEta = ({ usedRatio, poweredHours }: DriveHealth): number | null =>
+  // Some drives do not count their hours, and report 0.
+  usedRatio === null || poweredHours === null || poweredHours === 0 || usedRatio < MIN_USED
     ? null
-    : Math.max(0, (poweredSeconds * (1 - usedRatio)) / usedRatio)
+    : Math.max(0, (poweredHours * HOUR_S * (1 - usedRatio)) / usedRatio)
 
 const healthSamples = (device: string, report: DriveHealth): readonly Sample[] => [
   ...sampleIfKnown('chain_host_nvme_critical_warning', report.criticalWarning, { device }),
   ...sampleIfKnown('chain_host_nvme_media_errors_total', report.mediaErrors, { device }),
   ...sampleIfKnown('chain_host_nvme_used_ratio', report.usedRatio, { device }),
-  ...sampleIfKnown('chain_host_nvme_written_bytes_total', report.writtenBytes, { device }),
+  ...sampleIfKnown('chain_host_nvme_written_bytes_total', writtenBytes(report), { device }),
   ...sampleIfKnown('chain_host_nvme_endurance_eta_seconds', enduranceEta(report), { device }),
 ]
