@@ -6,19 +6,19 @@ const OBJECTIVE = 0.99
 const WINDOWS = ['5m', '30m', '1h', '1d'] as const
 type Window = (typeof WINDOWS)[number]
 
-/** A ratio is that of the window only with samples in half of it: twelve steps, of which more than six have one. */
-const STEPS: Partial<Readonly<Record<Window, string>>> = { '30m': '150s', '1d': '2h' }
+/** A ratio is that of the window only with samples in a part of it: at least a quarter of an hour, or four and a half. */
+const NEEDS: Partial<Readonly<Record<Window, string>>> = { '30m': '150s]) > 6', '1d': '30m]) > 9' }
 
 const recorded = (range: Window): RecordingRow => ({
   record: `instance:chain_traffic_quick:ratio${range}`,
   expr: `1 - rate(chain_traffic_bounded_requests_total{duration="longer"}[${range}])
   / on (instance, job, cluster)
 sum by (instance, job, cluster) (rate(chain_traffic_bounded_requests_total[${range}]))${
-    STEPS[range] === undefined
+    NEEDS[range] === undefined
       ? ''
       : `
   and on (instance, job, cluster)
-(count_over_time(chain_traffic_bounded_requests_total{duration="1s"}[${range}:${STEPS[range]}]) > 6)`
+(count_over_time(chain_traffic_bounded_requests_total{duration="1s"}[${range}:${NEEDS[range]})`
   }`,
 })
 
