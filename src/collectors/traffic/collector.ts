@@ -41,14 +41,11 @@ export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): C
     if (!reply.ok) return { traffic: null, state: failureState(reply) }
     const found = readTraffic(reply.value.samples)
     if (!found) return { traffic: null, state: 'answering, with no metrics of the RPC' }
-    switch (isCurrent(found)) {
-      case true:
-        return { traffic: found, state: 'answering' }
-      case false:
-        return { traffic: null, state: 'answering, with old metrics of the RPC' }
-      default:
-        return { traffic: undefined, state: 'answering; the metrics of the RPC have not changed yet' }
-    }
+    const isNew = isCurrent(found)
+    if (isNew === null) return { traffic: undefined, state: 'answering; the metrics of the RPC have not changed yet' }
+    return isNew
+      ? { traffic: found, state: 'answering' }
+      : { traffic: null, state: 'answering, with old metrics of the RPC' }
   }
 
   return {
