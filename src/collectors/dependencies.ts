@@ -54,7 +54,7 @@ interface Sources {
   /** The forks and mandatory releases of each network. */
   readonly forks: Forks
   /** The time up to which that list is complete, in milliseconds. */
-  readonly forksReviewedAt: number
+  readonly forksReviewedAt: number | null
   /** Epochs and limits of the staking precompile of each network. */
   readonly stakingNetworks: StakingNetworks
   readonly keyFiles: KeyFiles

@@ -15,17 +15,18 @@ const SHIPPED = packageFile('networks/forks.yaml')
  */
 export const readForks = (own: string | null, now: number): ForkList => {
   const shipped = readList(SHIPPED, Infinity)
-  const added = own === null ? NO_FORKS : readList(own, Math.max(now, shipped.reviewedAt) + 24 * hour)
+  const added = own === null ? NO_FORKS : readList(own, Math.max(now, shipped.reviewedAt ?? 0) + 24 * hour)
   const forks = new Map(shipped.forks)
   for (const [chain, entries] of added.forks) {
     const names = new Set(entries.map(({ name }) => name))
     const others = (forks.get(chain) ?? []).filter(({ name }) => !names.has(name))
     forks.set(chain, [...others, ...entries])
   }
-  return { forks, reviewedAt: Math.max(shipped.reviewedAt, added.reviewedAt) }
+  const reviews = [shipped, added].flatMap(({ reviewedAt }) => reviewedAt ?? [])
+  return { forks, reviewedAt: reviews.length === 0 ? null : Math.max(...reviews) }
 }
 
-const NO_FORKS: ForkList = { forks: new Map(), reviewedAt: -Infinity }
+const NO_FORKS: ForkList = { forks: new Map(), reviewedAt: null }
 
 const readList = (place: string | URL, latest: number): ForkList =>
   parseForks(parseConfigFile(String(place), readText(place, 'the file with forks')), latest)
@@ -66,7 +67,7 @@ const entry = z
 const LISTS = 'expected lists of forks under chain ids'
 const head = (latest: number) => {
   const reviewed = activation.refine((at) => at <= latest, 'expected no day in the future, by the clock of this host')
-  return z.looseObject({ reviewed: reviewed.default(-Infinity) }, LISTS)
+  return z.looseObject({ reviewed: reviewed.nullable().default(null) }, LISTS)
 }
 
 const table = z.record(
@@ -134,6 +135,6 @@ export type Forks = ReadonlyMap<string, readonly Fork[]>
 /** The forks, and the day on which the list was last compared with the public sources. */
 export interface ForkList {
   readonly forks: Forks
-  /** In milliseconds; -Infinity for a file without a date. */
-  readonly reviewedAt: number
+  /** In milliseconds since the epoch; null for a file without a date. */
+  readonly reviewedAt: number | null
 }

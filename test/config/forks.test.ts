@@ -91,7 +91,7 @@ describe("the operator's own file", () => {
       'own.yaml:1: reviewed: expected no day in the future, by the clock of this host, got "2027-01-03"',
     )
     const { reviewedAt } = read(null)
-    expect(readForks(write(`reviewed: ${new Date(reviewedAt).toISOString().slice(0, 10)}`), 0)).toMatchObject({
+    expect(readForks(write(`reviewed: ${new Date(reviewedAt ?? 0).toISOString().slice(0, 10)}`), 0)).toMatchObject({
       reviewedAt,
     })
   })

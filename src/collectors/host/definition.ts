@@ -156,7 +156,7 @@ export const definition = {
     }),
     chain_host_nvme_written_bytes_total: externalCounter('Bytes written to the drive in its life.', { device: open }),
     chain_host_nvme_endurance_eta_seconds: gauge(
-      'Time in seconds until the rated endurance of the drive is used, at the mean rate since it was first powered on; absent below 5 % used.',
+      'Time in seconds until the rated endurance of the drive is used, at the mean rate since it was first powered on; absent if less than 5 % is used.',
       { device: open },
     ),
     chain_service_max_file_descriptors: gauge('Limit of open files of the main process of the service.', {

@@ -60,7 +60,7 @@ interface VersionCollectorOptions {
   /** The package; null: the name prefix. */
   readonly package: string | null
   readonly forks: Forks
-  readonly forksReviewedAt: number
+  readonly forksReviewedAt: number | null
   readonly forksFile: string | null
   readonly timing: Timing
 }

@@ -103,7 +103,7 @@ export const definition = {
     }),
     chain_forks_reviewed_timestamp_seconds: {
       ...gauge(
-        'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of `version.forksFile`. Absent if the list does not have the chain and there is no such file.',
+        'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of the own list; absent if the shipped list does not have the chain and there is no own one.',
       ),
       noPanel: 'it changes with an upgrade of the agent; ChainForkListOld compares it',
       noScenario: 'a constant of the configuration',
