@@ -45,6 +45,14 @@ export const pastIn = (color: string): ValueMapping => ({
 })
 
 export const UP: ValueLabels = { 0: ['DOWN', 'critical'], 1: ['up', 'good'] }
+/** Health as a number: the worst state is the highest. */
+export const HEALTH: ValueLabels = {
+  0: ['healthy', 'good'],
+  1: ['maintenance', 'info'],
+  2: ['warning', 'warning'],
+  3: ['unknown', 'unknown'],
+  4: ['CRITICAL', 'critical'],
+}
 /** For series where 1 is a fault. */
 export const alarm = (bad: string, meaning: Meaning = 'critical'): ValueLabels => ({
   0: ['no', 'good'],

@@ -185,7 +185,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     log.error(error)
   }
   const health = createHealthWatch({ clock, log, settings: config.health, record })
-  const { board, exposition, offer, prefix, rounds } = await createRuntime({
+  const { board, exposition, offer, prefix, rounds, heartbeatInbox } = await createRuntime({
     ...options,
     ask: options.ask ?? createHttpClient(clock),
     checkpoints,
@@ -201,7 +201,9 @@ const watchNode = async (options: NodeWatchOptions) => {
       logPrefix(log, found)
     },
   })
-  const buildInfo = sample('chain_agent_build_info', 1, { version, revision, node_version: process.versions.node })
+  const { profile } = config
+  const nodeVersion = process.versions.node
+  const buildInfo = sample('chain_agent_build_info', 1, { version, revision, profile, node_version: nodeVersion })
   const samples = (): readonly Sample[] => {
     const read = [...board.samples()]
     return [
@@ -263,6 +265,7 @@ const watchNode = async (options: NodeWatchOptions) => {
       return renderHealth(health.health())
     },
     events: events.all,
+    heartbeatInbox,
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
   }
@@ -294,8 +297,8 @@ interface ApplyOptions extends Pick<AgentOptions, 'config' | 'log'> {
 const createApply = ({ config, log, run }: ApplyOptions) => {
   let current = config
   return async (next: Config): Promise<Reloaded> => {
-    const { listen, web, state, events, health } = current
-    const effective = { ...next, listen, web, state, events, health }
+    const { profile, listen, web, state, events, health } = current
+    const effective = { ...next, profile, listen, web, state, events, health }
     const applied = changedKeys(current, effective).filter((key) => !OTHER_COMMANDS.test(key))
     const collectors = await run(effective)
     log.level = effective.log.level

@@ -14,7 +14,7 @@ import {
 } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { createMemoizeLast } from '../core/reload.ts'
-import { createRecentRounds, type RecentRounds } from '../collectors/ledger/recent-rounds.ts'
+import { createRecentRounds } from '../collectors/ledger/recent-rounds.ts'
 import type { RecentRound } from '../domain/round.ts'
 import { createRoundFeed } from '../collectors/schedule/predictions.ts'
 import { readForks } from '../config/forks.ts'
@@ -27,8 +27,15 @@ import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
+import { createHeartbeatInbox, type HeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
-import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
+import {
+  createHeartbeat,
+  createMetricsEndpoint,
+  createPortProbe,
+  createQueryEndpoint,
+  createRpcEndpoint,
+} from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
@@ -60,10 +67,11 @@ const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =
     ),
   )
 
-const nodeSettings = ({ node, rpc, references, services, health, staking }: Config): NodeSettings => {
+const nodeSettings = ({ profile, node, rpc, references, services, health, staking }: Config): NodeSettings => {
   const { publicKey: _, ...keyFolders } = node
   return {
     rpcUrl: rpc.url,
+    isRpcOfNode: profile === 'node',
     references,
     hasNoReference: references.length === 0,
     nodeDirectory: node.directory,
@@ -81,7 +89,7 @@ const nodeSettings = ({ node, rpc, references, services, health, staking }: Conf
  */
 const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferFor>,
-  recentRounds: RecentRounds,
+  kept: Pick<Shared, 'recentRounds' | 'heartbeatInbox'>,
 ): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = createMemoizeLast<UnitNames>()
   const lifecycleFor = createMemoizeLast<LifecycleCounters>()
@@ -91,7 +99,7 @@ const createCollectors = (
     mainPids: createMainPids(),
     roundCounter: createRoundCounter(),
     roundFeed: createRoundFeed(),
-    recentRounds,
+    ...kept,
     chainSets: createChainSets(),
     ownBlock: createOwnBlock(),
     duties: createDuties(),
@@ -176,6 +184,8 @@ interface CollectorRuntime {
   prefix(): string | null
   /** The newest rounds of the ledger stream, oldest first. */
   rounds(): readonly RecentRound[]
+  /** Takes the heartbeats of a watched node. */
+  readonly heartbeatInbox: HeartbeatInbox
 }
 
 const NOT_SENT: HealthSummary = { state: 'unknown', causes: [] }
@@ -216,6 +226,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
       createQueryEndpoint(ask, service, timeout),
     nativeAt: (url: string, timeout: number) => createMetricsEndpoint(ask, url, timeout),
     heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat({ ask, urlFile, timeout }),
+    probeFor: createPortProbe,
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),
     keyFiles,
@@ -224,12 +235,14 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()
-  const collectorsFor = createCollectors(await loadCollectors(), recentRounds)
+  const heartbeatInbox = createHeartbeatInbox()
+  const collectorsFor = createCollectors(await loadCollectors(), { recentRounds, heartbeatInbox })
   return {
     board,
     exposition,
     prefix: () => prefix?.word ?? null,
     rounds: recentRounds.all,
+    heartbeatInbox,
     offer: (config) => collectorsFor(config, { ...sources, ...sourcesFor(config) }),
   }
 }

@@ -14,13 +14,14 @@ import type { reference } from '../core/settings.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
+import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
 import type { ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
-import type { MetricsEndpoint, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
+import type { MetricsEndpoint, ProbePort, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
 import type { PackageLists } from '../sources/package-lists.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
@@ -68,6 +69,8 @@ interface Sources {
   readonly health: () => HealthSummary
   /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
+  /** Tests a TCP port, HOST:PORT; `timeout` in milliseconds. */
+  probeFor(address: string, timeout: number): ProbePort
 }
 
 /** What several collectors share; it is kept when a reload replaces one of them. */
@@ -82,11 +85,15 @@ export interface Shared {
   readonly chainSets: ChainSets
   readonly ownBlock: OwnBlock
   readonly duties: Duties
+  /** The heartbeats of another node that were received here. */
+  readonly heartbeatInbox: HeartbeatInbox
 }
 
 /** Settings that are not of one collector. */
 export interface NodeSettings {
   readonly rpcUrl: string
+  /** Whether that is the RPC of the node of this host; a watcher uses that of another node, for the chain. */
+  readonly isRpcOfNode: boolean
   readonly references: readonly z.output<typeof reference>[]
   /** Whether the node's own status report is the only other view of the chain. */
   readonly hasNoReference: boolean

@@ -20,6 +20,7 @@ import { definition as storage } from './storage/definition.ts'
 import { definition as tokens } from './tokens/definition.ts'
 import { definition as traffic } from './traffic/definition.ts'
 import { definition as version } from './version/definition.ts'
+import { definition as watched } from './watched/definition.ts'
 import { collector, type ReadingOf } from './dependencies.ts'
 
 /**
@@ -48,6 +49,7 @@ export const COLLECTORS = {
   tokens: collector(tokens, () => import('./tokens/collector.ts')),
   staking: collector(staking, () => import('./staking/collector.ts')),
   maintenance: collector(maintenance, () => import('./maintenance/collector.ts')),
+  watched: collector(watched, () => import('./watched/collector.ts')),
   heartbeat: collector(heartbeat, () => import('./heartbeat/collector.ts')),
 }
 

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
+import { COLLECTORS } from '../collectors/index.ts'
 import { systemClock } from '../core/clock.ts'
 import { ConfigError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { maskAddresses } from '../core/redaction/redact.ts'
 import { closestMatch } from '../core/suggest.ts'
 import { type ConfigFile, expectation, listProblems, parseConfigFile, parseValue, readText } from './file.ts'
-import { type Key, keys, type Config, schema } from './schema.ts'
+import { type Key, keys, type Config, schema, WATCHER_COLLECTORS } from './schema.ts'
 import { readForks } from './forks.ts'
 import { type ConfigSource, type SourceInputs, sourceOf } from './source.ts'
 
@@ -72,6 +73,15 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
           keys.map((k) => k.path),
         )}`,
       )
+  }
+
+  if (tree['profile'] === 'watcher') {
+    for (const name of Object.keys(COLLECTORS)) {
+      const section = tree[name] ?? {}
+      if (WATCHER_COLLECTORS.includes(name) || !isTree(section) || 'enabled' in section) continue
+      tree[name] = { ...section, enabled: false }
+      origins.set(`${name}.enabled`, 'profile watcher')
+    }
   }
 
   const parsed = schema.safeParse(tree, { error: expectation })

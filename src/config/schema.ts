@@ -20,6 +20,10 @@ export const schema = z.strictObject({
     .regex(PREFIX, 'expected auto, or the name prefix in lower case, like chain or monad')
     .default('auto')
     .describe('the name prefix of every unit and tool; auto finds it from systemd, then PATH'),
+  profile: z
+    .enum(['node', 'watcher'], 'expected node or watcher')
+    .default('node')
+    .describe('watcher: no node on this host; only what another host can see is enabled: docs/how-to/watcher.md'),
   listen,
   web: z
     .strictObject({
@@ -99,6 +103,16 @@ export const schema = z.strictObject({
   ...settingsOf(COLLECTORS),
   serveQuery,
 })
+
+/** What the profile watcher enables; it disables the other collectors, unless the configuration enables one. */
+export const WATCHER_COLLECTORS: readonly string[] = [
+  'reference',
+  'staking',
+  'tokens',
+  'watched',
+  'maintenance',
+  'heartbeat',
+]
 
 /** The configuration as the agent uses it: durations in milliseconds, everything present. */
 export type Config = z.output<typeof schema>

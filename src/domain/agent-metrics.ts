@@ -8,9 +8,10 @@ export const agent = {
   introduction: 'The agent itself. `process_*` is exported in addition.',
   metrics: {
     chain_agent_build_info: {
-      ...gauge('Constant 1; version of the agent and of Node.', {
+      ...gauge('Constant 1; version of the agent and of Node, and its profile.', {
         version: open,
         revision: open,
+        profile: ['node', 'watcher'],
         node_version: open,
       }),
       noScenario: 'one process is one version',

@@ -30,7 +30,8 @@ interface RouteTexts {
 }
 
 export interface Routes {
-  add(path: string, handler: RequestHandler): void
+  /** `method`: GET, which includes HEAD, unless given. */
+  add(path: string, handler: RequestHandler, method?: 'get' | 'post'): void
   /** Handles every request, with a response for all other paths. No routes can be added afterwards. */
   handler(): Handler
 }
@@ -45,9 +46,9 @@ export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes =>
     .enable('case sensitive routing')
     .set('json spaces', 2)
     .set('json replacer', (_key: string, value: unknown) => (typeof value === 'string' ? sanitize(value) : value))
-  const add = (path: string, handler: RequestHandler): void => {
-    // express uses it for HEAD too
-    app.get(path, async (request, response, next) => {
+  const add: Routes['add'] = (path, handler, method = 'get') => {
+    // express uses GET for HEAD too
+    app[method](path, async (request, response, next) => {
       try {
         await handler(request, response, next)
       } catch (error) {
@@ -56,7 +57,8 @@ export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes =>
       }
     })
     app.all(path, (_request, response) => {
-      response.status(405).set('Allow', 'GET, HEAD').type('text').send('Only GET and HEAD.\n')
+      const [allowed, text] = method === 'get' ? ['GET, HEAD', 'GET and HEAD'] : ['POST', 'POST']
+      response.status(405).set('Allow', allowed).type('text').send(`Only ${text}.\n`)
     })
   }
   const plain = shared(async () => Buffer.from(await view.metrics()), view.clock, RENDERED_FOR_MS)

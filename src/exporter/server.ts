@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
+import { addHeartbeats } from './heartbeats.ts'
+import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import { type Handler, oneAtATime } from './connections.ts'
 import { listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { createRoutes, limited, type MonitoringView, OPTIONS, rejectAsText, type Routes } from './monitoring.ts'
@@ -11,6 +13,8 @@ import type { Address, Web } from './web.ts'
 export interface AgentView extends MonitoringView, PagesView {
   status(): StatusResponse
   health(): Promise<HealthResponse>
+  /** Where the heartbeats of a watched node are put. */
+  readonly heartbeatInbox: HeartbeatInbox
 }
 
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
@@ -58,4 +62,5 @@ export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
     else response.json(renderEvents(await view.events(), query))
   })
+  addHeartbeats(add, view)
 }

@@ -1,5 +1,5 @@
 import type { HealthState, HealthStatus } from '../domain/health.ts'
-import { maintenanceWindow, type MaintenanceWindow } from './facts.ts'
+import { isWatcher, maintenanceWindow, type MaintenanceWindow, watchedText } from './facts.ts'
 import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
@@ -72,8 +72,10 @@ interface Parts {
   readonly snapshot: DiagnosisInput
 }
 
-const sentenceOf = ({ word, deciding, maintenance, snapshot: { known, health } }: Parts): string => {
+const sentenceOf = ({ word, deciding, maintenance, snapshot }: Parts): string => {
+  const { known, health } = snapshot
   const worst = deciding.find((finding) => weightOf(finding) !== 'info')
+  if (word === 'OK' && isWatcher(known)) return watchedText(snapshot)
   if (word === 'OK') {
     return known.value('chain_block_difference') === undefined
       ? 'the node has new blocks; how far the network is, is unknown'

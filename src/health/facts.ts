@@ -36,6 +36,18 @@ export const BEHIND_BLOCKS = 15
 /** Why the rest of the blocksync window is unknown. */
 export const NO_WINDOW = 'requires own height and network height; none during statesync'
 
+/** Whether the agent watches another host's node, and none of its own. */
+export const isWatcher = (known: SampleIndex): boolean =>
+  known.series('chain_agent_build_info').some(({ labels }) => labels['profile'] === 'watcher')
+
+/** What a watcher has last received, as text. */
+export const watchedText = ({ readings, at }: Pick<HealthInput, 'readings' | 'at'>): string => {
+  const { node = null, receivedAt = null, heartbeat } = readings.watched ?? {}
+  if (node === null) return 'no node is watched: set `watched.name`'
+  if (receivedAt === null) return `no heartbeat of ${node} was received yet`
+  return `${node} reported ${heartbeat?.health ?? 'nothing'} ${shortDuration(at - receivedAt)} ago`
+}
+
 /** The references that answer, as text; undefined if none are configured. */
 export const referencesText = (known: SampleIndex): string | undefined => {
   const all = known.series('chain_reference_up')

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { SourceError } from '../core/errors.ts'
+import { errorCode, SourceError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { readSecretFile } from './credential-file.ts'
 import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
@@ -103,6 +103,40 @@ export const createHeartbeat =
       signal,
     })
   }
+
+/** `refused` is an answer of the host; `silent` a timeout or no route to it; null: unknown, as the name was not resolved. */
+export type ProbePort = (signal: AbortSignal) => Promise<'open' | 'refused' | 'silent' | null>
+
+const NOT_REACHED = ['ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN']
+
+/** Connects to a TCP port and closes the connection, without sending anything. `timeout` in milliseconds. */
+export const createPortProbe = (address: string, timeout: number): ProbePort => {
+  const { hostname, port } = new URL(`tcp://${address}`)
+  return async (signal) =>
+    new Promise((resolve) => {
+      const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port), timeout })
+      const end = (state: Awaited<ReturnType<ProbePort>>): void => {
+        signal.removeEventListener('abort', abort)
+        socket.destroy()
+        resolve(state)
+      }
+      const abort = (): void => {
+        end(null)
+      }
+      signal.addEventListener('abort', abort)
+      socket
+        .on('connect', () => {
+          end('open')
+        })
+        .on('timeout', () => {
+          end('silent')
+        })
+        .on('error', (error) => {
+          const code = errorCode(error, '')
+          end(code === 'ECONNREFUSED' ? 'refused' : NOT_REACHED.includes(code) ? 'silent' : null)
+        })
+    })
+}
 
 /** The API of the agent that runs on this host. */
 export interface AgentApi {

@@ -6,6 +6,7 @@ import type { Inputs } from '../config/load.ts'
 export interface ConfigOptions {
   readonly config?: string
   readonly prefix?: string
+  readonly profile?: string
   readonly listen?: string
   readonly 'web.config.file'?: string
   readonly rpcUrl?: string
@@ -18,10 +19,9 @@ const NO_SETTINGS: readonly string[] = []
 export const configOptions = (command: Command) =>
   withSettings(
     webConfigOption(
-      prefixOption(fileOption(command.optionsGroup('Configuration:'))).option(
-        '--listen <host:port>',
-        'address of the agent: `run` serves it, other commands read from it',
-      ),
+      prefixOption(fileOption(command.optionsGroup('Configuration:')))
+        .option('--profile <profile>', 'node, or watcher: another host that has no node')
+        .option('--listen <host:port>', 'address of the agent: `run` serves it, other commands read from it'),
     ),
   ).optionsGroup('')
 
@@ -60,6 +60,7 @@ const withSettings = (command: Command) =>
 
 const SHORTHANDS = [
   { option: 'prefix', typed: '--prefix', path: 'prefix' },
+  { option: 'profile', typed: '--profile', path: 'profile' },
   { option: 'listen', typed: '--listen', path: 'listen' },
   { option: 'web.config.file', typed: '--web.config.file', path: 'web.configFile' },
   { option: 'rpcUrl', typed: '--rpc-url', path: 'rpc.url' },

@@ -158,7 +158,7 @@ describe('reference', () => {
           }
         : { name, kind: 'rpc' as const, source: endpoint(answers) },
     )
-    const collector = reference({ node: endpoint(own), references, window: 10n, timing })
+    const collector = reference({ node: endpoint(own), isOfNode: true, references, window: 10n, timing })
     return runPolls(collector, clock)
   }
 
@@ -303,7 +303,10 @@ describe('reference', () => {
       }
       const compared = async (node: RpcEndpoint, source: RpcEndpoint) => {
         const references = [{ name: 'a', kind: 'rpc' as const, source }]
-        const { shown } = await runPolls(reference({ node, references, window: 10n, timing }), manualClock())
+        const { shown } = await runPolls(
+          reference({ node, isOfNode: true, references, window: 10n, timing }),
+          manualClock(),
+        )
         return shown()['reference_hash_matches{a}']
       }
       expect(await compared(simulated(1), simulated(1))).toBe(1)
@@ -323,6 +326,7 @@ describe('reference', () => {
       })
       const at = (height: string) => ({ eth_blockNumber: height, 'eth_getBlockByNumber 0x50': block(80) })
       const collector = reference({
+        isOfNode: true,
         node: counted(withBlock(at('0x64'))),
         references: ['0x5a', '0x64'].map((height) => ({
           name: height,

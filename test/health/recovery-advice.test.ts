@@ -187,7 +187,7 @@ describe('statesync', () => {
   const adviseAfter = (minutes: number, bytesAt: (minute: number) => number | undefined) => {
     const monitor = createHealthMonitor(AT - 60_000 * minutes)
     const samplesAt = (minute: number): readonly Sample[] => [
-      sample('chain_agent_build_info', 1, { version: '1', revision: 'a', node_version: 'v20' }),
+      sample('chain_agent_build_info', 1, { version: '1', revision: 'a', profile: 'node', node_version: 'v20' }),
       ...syncing,
       moved(60 * minutes),
       ...[bytesAt(minute)].flatMap((bytes) =>

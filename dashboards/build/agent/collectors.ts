@@ -6,7 +6,7 @@ import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { tile } from '../panels/tile.ts'
 import { highest, quantile } from '../promql.ts'
-import { NONE, UP, type ValueLabels } from '../value-labels.ts'
+import { HEALTH, NONE, UP, type ValueLabels } from '../value-labels.ts'
 
 const AGENTS = 'Agents'
 const MISSING = 'Collectors without a reading'
@@ -150,13 +150,7 @@ export const glance: Row = {
             or chain_node_health{state="healthy"} * 0
           )`,
           unit: 'none',
-          words: {
-            0: ['healthy', 'good'],
-            1: ['maintenance', 'info'],
-            2: ['warning', 'warning'],
-            3: ['unknown', 'unknown'],
-            4: ['CRITICAL', 'critical'],
-          },
+          words: HEALTH,
         },
         { title: 'Findings', expr: 'sum by (job, instance) (chain_node_findings)', unit: 'locale' },
         { title: 'Uptime', expr: 'time() - max by (job, instance) (process_start_time_seconds)', unit: 's' },

@@ -1,8 +1,11 @@
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
+import { NODE_LABELS } from '../links.ts'
 import { bars } from '../panels/bars.ts'
 import { graph } from '../panels/graph.ts'
+import { table } from '../panels/table.ts'
 import { lowest, highest } from '../promql.ts'
+import { HEALTH } from '../value-labels.ts'
 
 /** Formats with many lines. */
 const FORMATS = ['consensus-log', 'execution-log', 'ledger-tail', 'journal']
@@ -126,6 +129,51 @@ export const journal: Row = {
         {
           expr: '60 * sum by (result) (rate(chain_agent_heartbeats_total[$__rate_interval]))',
           legend: '{{result}}',
+        },
+      ],
+    }),
+    table({
+      title: 'Watched nodes',
+      about:
+        'Nodes of other hosts, as a watcher sees them: the age of the last heartbeat of their agent, the health in it, whether a maintenance window is set, and their public port.',
+      alerts: ['ChainWatchedNodeSilent', 'ChainWatchedNodeCritical', 'ChainWatchedNodeUnknown'],
+      empty: 'none',
+      width: 24,
+      height: 5,
+      keys: { node: 'Node', instance: 'Watcher' },
+      hidden: NODE_LABELS,
+      links: {},
+      columns: [
+        {
+          title: 'Last heartbeat',
+          expr: '1000 * max by (job, instance, node) (chain_watched_heartbeat_timestamp_seconds)',
+          unit: 'dateTimeFromNow',
+        },
+        {
+          title: 'Health',
+          expr: `max by (job, instance, node) (
+            chain_watched_health{state="critical"} * 4 or chain_watched_health{state="unknown"} * 3
+            or chain_watched_health{state="warning"} * 2 or chain_watched_health{state="maintenance"} * 1
+            or chain_watched_health{state="healthy"} * 0
+          )`,
+          unit: 'none',
+          words: HEALTH,
+        },
+        {
+          title: 'Maintenance',
+          expr: 'max by (job, instance, node) (chain_watched_maintenance)',
+          unit: 'none',
+          words: { 0: ['none', 'good'], 1: ['set', 'info'] },
+        },
+        {
+          title: 'Port',
+          expr: `max by (job, instance, node) (
+            chain_watched_port{state="silent"} * 2 or chain_watched_port{state="refused"} * 1
+            or chain_watched_port{state="open"} * 0
+          )`,
+          unit: 'none',
+          words: { 0: ['open', 'good'], 1: ['REFUSED', 'critical'], 2: ['SILENT', 'critical'] },
+          empty: 'unknown',
         },
       ],
     }),

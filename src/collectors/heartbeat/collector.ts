@@ -2,6 +2,7 @@ import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { asError, SourceError, summaryOf } from '../../core/errors.ts'
 import type { HealthState, HealthSummary } from '../../domain/health.ts'
+import type { Heartbeat } from '../../domain/heartbeat.ts'
 import { newestBlock } from '../../domain/agreement.ts'
 import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { second } from '../../core/units.ts'
@@ -52,7 +53,7 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
     const height = ownHeight(known) ?? null
     const maintenance =
       MAINTENANCE_REASONS.find((reason) => known.value('chain_agent_maintenance', { reason }) === 1) ?? null
-    const document = {
+    const document: Heartbeat = {
       at: new Date(clock.now()).toISOString(),
       health: healthState,
       causes,

@@ -36,6 +36,8 @@ export type ReferenceReading = Agreement & { readonly references: readonly Refer
 
 interface ReferenceCollectorOptions {
   readonly node: RpcEndpoint
+  /** False for a watcher: its heights are not those of the node, and are not compared. */
+  readonly isOfNode: boolean
   readonly references: readonly Reference[]
   /** Heights within this number of blocks agree. */
   readonly window: bigint
@@ -45,6 +47,7 @@ interface ReferenceCollectorOptions {
 /** References for the height of the chain, and how far the node is behind the height that they agree on. */
 export const reference = ({
   node,
+  isOfNode,
   references,
   window,
   timing,
@@ -75,8 +78,8 @@ export const reference = ({
     const ownChain = chainId(node, signal)
     // All at the same time, because their heights are compared.
     const [latest, finalized, ...all] = await Promise.all([
-      height(node, signal),
-      finalizedOf(node, signal),
+      isOfNode ? height(node, signal) : null,
+      isOfNode ? finalizedOf(node, signal) : null,
       ...references.map((one) => readReference(one, { signal, ownChain })),
     ])
     const own = { rpc: valueOf(latest), query: valueOf(finalized)?.number ?? null }
@@ -140,15 +143,16 @@ const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'is
 const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
 
-const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
+const valueOf = <T>(reply: Reply<T> | null): T | null => (reply?.ok ? reply.value : null)
 
-export const offer: OfferCollector<typeof definition> = (_, { references, rpcUrl, rpcAt, queryAt }) => ({
+export const offer: OfferCollector<typeof definition> = (_, { references, rpcUrl, isRpcOfNode, rpcAt, queryAt }) => ({
   hasWork: references.length > 0,
   create: (timing) => {
     // The heights, then the blocks.
     const timeout = requestTimeout(timing, 2)
     return reference({
       node: rpcAt(rpcUrl, timeout),
+      isOfNode: isRpcOfNode,
       references: references.map(({ name, url, kind, apiKeyFile }) =>
         kind === 'rpc'
           ? { name, kind, source: rpcAt(url, timeout) }

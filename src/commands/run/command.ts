@@ -10,7 +10,7 @@ export const runCommand = defineCommand({
 options. If it is invalid, the agent logs the error and keeps the previous one.
 Only collectors whose settings changed are restarted, and no log line is lost.
 The log names the keys that need a restart: listen, web, state.directory,
-events.keep.
+events.keep, profile.
 
 --web.config.file sets TLS and passwords, in the format of exporter-toolkit:
 docs/how-to/tls.md. The agent reads the file again when it or a certificate has

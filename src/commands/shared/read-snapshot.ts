@@ -108,7 +108,7 @@ const collectSnapshot = async (
     for (const { collector, enabled, role } of offered) {
       if (!enabled || role === 'outbound') board.disable(collector)
     }
-    const build = { version, revision, node_version: process.versions.node }
+    const build = { version, revision, profile: config.profile, node_version: process.versions.node }
     const samples = [...board.samples()]
     const known = createSampleIndex(samples)
     const role = roleSamples(config.health.role, known)

@@ -7,7 +7,7 @@ import type { Tone } from '../../domain/health.ts'
 import { pairs, wrap, type Style } from '../../terminal/style.ts'
 import { headLines } from '../../terminal/diagnosis.ts'
 import { type Fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
-import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
+import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
 import { weightOf } from '../../health/finding.ts'
 import { isObject, toJson } from '../../core/json.ts'
@@ -68,8 +68,9 @@ const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
     .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
-  const rows = SECTIONS.flatMap(({ name, label = name, summary, isOnPageOnly = false }): readonly Row[] => {
-    if (!summary || isOnPageOnly) return []
+  const rows = SECTIONS.flatMap((section): readonly Row[] => {
+    const { name, label = name, summary, isOnPageOnly = false } = section
+    if (!summary || isOnPageOnly || !isInUse(section, view)) return []
     const value = summary(view)
     return [
       {

@@ -3,7 +3,7 @@ import type { RecentRound } from '../../domain/round.ts'
 import type { Tone } from '../../domain/health.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import type { Fact } from '../../health/sections/fact.ts'
-import { createView, reasonsOf, type Section, whyUnknown } from '../../health/sections/section.ts'
+import { createView, isInUse, reasonsOf, type Section, whyUnknown } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { Diagnosis } from '../../health/diagnosis.ts'
@@ -77,22 +77,24 @@ export const createOverview = ({ snapshot, events, rounds, hostName, ...figures 
     rounds,
     roundsUnknownBecause: whyUnknown(view.collector('ledger')),
     figures: keyFigures(view, figures),
-    sections: SECTIONS.toSorted((a, b) => placeOf(a) - placeOf(b)).map((section) => {
-      const { name, groups, summary } = section
-      const found = summary?.(view)
-      return {
-        name: name.replace('{prefix}', view.prefix),
-        summary: { text: found?.text ?? null, tone: found === null ? 'unknown' : found?.tone },
-        groups: groups.flatMap((group) => {
-          const facts = group.facts(view)
-          const { collector, source } = group
-          const hasReading = collector !== null && view.hasReading(collector)
-          const readAt = hasReading ? (view.collector(collector)?.lastSuccessAt ?? null) : null
-          return facts.length === 0 ? [] : [{ source, readAt, facts }]
-        }),
-        unknownBecause: reasonsOf(section, view),
-      }
-    }),
+    sections: SECTIONS.filter((section) => isInUse(section, view))
+      .toSorted((a, b) => placeOf(a) - placeOf(b))
+      .map((section) => {
+        const { name, groups, summary } = section
+        const found = summary?.(view)
+        return {
+          name: name.replace('{prefix}', view.prefix),
+          summary: { text: found?.text ?? null, tone: found === null ? 'unknown' : found?.tone },
+          groups: groups.flatMap((group) => {
+            const facts = group.facts(view)
+            const { collector, source } = group
+            const hasReading = collector !== null && view.hasReading(collector)
+            const readAt = hasReading ? (view.collector(collector)?.lastSuccessAt ?? null) : null
+            return facts.length === 0 ? [] : [{ source, readAt, facts }]
+          }),
+          unknownBecause: reasonsOf(section, view),
+        }
+      }),
     events: events
       .filter((event) => !isFirstReading(event))
       .slice(-MAX_EVENTS)

@@ -117,7 +117,7 @@ export const consensus: RuleFile = {
             'See which collectors fail, and why: `chain-agent status agent`.',
           ],
           pending: 'nothing',
-          expr: `group by (instance, job, cluster) (chain_agent_build_info)
+          expr: `group by (instance, job, cluster) (chain_agent_build_info{profile!="watcher"})
   unless on (instance, job, cluster) instance:chain_block_age:seconds
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'The age of the newest block is unknown.',

@@ -20,6 +20,7 @@ import { sync } from './sync.ts'
 import { traffic } from './traffic.ts'
 import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
+import { watcher } from './watcher.ts'
 import { expressionOf, labelsOf } from './render.ts'
 import { type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
 import { DEFAULT_TUNING, tuneFile, type Tuning } from './tuning.ts'
@@ -50,6 +51,7 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
     traffic,
     uptime(tuning.objective),
     validator,
+    watcher,
   ].map((file) => tuneFile(file, tuning))
 
 /** The limit of an alert at a severity, in the unit of its metric. Throws a RangeError if it has none. */

@@ -85,6 +85,10 @@ export const whyUnknown = (status: CollectorState | undefined): string | null =>
   return up ? null : 'stale: no reading within the expected time'
 }
 
+/** Whether the configuration enables a part of it: a watcher shows nothing of a node that is not on its host. */
+export const isInUse = ({ groups }: Section, view: View): boolean =>
+  groups.some(({ collector }) => collector === null || view.collector(collector)?.enabled !== false)
+
 /** The source of a group and the age of its reading. */
 export const sourceOf = ({ collector, source }: Group, view: View): string => {
   const at = collector !== null && view.hasReading(collector) ? view.collector(collector)?.lastSuccessAt : undefined

@@ -9,11 +9,13 @@ import { host, keys } from './host.ts'
 import type { Section } from './section.ts'
 import { services, serviceSection } from './services.ts'
 import { staking } from './staking.ts'
+import { watched } from './watched.ts'
 
 /** All sections, in the order in which they are shown. */
 export const SECTIONS: readonly Section[] = [
   header,
   config,
+  watched,
   services,
   chain,
   consensus,

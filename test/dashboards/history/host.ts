@@ -89,6 +89,7 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_agent_build_info', 1, {
     version: '0.1.0',
     revision: 'ea67c08',
+    profile: 'node',
     node_version: '20.20.2',
   })
   for (const state of ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const)
@@ -125,6 +126,12 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   }
   for (const reason of MAINTENANCE_REASONS)
     to.gauge('chain_agent_maintenance', moment.isInMaintenance && reason === 'upgrade', { reason })
+  to.gauge('chain_watched_heartbeat_timestamp_seconds', at - (at % 60), { node: 'node-b' })
+  for (const state of ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const)
+    to.gauge('chain_watched_health', state === 'healthy', { node: 'node-b', state })
+  to.gauge('chain_watched_maintenance', 0, { node: 'node-b' })
+  for (const state of ['open', 'refused', 'silent'] as const)
+    to.gauge('chain_watched_port', state === 'open', { node: 'node-b', state })
   to.total('chain_agent_heartbeats_total', 1 / 60, { result: 'accepted' })
   to.total('chain_agent_heartbeats_total', 0, { result: 'failed' })
 }

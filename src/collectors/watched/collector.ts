@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { minute } from '../../core/units.ts'
+import { HEALTH_STATES } from '../../domain/health.ts'
+import { type HeartbeatInbox, heartbeatSchema, type ReceivedHeartbeat } from '../../domain/heartbeat.ts'
+import type { Checkpoint } from '../../sources/checkpoint.ts'
+import type { ProbePort } from '../../sources/endpoints.ts'
+import type { OfferCollector, ReadingOf } from '../dependencies.ts'
+import { definition, PORT_STATES } from './definition.ts'
+
+interface WatchedCollectorOptions {
+  readonly node: string
+  readonly inbox: HeartbeatInbox
+  /** Null: the port is not tested. */
+  readonly probe: ProbePort | null
+  /** Keeps the last heartbeat: after a restart of the watcher the node may be silent. */
+  readonly checkpoint: Checkpoint
+  readonly timing: Timing
+}
+
+type Reading = ReadingOf<typeof definition>
+
+/** As ChainMaintenance does: a window outlives the agent that reported it for this long. */
+const MAINTENANCE_MS = 30 * minute
+
+const saved = z.object({ node: z.string(), receivedAt: z.number(), heartbeat: heartbeatSchema })
+
+/** What another node's agent reports about it, when it last did, and whether the public port of the node answers. */
+export const watched = ({ node, inbox, probe, checkpoint, timing }: WatchedCollectorOptions): Collector<Reading> => {
+  let kept: ReceivedHeartbeat | null = null
+
+  const read = async ({ clock, signal }: Context): Promise<Reading> => {
+    const latest = inbox.latest()
+    if (latest !== null && latest !== kept) {
+      kept = latest
+      void checkpoint.save({ node, ...latest })
+    }
+    const port = probe === null ? null : await probe(signal)
+    const since = kept === null ? Infinity : clock.now() - kept.receivedAt
+    return {
+      node,
+      receivedAt: kept?.receivedAt ?? null,
+      port,
+      heartbeat: kept && { ...kept.heartbeat, maintenance: since > MAINTENANCE_MS ? null : kept.heartbeat.maintenance },
+    }
+  }
+
+  return {
+    name: definition.name,
+    help: definition.help,
+    timing,
+    run: async (context, report) => {
+      const found = await checkpoint.read()
+      const before = found.state === 'saved' ? saved.safeParse(found.value).data : undefined
+      if (before?.node === node) kept = before
+      inbox.isOpen = true
+      try {
+        await poll(timing, read)(context, report)
+      } finally {
+        inbox.isOpen = false
+      }
+    },
+    samples: ({ receivedAt, heartbeat, port }): readonly Sample[] => [
+      ...sampleIfKnown('chain_watched_heartbeat_timestamp_seconds', receivedAt === null ? null : receivedAt / 1000, {
+        node,
+      }),
+      ...(heartbeat === null
+        ? []
+        : [
+            ...HEALTH_STATES.map((state) =>
+              sample('chain_watched_health', heartbeat.health === state, { node, state }),
+            ),
+            sample('chain_watched_maintenance', heartbeat.maintenance !== null, { node }),
+          ]),
+      ...(port === null
+        ? []
+        : PORT_STATES.map((state) => sample('chain_watched_port', port === state, { node, state }))),
+    ],
+    states: ({ receivedAt, heartbeat, port }) => ({
+      [`heartbeats of ${node}`]: receivedAt === null ? 'none received' : 'received',
+      ...(heartbeat?.health && { [`health of ${node}`]: heartbeat.health }),
+      ...(port !== null && { [`port of ${node}`]: port }),
+    }),
+  }
+}
+
+export const offer: OfferCollector<typeof definition> = (
+  { name, port },
+  { heartbeatInbox, probeFor, checkpoints },
+) => ({
+  hasWork: name !== null,
+  create: (timing) =>
+    watched({
+      node: name ?? '',
+      inbox: heartbeatInbox,
+      probe: port === null ? null : probeFor(port, timing.timeout),
+      checkpoint: checkpoints.open(definition.name),
+      timing,
+    }),
+})

@@ -1,0 +1,165 @@
+import { period, type AlertRow, type RuleFile } from './rule.ts'
+
+/** Three heartbeats were missed: one is due every minute. */
+const SILENT = {
+  alert: 'ChainWatchedNodeSilent',
+  component: 'services',
+  limit: 180,
+  summary: 'The agent of a watched node sends no heartbeats.',
+} as const
+
+const ON_NODE = 'on (instance, job, cluster, node)'
+
+const silence = (limit: number): string => `(time() - chain_watched_heartbeat_timestamp_seconds > ${limit})
+  unless ${ON_NODE} (chain_watched_maintenance == 1)`
+
+/** Without a single reference, the watcher itself may have no network. */
+const isConnected = 'unless on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)'
+
+const heard = (limit: number, rest: string): string =>
+  `{{ $labels.instance }} has received no heartbeat of {{ $labels.node }} for {{ $value | humanizeDuration }}, more than ${period(limit)}. ${rest}`
+
+const RULES: readonly AlertRow[] = [
+  {
+    ...SILENT,
+    comment:
+      'Seen by the watcher alone. No for: three missed heartbeats are three minutes. A maintenance window counts for half an hour after the last heartbeat.',
+    labels: { sees: 'nothing' },
+    severity: 'critical',
+    page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
+    advice: [
+      'See the last report of the node: `chain-agent status watched` on the watcher.',
+      'Open the console of the host at its provider.',
+    ],
+    expr: (limit) => `${silence(limit)}
+  and ${ON_NODE} (chain_watched_port{state="silent"} == 1)
+  ${isConnected}`,
+    description: (limit) =>
+      heard(
+        limit,
+        'Its public port does not answer either: the host or its network is down. The agent of the node cannot report it.',
+      ),
+  },
+  {
+    ...SILENT,
+    comment: 'The host refuses the connection: it runs, and consensus does not listen.',
+    labels: { sees: 'host' },
+    severity: 'critical',
+    page: 'The host runs without consensus and without an agent that would report it.',
+    advice: [
+      'See the last report of the node: `chain-agent status watched` on the watcher.',
+      'Log in to the host, and run `chain-agent check`.',
+    ],
+    expr: (limit) => `${silence(limit)}
+  and ${ON_NODE} (chain_watched_port{state="refused"} == 1)`,
+    description: (limit) =>
+      heard(limit, 'Its host answers, and refuses connections to the public port: consensus does not run.'),
+  },
+  {
+    ...SILENT,
+    comment: 'The port is open: consensus runs, so nothing is lost until the morning.',
+    labels: { sees: 'port' },
+    severity: 'warning',
+    advice: [
+      'Log in to the host, and see whether the agent runs: `systemctl status chain-agent`.',
+      'If it runs, see why its heartbeats do not arrive: `chain-agent status agent`.',
+    ],
+    expr: (limit) => `${silence(limit)}
+  and ${ON_NODE} (chain_watched_port{state="open"} == 1)`,
+    description: (limit) =>
+      heard(limit, 'Its public port answers: consensus runs. Its agent does not, or cannot reach the watcher.'),
+  },
+  {
+    ...SILENT,
+    comment: 'Without a setting for the port, or while it is unknown, silence can be the loss of the host.',
+    labels: { sees: 'unknown' },
+    severity: 'critical',
+    page: 'The host of the node may be down: its own alerts do not arrive then.',
+    advice: [
+      'See the last report of the node: `chain-agent status watched` on the watcher.',
+      'Set `watched.port` on the watcher: it then tells a host that is down from an agent that is down.',
+    ],
+    expr: (limit) => `${silence(limit)}
+  unless ${ON_NODE} chain_watched_port
+  ${isConnected}`,
+    description: (limit) =>
+      heard(limit, 'Whether its host is up is unknown: the state of its public port is not known.'),
+  },
+  {
+    ...SILENT,
+    comment: 'Nothing outside can be reached from the watcher: it knows nothing about the node.',
+    labels: { sees: 'no network' },
+    severity: 'warning',
+    advice: ['Check the network of the watcher, on that host: `chain-agent status chain`.'],
+    expr: (limit) => `${silence(limit)}
+  and on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)
+  unless ${ON_NODE} (chain_watched_port{state=~"open|refused"} == 1)`,
+    description: (limit) =>
+      heard(limit, 'No reference answers the watcher either: it has no network, and the node may be healthy.'),
+  },
+  {
+    comment:
+      'The node reports it itself. If its own alert has arrived, this one is a second one; if not, its way to the operator is broken.',
+    alert: 'ChainWatchedNodeCritical',
+    severity: 'warning',
+    component: 'services',
+    for: '5m',
+    pending: 'nothing',
+    advice: [
+      'See the causes: `chain-agent status watched` on the watcher.',
+      'If no alert of the node itself has arrived, check the way from it: `chain-agent alert test` on the node.',
+    ],
+    expr: `chain_watched_health{state="critical"} == 1
+  and ${ON_NODE} (time() - chain_watched_heartbeat_timestamp_seconds < ${SILENT.limit})`,
+    summary: 'A watched node reports that it is critical.',
+    description:
+      'The agent of {{ $labels.node }} has reported to {{ $labels.instance }} for five minutes that the node is critical. Its own alerts should have arrived.',
+  },
+  {
+    comment: 'Never received any: a watcher that was set up and not connected watches nothing.',
+    alert: 'ChainWatchedNodeUnknown',
+    severity: 'warning',
+    component: 'agent',
+    for: '15m',
+    pending: 'nothing',
+    advice: [
+      'Set `heartbeat.urlFile` on the node to the address of the watcher: docs/how-to/watcher.md.',
+      'See on the node why it is not accepted: `chain-agent status agent`.',
+    ],
+    expr: `(chain_agent_collector_up{collector="watched"} == 1)
+  unless on (instance, job, cluster) chain_watched_heartbeat_timestamp_seconds`,
+    summary: 'No heartbeat of the watched node has ever arrived.',
+    description:
+      '{{ $labels.instance }} is configured to watch a node and has received no heartbeat of it. That the node falls silent cannot be noticed.',
+  },
+  {
+    comment:
+      'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Only on a watcher: the agent of the node has better sources.',
+    alert: 'ChainWatchedNoProposals',
+    severity: 'warning',
+    component: 'duty',
+    limit: 144,
+    critical: {
+      page: 'The validator proposes nothing, and the agent of the node does not report why.',
+      for: '15m',
+    },
+    for: '1m',
+    advice: [
+      'See whether the node reports why: `chain-agent status watched` on the watcher.',
+      'See the set and the flags of the validator: `chain-agent status staking` on the watcher.',
+    ],
+    expr: (limit) => `(changes(chain_staking_reward_tokens_total{share="pool"}[30m]) == 0)
+  and on (instance, job, cluster) (changes(chain_staking_reward_tokens_total{share="pool"}[6h]) >= ${limit})
+  and on (instance, job, cluster) (chain_staking_active == 1)
+  and on (instance, job, cluster) (chain_agent_build_info{profile="watcher"})`,
+    summary: 'A watched validator earns no rewards: it has no own blocks.',
+    description: (limit) =>
+      `By the staking precompile, as {{ $labels.instance }} sees it, the validator has earned nothing for half an hour. In the hours before it had new rewards in ${limit} readings or more.`,
+  },
+]
+
+export const watcher: RuleFile = {
+  name: 'watcher',
+  comment: 'What an agent on another host sees of a node: docs/how-to/watcher.md.',
+  groups: [{ name: 'chain-watcher', rules: RULES.map((row) => ({ ...row, dashboard: 'd/chain-agent' })) }],
+}

@@ -1,0 +1,215 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
+import { openHost } from '../support/host.ts'
+import { runPolls } from '../collectors/run-collector.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { watched } from '../../src/collectors/watched/collector.ts'
+import { createHeartbeatInbox, parseHeartbeat } from '../../src/domain/heartbeat.ts'
+import { createPortProbe } from '../../src/sources/endpoints.ts'
+
+/** What an agent posts; the fields are those of docs/how-to/heartbeat.md. */
+const HEARTBEAT = {
+  at: '2026-03-01T12:58:00.000Z',
+  health: 'critical',
+  causes: ['the host is running out of disk space'],
+  maintenance: null,
+  height: 97_647_242,
+  blockTime: '2026-03-01T12:57:59.000Z',
+  blockDifference: 143,
+}
+
+const openPort = async (): Promise<number> => {
+  const server = createServer((socket) => socket.on('error', () => undefined))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+  })
+  const address = server.address()
+  return isAddress(address) ? address.port : 0
+}
+
+const isAddress = (address: string | AddressInfo | null): address is AddressInfo => typeof address === 'object'
+
+const closedPort = async (): Promise<number> => {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return isAddress(address) ? address.port : 0
+}
+
+const openWatcher = async (port: number | null) =>
+  openHost({
+    scenario: 'healthy',
+    second: 0,
+    settings: {
+      profile: 'watcher',
+      'watched.name': 'node-a',
+      ...(port !== null && { 'watched.port': `127.0.0.1:${port}` }),
+    },
+  })
+
+type Watcher = Awaited<ReturnType<typeof openWatcher>>
+
+const post = async (watcher: Watcher, body: string, headers: Readonly<Record<string, string>> = {}) => {
+  const response = await fetch(`http://127.0.0.1:${watcher.port}/api/v1/heartbeat`, { method: 'POST', body, headers })
+  return { status: response.status, text: await response.text() }
+}
+
+/** The port is tested over a real connection, while the clock of the watcher stands. */
+const withPort = async (watcher: Watcher, state: string): Promise<void> => {
+  const line = new RegExp(String.raw`\nchain_watched_port\{node="node-a",state="${state}"\} 1\n`)
+  await eventually(
+    async () => watcher.page('/metrics'),
+    (metrics) => line.test(metrics),
+  )
+}
+
+const checkSchema = z.object({
+  verdict: z.object({ findings: z.array(z.looseObject({ name: z.string(), severity: z.string() })) }),
+})
+
+const silenceOf = async (watcher: Watcher) => {
+  const { out } = await watcher.run(['status', '--json'])
+  return checkSchema.parse(JSON.parse(out)).verdict.findings.filter(({ name }) => name === 'ChainWatchedNodeSilent')
+}
+
+test('a node that reports is shown with what it reports; nothing of this host is read', async () => {
+  const watcher = await openWatcher(await openPort())
+  await withPort(watcher, 'open')
+  expect(await post(watcher, JSON.stringify(HEARTBEAT))).toEqual({ status: 200, text: 'accepted\n' })
+  await watcher.pass(15)
+  const { out } = await watcher.run(['status'])
+  expect(out).toContain('node-a: critical, heartbeat')
+  expect(out).not.toMatch(/^ *(?:services|execution|storage) /m)
+  const metrics = await watcher.page('/metrics')
+  expect(metrics).toContain('chain_watched_health{node="node-a",state="critical"} 1\n')
+  expect(metrics).not.toMatch(/^chain_(?:service|rpc|host|block_difference)/m)
+})
+
+test.each([
+  { state: 'open', choosePort: openPort, severity: 'warning', why: /consensus runs. Its agent does not/ },
+  { state: 'refused', choosePort: closedPort, severity: 'critical', why: /refuses connections to the public port/ },
+])('a silent node whose port is $state', async ({ state, choosePort, severity, why }) => {
+  const watcher = await openWatcher(await choosePort())
+  await withPort(watcher, state)
+  await post(watcher, JSON.stringify({ ...HEARTBEAT, health: 'healthy', causes: [] }))
+  // Three heartbeats of a minute each; the rules are evaluated every 15 s.
+  await watcher.pass(15)
+  await watcher.pass(150)
+  await withPort(watcher, state)
+  expect(await silenceOf(watcher)).toEqual([])
+  await watcher.pass(30)
+  await withPort(watcher, state)
+  const [silence] = await silenceOf(watcher)
+  expect(silence).toMatchObject({ severity })
+  expect(JSON.stringify(silence)).toMatch(why)
+})
+
+test('a silent node whose port is not known may be down', async () => {
+  const watcher = await openWatcher(null)
+  await post(watcher, JSON.stringify(HEARTBEAT))
+  await watcher.pass(15)
+  await watcher.pass(195)
+  expect(await silenceOf(watcher)).toMatchObject([{ severity: 'critical' }])
+})
+
+test('a maintenance window explains silence for half an hour', async () => {
+  const watcher = await openWatcher(null)
+  await post(watcher, JSON.stringify({ ...HEARTBEAT, health: 'maintenance', maintenance: 'upgrade' }))
+  await watcher.pass(15)
+  await watcher.pass(1740)
+  expect(await silenceOf(watcher)).toEqual([])
+  await watcher.pass(60)
+  await watcher.pass(15)
+  expect(await silenceOf(watcher)).toMatchObject([{ severity: 'critical' }])
+})
+
+test('a heartbeat that no agent sends is rejected, and changes nothing', async () => {
+  const watcher = await openWatcher(null)
+  await watcher.pass(1)
+  const cases = [
+    ['', 400, /expected JSON/],
+    ['{}', 400, /the document of an agent \(at: /],
+    [JSON.stringify({ ...HEARTBEAT, health: 'fine' }), 400, /\(health: /],
+    [JSON.stringify({ ...HEARTBEAT, causes: ['x'.repeat(70_000)] }), 400, /at most 65536 bytes/],
+  ] as const
+  for (const [body, status, text] of cases) {
+    const response = await post(watcher, body)
+    expect([response.status, text.test(response.text)], response.text).toEqual([status, true])
+  }
+  expect(await post(watcher, JSON.stringify(HEARTBEAT), { Origin: 'https://evil.example' })).toMatchObject({
+    status: 403,
+  })
+  const get = await fetch(`http://127.0.0.1:${watcher.port}/api/v1/heartbeat`)
+  expect([get.status, get.headers.get('Allow'), await get.text()]).toEqual([405, 'POST', 'Only POST.\n'])
+  await watcher.pass(15)
+  expect(await watcher.page('/metrics')).not.toContain('chain_watched_heartbeat_timestamp_seconds{')
+})
+
+test('an agent that watches no node accepts no heartbeat', async () => {
+  const node = await openHost({ scenario: 'healthy', second: 0 })
+  expect(await post(node, JSON.stringify(HEARTBEAT))).toEqual({
+    status: 404,
+    text: 'This agent watches no other node: set `watched.name` in its configuration.\n',
+  })
+})
+
+/** Listens, and never accepts: with its queue full, the kernel drops connection requests as a host that is down does. */
+const DEAF = `const server = require('node:net').createServer()
+server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+  require('node:fs').writeSync(1, String(server.address().port))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+})`
+
+test('a port whose host drops connection requests is silent', async () => {
+  const deaf = spawn(process.execPath, ['-e', DEAF], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const chunks: readonly unknown[] = await once(deaf.stdout, 'data')
+  const port = Number(String(chunks[0]))
+  // The queue has room for two.
+  const waiting = [1, 2, 3].map(() => connect({ host: '127.0.0.1', port }).on('error', () => undefined))
+  onTestFinished(() => {
+    for (const socket of waiting) socket.destroy()
+    deaf.kill('SIGKILL')
+  })
+  await once(waiting[1] ?? deaf, 'connect')
+  const probe = createPortProbe(`127.0.0.1:${port}`, 200)
+  expect(await probe(new AbortController().signal)).toBe('silent')
+})
+
+test('the state of a port whose name is not resolved is unknown', async () => {
+  const probe = createPortProbe('no-such-host.invalid:8000', 5000)
+  expect(await probe(new AbortController().signal)).toBe(null)
+})
+
+test.each([
+  ['known', 'node-a', 1_772_369_880],
+  ['not that of another node', 'node-b', undefined],
+])('after a restart the last heartbeat is %s', async (_, node, expected) => {
+  const kept: unknown[] = []
+  const checkpoint = {
+    read: () =>
+      Promise.resolve(
+        kept.length === 0 ? ({ state: 'none' } as const) : { state: 'saved' as const, value: kept.at(-1) },
+      ),
+    save: (value: unknown) => {
+      kept.push(JSON.parse(JSON.stringify(value)))
+      return Promise.resolve()
+    },
+  }
+  const timing = { interval: 15_000, timeout: 5000 }
+  const inbox = createHeartbeatInbox()
+  inbox.put({ receivedAt: 1_772_369_880_000, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) })
+  const before = watched({ node: 'node-a', inbox, probe: null, checkpoint, timing })
+  await runPolls(before, manualClock())
+  const after = watched({ node, inbox: createHeartbeatInbox(), probe: null, checkpoint, timing })
+  const { shown } = await runPolls(after, manualClock(), 'chain_watched_')
+  expect(shown()[`heartbeat_timestamp_seconds{${node}}`]).toBe(expected)
+})
