@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseScenario } from '../simulator/scenario/scenario.ts'
 import { eventually } from '../test/support/eventually.ts'
-import { type Alerting, type Notice, startAlerting } from './alerting.ts'
+import type { AlertmanagerVersion } from '../test/support/alertmanager.ts'
+import { type Alerting, INSTANCE, type Notice, startAlerting } from './alerting.ts'
 import { type FAULTS, FAULT_S } from './faults.ts'
 import { startNode } from './simulated-node.ts'
 
@@ -16,6 +17,15 @@ export interface Row {
   /** Seconds from the fault, or from its end, to the webhook; undefined if it never arrived. */
   readonly fired: number | undefined
   readonly resolved: number | undefined
+  /** Alerts of that name and severity that the webhook received, by their labels. */
+  readonly alerts: number
+}
+
+/** How the alert gets to the webhook. */
+interface Way {
+  readonly sender?: 'prometheus' | 'agent' | 'both'
+  /** Of Alertmanager. */
+  readonly version?: AlertmanagerVersion
 }
 
 /** Undefined if it never arrived. */
@@ -31,12 +41,25 @@ export const waitFor = async (
   ).catch(() => undefined)
 
 /** Runs one fault: measures the time from its start, and from its end, to the webhook. */
-export const runFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
+export const runFault = async (
+  of: (typeof FAULTS)[number],
+  { sender = 'prometheus', version }: Way = {},
+): Promise<Row> => {
   const { fault, alert, severity, lines, fixes, lastsS, disk } = of
-  const endS = FAULT_S + lastsS
+  // The agent evaluates every 15 s.
+  const endS = FAULT_S + Math.max(lastsS, sender === 'prometheus' ? 0 : 90)
   const text = [...lines.map((line) => `${FAULT_S}s ${line}`), ...fixes.map((line) => `${endS}s ${line}`)].join('\n')
-  const node = await startNode(parseScenario(fault, text), disk)
-  const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
+  const alerting = await startAlerting([], {
+    ...(version !== undefined && { version }),
+    withPrometheus: sender !== 'agent',
+  })
+  const node = await startNode(parseScenario(fault, text), disk, {
+    ...(sender !== 'prometheus' && {
+      alertmanagers: { urls: [`http://${alerting.address}`], instance: INSTANCE, interval: '1s', timeout: '1s' },
+      health: { limits: { [alert]: { for: '5s' } } },
+    }),
+  })
+  await alerting.scrape([`127.0.0.1:${node.agent.port}`])
   const is = (status: Notice['status']) => (notice: Notice) =>
     notice.alert === alert && notice.severity === severity && notice.status === status
   try {
@@ -59,6 +82,12 @@ export const runFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
       alert,
       fired: early.length > 0 ? undefined : since(fired, FAULT_S),
       resolved: resolved && Math.max(0, (resolved.at - endsAt) / 1000),
+      alerts: new Set(
+        alerting
+          .notices()
+          .filter((notice) => notice.alert === alert && notice.severity === severity)
+          .map(({ fingerprint }) => fingerprint),
+      ).size,
     }
   } finally {
     await alerting.close()

@@ -13,13 +13,14 @@ import type { KeyFolders } from '../domain/key-paths.ts'
 import type { reference } from '../core/settings.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { HealthSummary } from '../domain/health.ts'
+import type { AlertTarget, FiringAlert, HealthSummary } from '../domain/health.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
 import type { ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
+import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import type { MetricsEndpoint, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
@@ -62,6 +63,9 @@ interface Sources {
   readonly published: () => Iterable<Sample>
   /** The health of the node by its diagnosis. */
   readonly health: () => HealthSummary
+  /** The alerts that fire, with the labels of that target. */
+  readonly firingAlerts: (target: AlertTarget) => readonly FiringAlert[]
+  alertmanagerAt(url: string, timeout: number): AlertmanagerEndpoint
   /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
 }

@@ -1,3 +1,4 @@
+import { definition as alertmanagers } from './alertmanagers/definition.ts'
 import { definition as consensus } from './consensus/definition.ts'
 import { definition as derived } from './derived/definition.ts'
 import { definition as execution } from './execution/definition.ts'
@@ -47,6 +48,7 @@ export const COLLECTORS = {
   staking: collector(staking, () => import('./staking/collector.ts')),
   maintenance: collector(maintenance, () => import('./maintenance/collector.ts')),
   heartbeat: collector(heartbeat, () => import('./heartbeat/collector.ts')),
+  alertmanagers: collector(alertmanagers, () => import('./alertmanagers/collector.ts')),
 }
 
 type Definitions = typeof COLLECTORS
