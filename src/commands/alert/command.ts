@@ -4,9 +4,13 @@ import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { readDuration } from '../../terminal/option-values.ts'
 
+const EXIT_CODES = 'Exit codes: 0 every receiver was reached; 1 not, with the reason; 2 usage error.'
+
 /** `chain-agent alert`: whether an alert arrives. */
 export const alertCommand = defineCommand({
-  help: `Examples:
+  help: `${EXIT_CODES}
+
+Examples:
   chain-agent alert test
   chain-agent alert test --severity warning --alertmanager http://127.0.0.1:9093`,
   subcommands: () => ({ test: testCommand }),
@@ -38,7 +42,7 @@ set, a heartbeat {"test": true} is sent as well.
 A notification waits for the group_wait of its route. Where a route groups it
 with other alerts, it waits for group_interval: use a longer --wait.
 
-Exit codes: 0 every receiver was reached; 1 not, with the reason; 2 usage error.
+${EXIT_CODES}
 
 Examples:
   chain-agent alert test
