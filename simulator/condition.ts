@@ -18,6 +18,7 @@ import { usualVersions } from './versions.ts'
 export const healthyCondition = (beginMs: number): Condition => ({
   ...usualConsensus,
   ...usualRpc,
+  rpcOverloaded: false,
   statesync: undefined,
   storage: usualStorage,
   staking: usualStaking,

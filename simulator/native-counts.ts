@@ -62,7 +62,7 @@ const followsSince = ({ statesync }: Condition, atMs: number, startedMs: number)
   statesync && statesync.fromMs >= startedMs ? Math.min(statesync.untilMs, atMs) : startedMs
 
 /** The parts of a time range with one condition each. */
-const intervals = ({ timeline: { segments } }: SimulatedNode, fromMs: number, toMs: number) =>
+export const intervals = ({ timeline: { segments } }: SimulatedNode, fromMs: number, toMs: number) =>
   segments
     .map(({ fromMs: begins, condition }, index) => ({
       condition,

@@ -106,3 +106,10 @@ export const voteGauges = (
     Math.round(slowest * share),
   ])
 }
+
+/** Go's float format: an exponent of two digits from a million on. */
+export const float = (value: number): string => {
+  if (Math.abs(value) < 1e6) return String(value)
+  const [digits = '', exponent = ''] = value.toExponential().split('e+')
+  return `${digits}e+${exponent.padStart(2, '0')}`
+}

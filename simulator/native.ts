@@ -3,7 +3,8 @@ import { isSyncing, ownStatesync, progressAt, rpcListens } from './consensus/sta
 import { drift } from './format-drift.ts'
 import { countsAt } from './native-counts.ts'
 import type { SimulatedNode } from './subject.ts'
-import { databaseGauges, peerGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
+import { databaseGauges, float, peerGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
+import { renderTraffic } from './rpc/traffic.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
 
@@ -150,7 +151,7 @@ export const renderOtel = (node: SimulatedNode): string => {
   const isServed = pushedMs > otelcol.startedMs && now - pushedMs <= native.keptMs
   return [
     isServed ? renderGauges(node, gaugesAt(node, pushedMs), otelOf(node, pushedMs)) : '',
-    rpcListens(node.condition(), now) ? renderRpc(node) : '',
+    rpcListens(node.condition(), now) ? renderTraffic(node) : '',
   ].join('')
 }
 
@@ -192,24 +193,6 @@ const otelOf = (node: SimulatedNode, atMs: number): ExpositionStyle => ({
   labels: `job="${NETWORK}_${NODE}",network="${NETWORK}",otel_scope_name="opentelemetry",otel_scope_version="",service_name="${NETWORK}_${NODE}",service_version="${versionOf(node)}"`,
   write: (value) => `${float(value)} ${atMs}`,
 })
-
-const renderRpc = ({ prefix, now }: SimulatedNode): string => {
-  const labels = `job="${NODE}",server_address="localhost",server_port="8080",service_name="${NODE}"`
-  return [
-    `# TYPE ${prefix}_rpc_active_requests gauge`,
-    `${prefix}_rpc_active_requests{${labels}} 0 ${now()}`,
-    '# TYPE target_info gauge',
-    `target_info{job="${NODE}",service_name="${NODE}"} 1 ${now()}`,
-    '',
-  ].join('\n')
-}
-
-/** Go's float format: an exponent of two digits from a million on. */
-const float = (value: number): string => {
-  if (Math.abs(value) < 1e6) return String(value)
-  const [digits = '', exponent = ''] = value.toExponential().split('e+')
-  return `${digits}e+${exponent.padStart(2, '0')}`
-}
 
 /** A metric of consensus, without the name prefix. All are gauges. */
 type Gauge = readonly [name: string, help: string, value: number]

@@ -64,6 +64,8 @@ export const createSimulatedHost = async (options: HostOptions) => {
     tools: toolsOf(node, { clock, pace }),
     ...keyFiles.places,
     host: host.places,
+    /** The directory with the package lists of the host. */
+    rootDirectory: host.root,
     /** The file system of a directory of the node, for a host that has no disk of its own. */
     fileSystem: fileSystemAt(node, host.places.directories),
     /** The file with the forks of its network, for the agent. */

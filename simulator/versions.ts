@@ -19,6 +19,10 @@ export interface Versions {
   readonly installs: readonly [Install, ...Install[]]
   /** Whether the RPC hides its version. */
   readonly hidden: boolean
+  /** The newest version in the package lists; null: the installed one. */
+  readonly offered: string | null
+  /** Whether the package is on hold. */
+  readonly held: boolean
 }
 
 interface Install {
@@ -26,7 +30,12 @@ interface Install {
   readonly version: string
 }
 
-export const usualVersions: Versions = { installs: [{ fromMs: -Infinity, version: '0.16.1' }], hidden: false }
+export const usualVersions: Versions = {
+  installs: [{ fromMs: -Infinity, version: '0.16.1' }],
+  hidden: false,
+  offered: null,
+  held: true,
+}
 
 const latestInstall = ({ installs: [first, ...later] }: Versions): Install => later.at(-1) ?? first
 
@@ -60,6 +69,12 @@ export const versionDirectives: readonly Directive[] = [
       changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
     ),
   ),
+  directive(
+    'package offered',
+    'that version is in the package lists',
+    taking(versionNumber, (offered) => changeVersions({ offered })),
+  ),
+  directive('package unheld', 'the package is no longer on hold', changeVersions({ held: false })),
   directive('node restarts', 'an operator restarts consensus, execution and RPC together', (condition, atMs) => ({
     ...condition,
     services: restartAll(condition.services, NODE_ROLES, atMs),
@@ -89,24 +104,38 @@ export const createVersionTool =
     return [{ stdout: `${prefix}-node ${JSON.stringify(build)}\n` }, { exit: 0 }]
   }
 
-/** The simulated dpkg-query, with one package and one command: `-W -f=FORMAT NAME`. */
+/** The package lists of apt: the installed version, and the one that is offered. */
+export const renderPackageList = ({ prefix, condition }: SimulatedNode): string => {
+  const { versions } = condition()
+  const all = new Set([installedVersion(versions), versions.offered ?? installedVersion(versions)])
+  return [...all]
+    .map((version) => `Package: ${prefix}\nVersion: ${debianVersion(version)}\nArchitecture: amd64\n`)
+    .join('\n')
+}
+
+/** Debian writes `~rc` for `-rc`: it sorts before the release. */
+const debianVersion = (version: string): string => version.replace('-', '~')
+
+const KERNEL = 'linux-image-generic'
+
+/** The simulated dpkg-query, with a package, a kernel and one command: `-W -f=FORMAT NAME...`. */
 export const createPackageTool =
   (node: SimulatedNode): Tool =>
   (argv) => {
-    const [show, form = '', name = '', ...more] = argv
+    const [show, form = '', name = ''] = argv
     const [, template] = /^-f=(.*)$/s.exec(form) ?? []
-    if (show !== '-W' || template === undefined || more.length > 0) {
-      return [{ stderr: 'dpkg-query: error: simulated: -W -f=FORMAT NAME alone\n' }, { exit: 2 }]
+    if (show !== '-W' || template === undefined) {
+      return [{ stderr: 'dpkg-query: error: simulated: -W -f=FORMAT NAME... alone\n' }, { exit: 2 }]
     }
-    if (name !== node.prefix) {
+    const isKernel = name.startsWith('linux-image')
+    if (name !== node.prefix && !isKernel) {
       return [{ stderr: `dpkg-query: no packages found matching ${name}\n` }, { exit: 1 }]
     }
     const { versions } = node.condition()
     const fields: Readonly<Record<string, string>> = {
-      'db:Status-Abbrev': 'ii ',
-      Package: node.prefix,
-      // Debian writes `~rc` for `-rc`: it sorts before the release.
-      Version: installedVersion(versions).replace('-', '~'),
+      'db:Status-Abbrev': versions.held && !isKernel ? 'hi ' : 'ii ',
+      Package: isKernel ? KERNEL : node.prefix,
+      Version: debianVersion(installedVersion(versions)),
       Architecture: 'amd64',
       'db-fsys:Last-Modified': String(Math.max(0, Math.floor(latestInstall(versions).fromMs / SECOND))),
     }
@@ -129,6 +158,7 @@ export const writeForkFile = async (directory: string, beginMs: number): Promise
   await writeFile(
     file,
     [
+      `reviewed: ${new Date(beginMs).toISOString().slice(0, 10)}`,
       `${CHAIN_ID}:`,
       '  - name: first-light',
       '    kind: release',

@@ -26,7 +26,7 @@ const rowsOf = (file) => {
 const SYMPTOMS = [
   ['No new block arrives', 'NetworkHalted ServiceDown ConsensusDeadlock Isolated BlockStalled FinalityStalled'],
   ['The node is behind, or the RPC returns old blocks', 'Behind BlocksyncWindow ExecutionLagging ExecutionSlow'],
-  ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown RpcErrors RpcSlow'],
+  ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown RpcErrors RpcSlow RpcBudget'],
   ['No votes, or late votes', 'NotVoting VotesLate LeftActiveSet ClockDrift'],
   ['Own rounds time out, rewards are missing', 'LeaderTimeoutsInARow LeaderTimeouts ProposalShortfall OwnBlocksEmpty'],
   ['A service exits, or does not start', 'ServiceDown ServiceCrashed Assertion LogTrouble ServiceRestarting'],

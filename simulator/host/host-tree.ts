@@ -1,12 +1,14 @@
-import { appendFile, mkdir, readdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { driveFiles } from './drive.ts'
-import { type Host, ledgerFilesAt, udpDropsAt, walMegabytesAt } from './host.ts'
-import { createSetFiles } from './set-files.ts'
+import { dropsAt, type Host } from './host.ts'
+import { networkCardFiles } from './network-card.ts'
+import { createNodeFiles, writeAtomically } from './node-files.ts'
 import { renderSockets, renderSockets6 } from './sockets.ts'
+import { renderPackageList } from '../versions.ts'
 import { pidOf, ROLES } from '../services/service.ts'
 
 /** Paths of the simulated host. */
@@ -68,6 +70,7 @@ export const createHostTree = async (
   await settle()
   return {
     places,
+    root,
     /** Writes the files that have changed. */
     settle,
     /** Keeps writing the files that change, until the signal aborts. */
@@ -107,14 +110,6 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
   }
 }
 
-/** Atomic: a reader never sees a part of the file. */
-const writeAtomically = async (root: string, path: string, text: string): Promise<void> => {
-  const draft = join(root, 'draft')
-  await mkdir(dirname(join(root, path)), { recursive: true })
-  await writeFile(draft, text)
-  await rename(draft, join(root, path))
-}
-
 /** A process or a drive is removed as a directory, a kernel as a file. */
 const removeEntry = async (root: string, path: string): Promise<void> => {
   const [, directory = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+|sys\/block\/[^/]+)\//.exec(path) ?? []
@@ -127,84 +122,6 @@ const keepOpen = async (directory: string, wanted: number): Promise<void> => {
   for (let fd = there; fd < wanted; fd += 1) await writeFile(join(directory, String(fd)), '')
   for (let fd = there - 1; fd >= wanted; fd -= 1) await rm(join(directory, String(fd)), { force: true })
 }
-
-const MEGABYTE = 1024 * 1024
-const DAY_MS = 86_400_000
-const RENEWED_EVERY_MS = 5000
-const FULL_FILES = 24
-const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
-
-/** The files of the node: configuration, ledger, write-ahead log. */
-const createNodeFiles = (node: SimulatedNode, directory: string) => {
-  const at = (...names: readonly string[]): string => join(directory, ...names)
-  const { beginMs } = node.timeline
-  const sets = createSetFiles(node, async (path, text) => writeAtomically(directory, path, text))
-
-  const begin = async (): Promise<void> => {
-    for (const name of ['config/forkpoint', 'config/validators', 'ledger', 'wal']) {
-      await mkdir(at(name), { recursive: true })
-    }
-    await writeFile(at('config/node.toml'), `node_name = "${node.prefix}-simulated"\nstatesync_threshold = 600\n`)
-    await sets.keep()
-    await writeFile(at('wal', 'wal.0'), '')
-    await date('config/node.toml', beginMs - 20 * DAY_MS)
-    await date('config/validators/validators.toml', beginMs - DAY_MS / 12)
-  }
-
-  const date = async (name: string, ms: number): Promise<void> => {
-    await utimes(at(name), ms / 1000, ms / 1000)
-  }
-
-  let ledgerFiles = 0
-  const keepLedger = async (): Promise<void> => {
-    const wanted = ledgerFilesAt(node.condition().host.ledger, node.now())
-    for (; ledgerFiles < wanted; ledgerFiles += 1) {
-      // A full ledger is a matter of files: only the first have content.
-      await writeFile(at('ledger', `${ledgerFiles}.body`), BLOCK.subarray(0, ledgerFiles < FULL_FILES ? 16 * 1024 : 0))
-    }
-    for (; ledgerFiles > wanted; ledgerFiles -= 1) await rm(at('ledger', `${ledgerFiles - 1}.body`), { force: true })
-  }
-
-  /** The bytes are really written: free space of a file system cannot be simulated. */
-  const keepWal = async (): Promise<void> => {
-    const { wal } = node.condition().host
-    const [shown, hidden] = [at('wal'), at('wal.unmounted')]
-    const isShown = await exists(shown)
-    if (isShown !== wal.isThere) await rename(...(isShown ? move(shown, hidden) : move(hidden, shown)))
-    if (!wal.isThere) return
-    const file = at('wal', 'wal.0')
-    const wanted = Math.round(walMegabytesAt(wal, node.now()) * 4) * (MEGABYTE / 4)
-    const { size } = await stat(file)
-    if (size > wanted) await truncate(file, wanted)
-    for (let left = wanted - size; left > 0; left -= BLOCK.length) {
-      await appendFile(file, BLOCK.subarray(0, Math.min(left, BLOCK.length)))
-    }
-  }
-
-  const keep = async (): Promise<void> => {
-    const { forkpointMs } = node.condition().host
-    const renewedMs = Math.floor(node.now() / RENEWED_EVERY_MS) * RENEWED_EVERY_MS
-    await sets.keep()
-    await date('config/forkpoint/forkpoint.toml', forkpointMs ?? renewedMs)
-    await keepLedger()
-    await keepWal()
-  }
-
-  return {
-    begin,
-    keep,
-    /** The next simulation in the same directory starts without an unmounted log. */
-    clear: () => rm(at('wal.unmounted'), { recursive: true, force: true }),
-  }
-}
-
-const move = (from: string, to: string): readonly [string, string] => [from, to]
-
-const exists = async (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
 
 /** The files of kernel and drives, by path below the directory of the host. */
 const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, string> => {
@@ -232,6 +149,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
         'proc/sys/kernel/random/boot_id': `${node.journal.bootId}\n`,
         ...renderContention(ticks, host, node.now()),
         'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
+        [PACKAGE_LIST]: renderPackageList(node),
         [`boot/vmlinuz-${host.kernel}`]: '',
         [`boot/vmlinuz-${host.pendingKernel}`]: '',
       },
@@ -243,6 +161,8 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
     ].flatMap((entries: Entries) => Object.entries(entries)),
   )
 }
+
+const PACKAGE_LIST = 'var/lib/apt/lists/packages.simulated_dists_stable_main_binary-amd64_Packages'
 
 type Entries = Readonly<Record<string, string>>
 
@@ -285,7 +205,8 @@ const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
   ].join('\n')
 }
 
-const MEMORY_KB = 256 * MEGABYTE
+/** 256 GiB. */
+const MEMORY_KB = 256 * 1024 * 1024
 
 /** `/proc/meminfo`: two of its lines. */
 const renderMemory = ({ availableMemoryPercent }: Host): string =>
@@ -298,11 +219,8 @@ const OVERLOADED = 90
 const SCARCE_MEMORY = 5
 
 /** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
-const renderContention = (
-  { busy, idle, overloaded, starved }: Ticks,
-  { oomKills, drive, udpDrops }: Host,
-  nowMs: number,
-): Entries => {
+const renderContention = ({ busy, idle, overloaded, starved }: Ticks, host: Host, nowMs: number): Entries => {
+  const { oomKills, drive, udpDrops } = host
   const uptimeSeconds = (busy + idle) / CPUS / 100
   const busySeconds = busy / CPUS / 100
   const starvedSeconds = starved / CPUS / 100
@@ -310,7 +228,7 @@ const renderContention = (
     [`some ${Math.round(some * 1e6)}`, `full ${Math.round(full * 1e6)}`]
       .map((line) => `${line.replace(' ', ' avg10=0.00 avg60=0.00 avg300=0.00 total=')}\n`)
       .join('')
-  const lost = Math.round(overloaded / CPUS) + udpDropsAt(udpDrops, nowMs)
+  const lost = Math.round(overloaded / CPUS) + dropsAt(udpDrops, nowMs)
   const [reads, writes] = [Math.round(uptimeSeconds * 900), Math.round(uptimeSeconds * 2400)]
   return {
     'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
@@ -321,6 +239,7 @@ const renderContention = (
       `Udp: ${Math.round(uptimeSeconds * 8000)} 12 ${lost} ${Math.round(uptimeSeconds * 9000)} ${lost} 0 0`,
       '',
     ].join('\n'),
+    ...networkCardFiles(uptimeSeconds, host, nowMs),
     'proc/sys/net/core/rmem_max': '62500000\n',
     'proc/sys/net/core/wmem_max': '62500000\n',
     'proc/vmstat': `nr_free_pages 812345\noom_kill ${oomKills}\n`,

@@ -49,13 +49,24 @@ export interface Host {
   /** Ports with a listener on every interface. */
   readonly exposedPorts: readonly number[]
   /** UDP packets that the host drops for lack of a buffer, of any process. */
-  readonly udpDrops: { readonly perSecond: number; readonly fromMs: number; readonly before: number }
+  readonly udpDrops: Drops
+  /** Packets that the network card loses, because it has no free buffer. */
+  readonly cardDrops: Drops
   /** The number of files of the ledger, which changes linearly. */
   readonly ledger: Ledger
   readonly drive: { readonly is: (typeof DRIVES)[number]; readonly fromMs: number }
   /** When the forkpoint was last written; undefined while it is updated continuously. */
   readonly forkpointMs: number | undefined
+  /** The number of epochs by which the file with the sets of validators is too old. */
+  readonly setsAge: bigint
   readonly wal: Wal
+}
+
+interface Drops {
+  readonly perSecond: number
+  readonly fromMs: number
+  /** Number of drops until then. */
+  readonly before: number
 }
 
 interface Ledger {
@@ -96,9 +107,11 @@ export const usualHost = (beginMs: number): Host => ({
   openFiles: 143,
   exposedPorts: [],
   udpDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
+  cardDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
   ledger: { fromMs: beginMs, overMs: 0, fromFiles: LEDGER_FILES, toFiles: LEDGER_FILES },
   drive: { is: 'healthy', fromMs: beginMs },
   forkpointMs: undefined,
+  setsAge: 0n,
   wal: { isThere: true, fromMs: beginMs, overMs: 0, fromMegabytes: WAL_MEGABYTES, toMegabytes: WAL_MEGABYTES },
 })
 
@@ -114,8 +127,15 @@ export const walMegabytesAt = (wal: Wal, ms: number): number =>
 export const ledgerFilesAt = (ledger: Ledger, ms: number): number =>
   Math.round(ledger.fromFiles + (ledger.toFiles - ledger.fromFiles) * shareAt(ledger, ms))
 
-export const udpDropsAt = ({ perSecond, fromMs, before }: Host['udpDrops'], ms: number): number =>
+export const dropsAt = ({ perSecond, fromMs, before }: Drops, ms: number): number =>
   before + Math.floor((Math.max(0, ms - fromMs) / 1000) * perSecond)
+
+const changeHost = setIn('host')
+
+const changeDrops =
+  (drops: 'udpDrops' | 'cardDrops') =>
+  (perSecond: number): Effect =>
+    changeHost((host, atMs) => ({ [drops]: { perSecond, fromMs: atMs, before: dropsAt(host[drops], atMs) } }))
 
 const port = wholeNumber('a port, such as 8080', { from: 1, to: 65_535 })
 const files = wholeNumber('a number of files up to 1000000', { from: 1, to: 1_000_000 })
@@ -158,8 +178,6 @@ const filesInTime: Argument<{ readonly files: number; readonly ms: number }> = {
 }
 
 const drops = wholeNumber('a number of packets from 0 to 1000', { from: 0, to: 1000 })
-
-const changeHost = setIn('host')
 
 /** Every service ends and starts again, with a new process. */
 const reboot: Effect = (condition, atMs) => {
@@ -250,11 +268,12 @@ export const hostDirectives: readonly Directive[] = [
   directive(
     'host drops',
     'the number of UDP packets, of any process, that the host drops per second for lack of a buffer',
-    taking(drops, (perSecond) =>
-      changeHost(({ udpDrops }, atMs) => ({
-        udpDrops: { perSecond, fromMs: atMs, before: udpDropsAt(udpDrops, atMs) },
-      })),
-    ),
+    taking(drops, changeDrops('udpDrops')),
+  ),
+  directive(
+    'host misses',
+    'the number of packets that the network card loses per second, because it has no free buffer',
+    taking(drops, changeDrops('cardDrops')),
   ),
   directive(
     'ledger fills',
@@ -275,6 +294,8 @@ export const hostDirectives: readonly Directive[] = [
     'its file is that old and no longer written',
     taking(duration, (ageMs) => changeHost((_, atMs) => ({ forkpointMs: atMs - ageMs }))),
   ),
+  directive('validators age', 'the file with their sets is that of two epochs before', changeHost({ setsAge: 2n })),
+  directive('validators renew', 'the file has the sets of these epochs again', changeHost({ setsAge: 0n })),
   directive('forkpoint renews', 'its file is written continuously again', changeHost({ forkpointMs: undefined })),
   directive(
     'wal grows',

@@ -3,14 +3,15 @@ import type { SimulatedNode } from '../subject.ts'
 
 /** The files with the sets of validators: written again when the set of the next epoch is known, and when it takes over. */
 export const createSetFiles = (
-  { chain, now }: Pick<SimulatedNode, 'chain' | 'now'>,
+  { chain, now, condition }: Pick<SimulatedNode, 'chain' | 'condition' | 'now'>,
   write: (path: string, text: string) => Promise<void>,
 ) => {
   let written = ''
   return {
     keep: async (): Promise<void> => {
       const epochs = chain.epochsAt(chain.headAt(now()))
-      const text = epochs.map(({ epoch }) => renderSet(epoch, chain.validators)).join('\n')
+      const age = condition().host.setsAge
+      const text = epochs.map(({ epoch }) => renderSet(epoch - age, chain.validators)).join('\n')
       if (text === written) return
       written = text
       await write('config/validators/validators.toml', text)

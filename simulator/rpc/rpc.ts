@@ -162,6 +162,10 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
     atBlock(view, tag, (chain, block) => renderBlock(chain, block, view.divergedFrom?.())),
   eth_getBlockReceipts: (view, [tag]) => atBlock(view, tag, renderReceipts),
   eth_call: (view, [call, tag]) => callContract(view, call, tag),
+  eth_getBalance: (view, [address, tag]) =>
+    withState(view, tag, (block) => ({
+      result: hex(typeof address === 'string' ? (view.staking?.balanceOf(address, block) ?? 0n) : 0n),
+    })),
   eth_getStorageAt: (view, [address, slot, tag]) =>
     withState(view, tag, (block) => {
       const isStaking = view.staking && address === STAKING && typeof slot === 'string'

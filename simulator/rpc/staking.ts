@@ -16,13 +16,15 @@ declare module '../scenario/timeline.ts' {
 export interface Staking {
   /** The stake of all of its delegators, in tokens. */
   readonly tokens: bigint
+  /** The native balance of its authority, in tokens. */
+  readonly balance: bigint
   /** In percent. */
   readonly commission: number
   /** The withdrawal request of its authority. */
   readonly withdrawal: { readonly tokens: bigint; readonly requestedMs: number } | undefined
 }
 
-export const usualStaking: Staking = { tokens: 11_100_000n, commission: 10, withdrawal: undefined }
+export const usualStaking: Staking = { tokens: 11_100_000n, balance: 25n, commission: 10, withdrawal: undefined }
 
 const tokens: Argument<bigint> = {
   expected: 'a number of tokens, such as 9500000',
@@ -46,6 +48,11 @@ export const stakingDirectives: readonly Directive[] = [
         withdrawal: { tokens: amount, requestedMs },
       })),
     ),
+  ),
+  directive(
+    'authority holds',
+    'the native balance of the authority of the validator',
+    taking(tokens, (balance) => setIn('staking')({ balance })),
   ),
   directive(
     'commission is',
@@ -89,6 +96,8 @@ type Result = { readonly bytes: string } | { readonly revert: string }
 /** The staking precompile at a block: a function of the block and of the scenario of the node. */
 export interface Precompile {
   call(data: string, block: bigint): Result
+  /** The native balance of an address in wei; only the authority of the node has one. */
+  balanceOf(address: string, block: bigint): bigint
   /** The hex digits of a storage slot. */
   storageAt(slot: string, block: bigint): string
 }
@@ -200,6 +209,10 @@ export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): P
           block,
         ),
       }
+    },
+    balanceOf: (address, block) => {
+      const member = members(block).find(({ validator }) => validator === own)
+      return member?.auth === address ? conditionAt(block).staking.balance * WEI : 0n
     },
     storageAt: (slot, block) => {
       const member = members(block).find((one) => slot === `0x06${addressOf(one.validator).slice(2)}${'00'.repeat(11)}`)

@@ -15,6 +15,7 @@ import { journalDirectives } from '../journal/journal.ts'
 import { keyDirectives } from '../keystore/key-files.ts'
 import { nativeDirectives } from '../native.ts'
 import { rpcDirectives } from '../rpc/rpc.ts'
+import { trafficDirectives } from '../rpc/traffic.ts'
 import { stakingDirectives } from '../rpc/staking.ts'
 import { cleanupDirectives } from '../services/units.ts'
 import { panics, ROLES, serviceDirectives } from '../services/service.ts'
@@ -29,6 +30,7 @@ import type { Step } from './timeline.ts'
 export const directives: readonly Directive[] = [
   ...consensusDirectives,
   ...rpcDirectives,
+  ...trafficDirectives,
   ...stakingDirectives,
   panics,
   ...ROLES.flatMap(serviceDirectives),

@@ -35,6 +35,7 @@ import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
 import { createJournal, createOldestEntryReader, type Journal } from '../sources/journal.ts'
 import { keyFiles } from '../sources/key-files.ts'
+import { createPackageLists, type PackageLists } from '../sources/package-lists.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import { type Connect, createTokenFeeds } from './token-feed.ts'
@@ -254,15 +255,17 @@ const createConfiguredSources = (
   const bootIdFor = createMemoizeLast<Dependencies['readBootId']>()
   const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
   const epochsFor = createMemoizeLast<Dependencies['epochs']>()
+  const packageListsFor = createMemoizeLast<PackageLists>()
   const tokenFeedFor = createMemoizeLast<Dependencies['tokenFeed']>()
   return (config: Config) => {
-    const { storage, staking, tokens } = config
-    const forks = readForks(config.version.forksFile)
+    const { storage, staking, tokens, version } = config
+    const { forks, reviewedAt } = readForks(version.forksFile, clock.now())
     const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
     const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
     const { procfs } = { ...createHostSources(config.host), ...host }
     return {
       forks,
+      forksReviewedAt: reviewedAt,
       readPrefix,
       readStorage: storageFor(
         [readPrefix, storage],
@@ -273,6 +276,7 @@ const createConfiguredSources = (
       readStatus: statusFor([readPrefix], () => createStatusTool({ exec, command: tool('status') })),
       host: hostFor([config.host], () => ({ ...createHostSources(config.host), ...host })),
       readBootId: bootIdFor([config.host.procfs], () => () => procfs.read('sys/kernel/random/boot_id')),
+      packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
       readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
       epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),
       tokenFeed: tokenFeedFor([tokens], () =>

@@ -22,6 +22,7 @@ import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
 import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import type { MetricsEndpoint, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
+import type { PackageLists } from '../sources/package-lists.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
@@ -48,10 +49,13 @@ interface Sources {
   readonly readBootId: () => Promise<string | null>
   /** Files of the node that contain no secrets. */
   readonly nodeFiles: FileTree
+  readonly packageLists: PackageLists
   /** The length of the epochs of each network. */
   readonly epochs: EpochLengths
   /** The forks and mandatory releases of each network. */
   readonly forks: Forks
+  /** The time up to which that list is complete, in milliseconds. */
+  readonly forksReviewedAt: number | null
   /** Epochs and limits of the staking precompile of each network. */
   readonly stakingNetworks: StakingNetworks
   readonly keyFiles: KeyFiles

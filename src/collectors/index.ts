@@ -19,6 +19,7 @@ import { definition as staking } from './staking/definition.ts'
 import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
 import { definition as tokens } from './tokens/definition.ts'
+import { definition as traffic } from './traffic/definition.ts'
 import { definition as version } from './version/definition.ts'
 import { collector, type ReadingOf } from './dependencies.ts'
 
@@ -39,6 +40,7 @@ export const COLLECTORS = {
   status: collector(status, () => import('./status/collector.ts')),
   host: collector(host, () => import('./host/collector.ts')),
   native: collector(native, () => import('./native/collector.ts')),
+  traffic: collector(traffic, () => import('./traffic/collector.ts')),
   keys: collector(keys, () => import('./keys/collector.ts')),
   version: collector(version, () => import('./version/collector.ts')),
   derived: collector(derived, () => import('./derived/collector.ts')),

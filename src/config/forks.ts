@@ -3,26 +3,33 @@ import { ConfigError } from '../core/errors.ts'
 import { packageFile } from '../core/package.ts'
 import { type ConfigFile, listProblems, parseConfigFile, readText } from './file.ts'
 import { label } from '../core/settings.ts'
+import { hour } from '../core/units.ts'
 
 /** The table shipped with the agent. */
 const SHIPPED = packageFile('networks/forks.yaml')
 
 /**
  * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a ConfigError that lists
- * every error with its line.
+ * every error with its line. The own file may not have been reviewed later than tomorrow: ChainForkListOld would not fire
+ * until then. `now` is not trusted if it is before the review of the shipped list.
  */
-export const readForks = (own: string | null): Forks => {
-  const forks = new Map(readTable(SHIPPED))
-  for (const [chain, entries] of own === null ? [] : readTable(own)) {
+export const readForks = (own: string | null, now: number): ForkList => {
+  const shipped = readList(SHIPPED, Infinity)
+  const added = own === null ? NO_FORKS : readList(own, Math.max(now, shipped.reviewedAt ?? 0) + 24 * hour)
+  const forks = new Map(shipped.forks)
+  for (const [chain, entries] of added.forks) {
     const names = new Set(entries.map(({ name }) => name))
     const others = (forks.get(chain) ?? []).filter(({ name }) => !names.has(name))
     forks.set(chain, [...others, ...entries])
   }
-  return forks
+  const reviews = [shipped, added].flatMap(({ reviewedAt }) => reviewedAt ?? [])
+  return { forks, reviewedAt: reviews.length === 0 ? null : Math.max(...reviews) }
 }
 
-const readTable = (place: string | URL): Forks =>
-  parseForks(parseConfigFile(String(place), readText(place, 'the file with forks')))
+const NO_FORKS: ForkList = { forks: new Map(), reviewedAt: null }
+
+const readList = (place: string | URL, latest: number): ForkList =>
+  parseForks(parseConfigFile(String(place), readText(place, 'the file with forks')), latest)
 
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/
 
@@ -57,19 +64,30 @@ const entry = z
     timeline,
   }))
 
+const LISTS = 'expected lists of forks under chain ids'
+const head = (latest: number) => {
+  const reviewed = activation.refine((at) => at <= latest, 'expected no day in the future, by the clock of this host')
+  return z.looseObject({ reviewed: reviewed.nullable().default(null) }, LISTS)
+}
+
 const table = z.record(
   z.string().regex(/^\d{1,20}$/, 'expected a chain id in decimal digits'),
   z
     .array(entry, 'expected a list of forks')
     .max(50, 'expected 50 forks at most')
     .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'expected names that differ'),
-  'expected lists of forks under chain ids',
+  LISTS,
 )
 
-/** Parses a file with forks. Throws a ConfigError that lists every error with its line. */
-export const parseForks = (file: ConfigFile): Forks => {
-  const parsed = table.safeParse(file.value)
-  if (parsed.success) return new Map(Object.entries(parsed.data))
+/** Parses a file with forks, reviewed at `latest` or before. Throws a ConfigError that lists every error with its line. */
+export const parseForks = (file: ConfigFile, latest: number): ForkList => {
+  const { reviewed, ...networks } = parsePart(head(latest), file.value, file)
+  return { forks: new Map(Object.entries(parsePart(table, networks, file))), reviewedAt: reviewed }
+}
+
+const parsePart = <T extends z.ZodType>(part: T, value: unknown, file: ConfigFile): z.output<T> => {
+  const parsed = part.safeParse(value)
+  if (parsed.success) return parsed.data
   throw new ConfigError(listProblems(parsed.error.issues.map((issue) => () => describe(issue, file))))
 }
 
@@ -113,3 +131,10 @@ export interface Fork {
 
 /** A map from the chain id, in decimal digits. */
 export type Forks = ReadonlyMap<string, readonly Fork[]>
+
+/** The forks, and the day on which the list was last compared with the public sources. */
+export interface ForkList {
+  readonly forks: Forks
+  /** In milliseconds since the epoch; null for a file without a date. */
+  readonly reviewedAt: number | null
+}

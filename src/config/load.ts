@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
+import { systemClock } from '../core/clock.ts'
 import { ConfigError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { maskAddresses } from '../core/redaction/redact.ts'
@@ -222,6 +223,6 @@ export const readConfig = (path: string | undefined, { env, flags, installed }: 
   const source = sourceOf(path, { env, installed })
   const file = source && parseConfigFile(source.path, readText(source.path, 'the configuration file'))
   const loaded = loadConfig({ file: file ?? undefined, env, flags })
-  readForks(loaded.config.version.forksFile) // throws a ConfigError for an invalid file
+  readForks(loaded.config.version.forksFile, systemClock.now()) // throws a ConfigError for an invalid file
   return { ...loaded, source }
 }

@@ -56,7 +56,7 @@ export const NODE_DOCUMENTATION = {
     title: 'Full node installation',
     url: `${DOCS}/full-node-installation`,
     states: [
-      'How the device of the database is set up on a new drive; a wrong drive destroys the operating system.',
+      'How the device of the database is set up on a new drive, with logical blocks of 512 bytes; a wrong drive destroys the operating system.',
       'Which variables of the environment file name the URLs of forkpoint and validators file.',
     ],
   },

@@ -161,6 +161,15 @@ export const NODE_FACTS = {
     identifier: 'delta',
     written: ['5'],
   },
+  diskPage: {
+    value: 512,
+    unit: 'bytes',
+    states:
+      'The database addresses its device in pages of this size, and discards at their bounds: 2 to the power of DISK_PAGE_BITS.',
+    source: own('monad/category/async/config.hpp', 'DISK_PAGE_BITS'),
+    identifier: 'DISK_PAGE_BITS',
+    written: ['9'],
+  },
   minimumHistory: {
     value: 300,
     unit: 'blocks',

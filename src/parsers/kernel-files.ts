@@ -114,6 +114,21 @@ export const parseNamedCount = (name: string, text: string): bigint | null => {
   return digits === undefined ? null : parseCount(`${name} of the kernel`, digits)
 }
 
+const ROUTE_UP = 1
+
+/** The interface of the default route in `/proc/net/route`, of several the one with the lowest metric; null without one. */
+export const parseDefaultInterface = (text: string): string | null => {
+  const [head = '', ...rows] = text.split('\n')
+  if (!head.startsWith('Iface')) throw new ParseError('the table of routes', 'a heading with Iface', head)
+  const defaults = rows.flatMap((row) => {
+    const [name = '', destination, , flags = '', , , metric = '', mask] = row.trim().split(/\s+/)
+    const isDefault = destination === '00000000' && mask === '00000000' && /^[\w.:@-]{1,15}$/.test(name)
+    const isUp = (Number.parseInt(flags, 16) & ROUTE_UP) !== 0
+    return isDefault && isUp ? [{ name, metric: Number(metric) }] : []
+  })
+  return defaults.toSorted((a, b) => a.metric - b.metric)[0]?.name ?? null
+}
+
 /** The soft limit of open files of a process, from `/proc/PID/limits`. Null is unlimited. */
 export const parseOpenFilesLimit = (text: string): bigint | null => {
   const [, soft = ''] = /^Max open files\s+(\S+)\s+\S+\s+files\s*$/m.exec(text) ?? []
@@ -122,6 +137,26 @@ export const parseOpenFilesLimit = (text: string): bigint | null => {
   if (limit === undefined) throw new ParseError('the limits of a process', 'Max open files', text)
   return limit
 }
+
+/** The number of CPUs that a process may use, from `/proc/PID/status`: `Cpus_allowed_list:\t1-3,7`. */
+export const parseAllowedCpus = (text: string): number => {
+  const [, list = ''] = /^Cpus_allowed_list:\t(\S{1,4096})$/m.exec(text) ?? []
+  const ranges = list.split(',').map((range) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(range))
+  return ranges.reduce((sum, range) => {
+    if (range === null) throw new ParseError('the CPUs of a process', 'Cpus_allowed_list', text)
+    const [, from, to = from] = range
+    return sum + Number(to) - Number(from) + 1
+  }, 0)
+}
+
+/** Whether `/proc/mounts` has a hugetlbfs for pages of 2 MiB that is not the one of root, which systemd mounts. */
+export const hasHugePageMount = (text: string): boolean =>
+  text.split('\n').some((line) => {
+    const [, directory, type, options = ''] = line.split(' ')
+    // Without the option it has pages of the default size, which is 2 MiB on x86.
+    const is2Mi = !/(?:^|,)pagesize=(?!2M(?:,|$))/.test(options)
+    return type === 'hugetlbfs' && directory !== '/dev/hugepages' && is2Mi
+  })
 
 /** A listening socket. */
 interface Listener {

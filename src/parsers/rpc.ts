@@ -50,6 +50,19 @@ export const parseRpcQuantity = (text: string): bigint => {
   return data
 }
 
+/** 0x and up to 64 hex digits: 256 bits. */
+const amount = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{1,64}$/)
+  .transform(BigInt)
+
+/** An amount in wei, as returned by eth_getBalance. Throws a ParseError. */
+export const parseRpcAmount = (text: string): bigint => {
+  const { data } = amount.safeParse(parseRpcResult(text))
+  if (data === undefined) throw new ParseError(WHAT, 'an amount like "0x1b4"', text)
+  return data
+}
+
 const string = z.string()
 
 /** A string result, as returned by web3_clientVersion and net_version. Throws a ParseError. */
@@ -72,12 +85,14 @@ export interface Block {
   readonly number: bigint
   /** The block's timestamp in seconds since the epoch. */
   readonly timestamp: bigint
+  /** In wei. Missing on a chain without EIP-1559. */
+  readonly baseFeePerGas?: bigint | null | undefined
 }
 
-const block = z.object({ number: quantity, timestamp: quantity })
+const block = z.object({ number: quantity, timestamp: quantity, baseFeePerGas: quantity.nullish() })
 const blockOrNull = block.nullable()
 
-/** Height and timestamp of a block; null if the node does not have it. Throws a ParseError. */
+/** Height, timestamp and base fee of a block; null if the node does not have it. Throws a ParseError. */
 export const parseRpcBlock = (text: string): Block | null => {
   const { data } = blockOrNull.safeParse(parseRpcResult(text))
   if (data === undefined) throw new ParseError(WHAT, 'a block with number and timestamp', text)

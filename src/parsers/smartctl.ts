@@ -20,6 +20,8 @@ const reportSchema = z.object({
       temperature: integer.nullish().catch(null),
       percentage_used: count,
       media_errors: count,
+      data_units_written: count,
+      power_on_hours: count,
     })
     .nullish(),
 })
@@ -40,5 +42,8 @@ export const parseDriveHealth = (json: string) => {
     mediaErrors: health?.media_errors ?? null,
     /** Used share of the endurance that the manufacturer specifies; can exceed 1. */
     usedRatio: used === null ? null : used / 100,
+    /** Thousands of blocks of 512 bytes, by the NVMe specification. */
+    dataUnitsWritten: health?.data_units_written ?? null,
+    poweredHours: health?.power_on_hours ?? null,
   }
 }

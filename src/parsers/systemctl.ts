@@ -188,16 +188,37 @@ export const parseUnitFiles = (text: string): readonly UnitFiles[] =>
 const SETTING = /^\s*([A-Z][A-Za-z0-9]{1,40})\s*=/
 
 /** The names of the settings in a unit file or drop-in, each once, without their values. */
-export const settingsOf = (text: string): readonly string[] => {
-  const names = new Set<string>()
+export const settingsOf = (text: string): readonly string[] => [
+  ...new Set(unitLines(text).flatMap(({ line }) => SETTING.exec(line)?.[1] ?? [])),
+]
+
+/** The lines of a unit file with their sections, without those that systemd ignores: a name that begins with X-. */
+export const unitLines = (text: string): readonly { readonly section: string; readonly line: string }[] => {
+  let section = ''
+  return logicalLines(text).flatMap((line) => {
+    section = /^\s*\[([^\]]+)\]\s*$/.exec(line)?.[1] ?? section
+    return section.startsWith('X-') ? [] : [{ section, line }]
+  })
+}
+
+/** The lines without comments, each with those that continue it: it ends with a backslash that no other one escapes. */
+const logicalLines = (text: string): readonly string[] => {
+  const lines: string[] = []
   let continues = false
-  for (const line of text.split(/\r?\n/)) {
-    const isComment = /^\s*[#;]/.test(line)
+  for (const line of text.split(/\r?\n|\r/)) {
     // A comment between two parts of a continued line does not end it.
-    if (isComment) continue
-    const [, name] = continues ? [] : (SETTING.exec(line) ?? [])
-    if (name !== undefined) names.add(name)
-    continues = line.endsWith('\\')
+    if (/^\s*[#;]/.test(line)) continue
+    const isContinued = (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1
+    const part = isContinued ? `${line.slice(0, -1)} ` : line
+    if (continues) lines.push(`${lines.pop() ?? ''}${part}`)
+    else lines.push(part)
+    continues = isContinued
   }
-  return [...names]
+  return lines
+}
+
+/** Whether the command of a unit creates an event ring in the hugetlbfs that it finds: it has the option, and no path. */
+export const needsHugePageMount = (shown: string): boolean => {
+  const [, value = ''] = /--exec-event-ring(?:[= ](?!-)([^\s;]+))?(?=[\s;]|$)/.exec(shown) ?? ['', '/']
+  return !value.includes('/')
 }

@@ -163,7 +163,10 @@ export const packageVersionIn = (line: string): PackageVersion | null => {
 
 /** The installed package; `installedAt` in milliseconds, null if dpkg did not return it (before 1.19.3). */
 export interface InstalledPackage extends PackageVersion {
+  readonly architecture: string
   readonly installedAt: number | null
+  /** `apt-mark hold`: apt does not upgrade it by itself. */
+  readonly isHeld: boolean
 }
 
 /**
@@ -180,11 +183,22 @@ export const parseInstalledPackage = (text: string): InstalledPackage | null => 
   const row = text.trimStart()
   const [, status = ''] = STATUS.exec(row) ?? []
   if (/^[ncH]$/.test(status)) return null
-  const [, , , , modified = ''] = row.split(/\s+/, 5)
+  const [, , , architecture = '', modified = ''] = row.split(/\s+/, 5)
   return {
     ...parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row),
+    architecture,
     installedAt: /^\d{1,11}$/.test(modified) ? Number(modified) * second : null,
+    isHeld: row.startsWith('h'),
   }
+}
+
+/**
+ * Parses rows of dpkg-query for `${db:Status-Abbrev} ${Package}`: whether an installed one is on hold; null if none is
+ * installed.
+ */
+export const parseHeld = (text: string): boolean | null => {
+  const states = text.split('\n').flatMap((line) => /^([uirph])[iUFWt]/.exec(line)?.[1] ?? [])
+  return states.length === 0 ? null : states.includes('h')
 }
 
 /** The version of a node program as it reports it. Null is a value that is missing or empty. */

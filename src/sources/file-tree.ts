@@ -1,7 +1,8 @@
-import { lstat, open, opendir, readdir, stat, statfs } from 'node:fs/promises'
-import { errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { open, readdir, stat, statfs } from 'node:fs/promises'
+import { errorCode, isNotFound, SourceError } from '../core/errors.ts'
 import { dirname, join } from 'node:path'
 import { redact } from '../core/redaction/redact.ts'
+import { createDirectoryScan, type DirectorySize } from './directory-scan.ts'
 
 /** Small files below one directory, such as /proc and /sys. */
 export interface FileTree {
@@ -69,35 +70,40 @@ interface FileSystem {
  */
 export interface DiskUsage {
   fileSystem(path: string): Promise<FileSystem | null>
-  /** The disk usage of the files below a directory in bytes; `too many` if there are more files than the limit. */
-  bytesBelow(path: string, signal: AbortSignal): Promise<bigint | 'too many' | 'removed' | null>
+  /** The disk usage of the files below a directory in bytes; each call reads a limited number of files. */
+  bytesBelow(path: string, signal: AbortSignal): Promise<DirectorySize | null>
+  /** Closes the directories that `bytesBelow` holds open until all of their files are summed. */
+  release(): Promise<void>
   /** Milliseconds since the epoch. */
   modifiedAt(path: string): Promise<number | 'removed' | null>
 }
 
-const MAX_ENTRIES = 20_000
-/** The number of files read in parallel: below the size of Node's thread pool, which is shared. */
-const AT_ONCE = 2
-const BLOCK_BYTES = 512n
+const MAX_FILES = 20_000
 
-export const createDiskUsage = (maxEntries = MAX_ENTRIES): DiskUsage => ({
-  fileSystem: (path) =>
-    attempt(path, async () => {
-      const { bsize, blocks, bavail } = await statfs(path, { bigint: true })
-      return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize }
-    }),
-  bytesBelow: (path, signal) =>
-    attempt(path, async () => {
-      if (await isRemoved(path)) return 'removed'
-      const files = await filesBelow(path, maxEntries, signal)
-      return files === null ? 'too many' : await sum(files, signal)
-    }),
-  modifiedAt: async (path) => {
-    const at = await attempt(path, async () => (await stat(path)).mtimeMs)
-    if (at !== null) return at
-    return (await attempt(path, () => isRemoved(dirname(path)))) === true ? 'removed' : null
-  },
-})
+export const createDiskUsage = (maxFiles = MAX_FILES): DiskUsage => {
+  const scans = new Map<string, ReturnType<typeof createDirectoryScan>>()
+  const scanOf = (path: string) => {
+    const scan = scans.get(path) ?? createDirectoryScan(path, maxFiles)
+    scans.set(path, scan)
+    return scan
+  }
+  return {
+    fileSystem: (path) =>
+      attempt(path, async () => {
+        const { bsize, blocks, bavail } = await statfs(path, { bigint: true })
+        return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize }
+      }),
+    bytesBelow: (path, signal) => attempt(path, () => scanOf(path).read(signal)),
+    release: async () => {
+      await Promise.allSettled([...scans.values()].map((scan) => scan.release()))
+    },
+    modifiedAt: async (path) => {
+      const at = await attempt(path, async () => (await stat(path)).mtimeMs)
+      if (at !== null) return at
+      return (await attempt(path, () => isRemoved(dirname(path)))) === true ? 'removed' : null
+    },
+  }
+}
 
 /** A directory without links has been removed and stays empty forever. */
 const isRemoved = async (directory: string): Promise<boolean> => (await stat(directory)).nlink === 0
@@ -121,36 +127,3 @@ const unlessMissing = async <T>(
     throw new SourceError({ doing, happened: code, advice: isDenied ? advice : undefined }, { cause: error })
   }
 }
-
-/** The paths of all entries, without reading their metadata; null if there are too many. Links are not followed. */
-const filesBelow = async (root: string, most: number, signal: AbortSignal): Promise<readonly string[] | null> => {
-  const files: string[] = []
-  const directories = [root]
-  for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
-    const inside = at
-    const opening = opendir(inside)
-    const directory = await (inside === root ? opening : opening.catch(ifMissing(undefined)))
-    if (!directory) continue
-    for await (const entry of directory) {
-      signal.throwIfAborted()
-      files.push(join(inside, entry.name))
-      if (files.length > most) return null
-      if (entry.isDirectory()) directories.push(join(inside, entry.name))
-    }
-  }
-  return files
-}
-
-const sum = async (files: readonly string[], signal: AbortSignal): Promise<bigint> => {
-  let blocks = 0n
-  for (let at = 0; at < files.length; at += AT_ONCE) {
-    signal.throwIfAborted()
-    const found = await Promise.all(files.slice(at, at + AT_ONCE).map(blocksOf))
-    for (const count of found) blocks += count
-  }
-  return blocks * BLOCK_BYTES
-}
-
-/** The node may delete files in the meantime. */
-const blocksOf = async (path: string): Promise<bigint> =>
-  (await lstat(path, { bigint: true }).catch(ifMissing({ blocks: 0n }))).blocks

@@ -38,8 +38,11 @@ export const createHostSources = (places: HostPaths): HostSources => ({
     places.smartDirectory === null
       ? null
       : { directory: places.smartDirectory, tree: createFileTree(places.smartDirectory) },
-  space: createDiskUsage(),
+  space,
 })
+
+/** One for the process: the size of a directory stays known after a reload of the configuration. */
+const space = createDiskUsage()
 
 const OWN_PROCFS = '/proc'
 

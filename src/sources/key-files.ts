@@ -17,6 +17,8 @@ export interface FileFacts {
   readonly uid: number
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number
+  /** When content or metadata last changed; unlike the former, packages do not set it. */
+  readonly changedAt: number
 }
 
 /** Files with secrets. No result and no error contains a path or content. */
@@ -65,6 +67,7 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
           mode: facts.mode & 0o7777,
           uid: facts.uid,
           modifiedAt: Math.floor(facts.mtimeMs),
+          changedAt: Math.floor(facts.ctimeMs),
         }
       }),
     read: (path, judge) => attempt(path, async () => ({ verdict: await readBeginning(path, judge) })),

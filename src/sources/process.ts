@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, readFile } from 'node:fs/promises'
+import { access, readFile, realpath } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { asError, errorCode, isNotFound, summaryOf } from '../core/errors.ts'
 import { randomBytes } from 'node:crypto'
@@ -14,6 +14,10 @@ export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 export interface Access {
   mayRead(path: string): Promise<Permission>
   mayWrite(path: string): Promise<Permission>
+  /** The path without symbolic links; null if this user cannot resolve it. */
+  resolve(path: string): Promise<string | null>
+  /** Whether other users of the host can read the arguments of processes; null if unknown. */
+  isProcessListPublic(): Promise<boolean | null>
   /** The user of this process. */
   readonly user: User
 }
@@ -29,6 +33,8 @@ export interface User {
 export const createAccess = (): Access => ({
   mayRead: (path) => ask(path, constants.R_OK),
   mayWrite: (path) => ask(path, constants.W_OK),
+  resolve: (path) => realpath(path).catch(() => null),
+  isProcessListPublic: () => isProcessListPublic(),
   user: {
     uid: process.getuid?.() ?? 0,
     name: nameOf(),

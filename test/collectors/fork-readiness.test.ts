@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type NodeProperties, forkSamples, forkState, readinessFor } from '../../src/collectors/version/collector.ts'
+import { type NodeProperties, forkSamples, forkState, readinessFor } from '../../src/collectors/version/forks.ts'
 import type { Fork } from '../../src/config/forks.ts'
 
 const HOUR = 3_600_000

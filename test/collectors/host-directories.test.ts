@@ -14,6 +14,7 @@ const start = async (maxFiles?: number) => {
   const { root, clear } = await createTree({
     'node/ledger/1': 'a',
     'node/ledger/2': 'b',
+    'node/ledger/3': 'c',
     'node/config/forkpoint/forkpoint.toml': 'x',
   })
   cleanUp.push(clear)
@@ -29,13 +30,23 @@ const start = async (maxFiles?: number) => {
   return { node: join(root, 'node'), run }
 }
 
-test('a directory with too many files to sum is not available, and not a failure', async () => {
+test('a directory with more files than one poll reads is not available at first, and not a failure', async () => {
   const { node, run } = await start(1)
-  const { values, states } = await run(join(node, 'ledger'), node).poll()
+  const host = run(join(node, 'ledger'), node)
+  const { values, states } = await host.poll()
   expect(values).toHaveProperty(['host_filesystem_size_bytes{ledger}'])
   expect(values).not.toHaveProperty(['host_directory_bytes{ledger}'])
-  expect(states['host, not available']).toContain('directory ledger (too many files to sum)')
+  expect(states['host, not available']).toContain('directory ledger (its many files are being summed)')
   expect(Object.keys(states)).not.toContain('host, directory ledger')
+})
+
+test('the end of the collector closes the directories', async () => {
+  const { node } = await start()
+  const places = { procfs: node, sysfs: node, bootDirectory: node, smartDirectory: null }
+  let releases = 0
+  const release = () => Promise.resolve((releases += 1)).then(() => undefined)
+  await runHost({ clock: manualClock(), places, space: { ...createDiskUsage(), release } }).poll()
+  expect(releases).toBe(1)
 })
 
 test('of another file system only the space is measured', async () => {

@@ -26,6 +26,18 @@ const FILES = {
   'proc/pressure/io':
     'some avg10=0.10 avg60=0.00 avg300=0.00 total=1250000\nfull avg10=0.10 avg60=0.00 avg300=0.00 total=750000\n',
   'proc/net/snmp': 'Tcp: InSegs\nTcp: 5\nUdp: InDatagrams InErrors RcvbufErrors SndbufErrors\nUdp: 900 8 7 2\n',
+  'proc/net/route': [
+    'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT',
+    'eno2\t00000000\t0100000A\t0003\t0\t0\t200\t00000000\t0\t0\t0',
+    'eno1\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\t0\t0\t0',
+    'eno3\t00000000\t0102000A\t0002\t0\t0\t0\t00000000\t0\t0\t0',
+    'eno4\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n',
+  ].join('\n'),
+  'sys/class/net/eno1/device/vendor': '0x8086\n',
+  'sys/class/net/eno1/statistics/rx_packets': '5000\n',
+  'sys/class/net/eno1/statistics/rx_missed_errors': '21\n',
+  'sys/class/net/eno1/statistics/rx_errors': '4\n',
+  'sys/class/net/eno2/statistics/rx_packets': '1\n',
   'proc/sys/net/core/rmem_max': '62500000\n',
   'proc/sys/net/core/wmem_max': '212992\n',
   'proc/vmstat': 'nr_free_pages 77\noom_kill 3\noom_kill_other 9\n',
@@ -115,6 +127,9 @@ test('exports what the host provides, and nothing else', async () => {
     host_udp_received_total: 900,
     'host_udp_errors_total{receive_buffer}': 7,
     'host_udp_errors_total{send_buffer}': 2,
+    'host_network_received_total{eno1}': 5000,
+    'host_network_drops_total{eno1,missed}': 21,
+    'host_network_drops_total{eno1,error}': 4,
     'host_socket_buffer_max_bytes{receive}': 62_500_000,
     'host_socket_buffer_max_bytes{send}': 212_992,
     host_oom_kills_total: 3,
@@ -136,6 +151,7 @@ test('exports what the host provides, and nothing else', async () => {
     'host_nvme_critical_warning{nvme0}': 0,
     'host_nvme_media_errors_total{nvme0}': 0,
     'host_nvme_used_ratio{nvme0}': 0.03,
+    'host_nvme_written_bytes_total{nvme0}': 159_851_453_952_000,
     'service_max_file_descriptors{bft}': 1024,
     'service_open_file_descriptors{bft}': 3,
   })
@@ -176,6 +192,7 @@ test('a check that fails does not affect the others', async () => {
     'host_nvme_media_errors_total{nvme0}',
     'host_nvme_temperature_celsius{nvme0}',
     'host_nvme_used_ratio{nvme0}',
+    'host_nvme_written_bytes_total{nvme0}',
     'host_port_exposed{8080}',
     'host_port_exposed{9143}',
   ])
@@ -211,10 +228,13 @@ test('the load is measured between two polls; absent after a reboot between them
   expect(await next('cpu  10 0 5 20 0 0 0 0 0 0\nbtime 1772366390\n')).not.toHaveProperty('host_cpu_busy_ratio')
 })
 
-test('a service that has exited, or is unknown to systemd, has no limits', async () => {
+test('a service that has exited or is hidden, or is unknown to systemd, has no limits', async () => {
   const { poll, mainPids, tree } = await start()
   await tree.remove('proc/700')
-  expect(without((await poll()).values, 'host_')).toEqual({})
+  const { values, states } = await poll()
+  expect(without(values, 'host_')).toEqual({})
+  for (const name of ['limits of services', 'open files of services'])
+    expect(states[`host, ${name}`]).toMatch(/^the processes are not visible: .*hidepid/)
   mainPids.set(new Map())
   expect((await poll()).states['host, limits of services']).toBe('no running service is known')
 })
@@ -274,6 +294,30 @@ test('a report without health data, and one that is too old', async () => {
   expect((await poll()).states['host, health of drives']).toMatch(
     /^nvme0: the report contains no health data; nvme1: no fresh report; see /,
   )
+})
+
+test.each([
+  // 900 h used a tenth: the other nine tenths last 8100 h.
+  [10, 900, 29_160_000],
+  [5, 900, 61_560_000],
+  [120, 900, 0],
+  [4, 900, undefined],
+  // A drive that does not count its hours.
+  [50, 0, undefined],
+])('%i %% of the endurance used in %i hours: it lasts %s s', async (used, hours, seconds) => {
+  const { poll, tree } = await start()
+  const log = { percentage_used: used, power_on_hours: hours }
+  const report = { smartctl: { version: [7, 4] }, nvme_smart_health_information_log: log }
+  await tree.put('smart/nvme0.json', JSON.stringify(report), BEGIN)
+  expect((await poll()).values['host_nvme_endurance_eta_seconds{nvme0}']).toBe(seconds)
+})
+
+test('without a default route the network card is unknown', async () => {
+  const { poll, tree } = await start()
+  await tree.put('proc/net/route', 'Iface\tDestination\n')
+  const { values, states } = await poll()
+  expect(Object.keys(values).filter((name) => name.startsWith('host_network'))).toEqual([])
+  expect(states['host, not available']).toContain('network card')
 })
 
 test('without an offset of the time service the offset is absent', async () => {

@@ -211,6 +211,20 @@ describe('durations', () => {
     expect(observed('chain_ledger_finality_seconds')).toEqual([0.8])
   })
 
+  test('own blocks: from the block before, and without a way over the network', () => {
+    const { read, observed } = start()
+    read(
+      proposed({ round: 1, seq: 1, author: OWN, blockAt: T0, writtenAt: T0 + 1000 }), // the first line of the process
+      proposed({ round: 2, seq: 2, blockAt: T0 + 1300, writtenAt: T0 + 1360 }),
+      proposed({ round: 3, seq: 3, author: OWN, blockAt: T0 + 1750, writtenAt: T0 + 1762 }),
+      proposed({ round: 9, seq: 9, author: OWN, blockAt: T0 + 4000, writtenAt: T0 + 4015 }),
+      finalized({ round: 3, seq: 3, author: OWN, blockAt: T0 + 1750, writtenAt: T0 + 4100 }),
+    )
+    expect(observed('chain_ledger_own_block_interval_seconds')).toEqual([0.45])
+    expect(observed('chain_ledger_own_delay_seconds')).toEqual([0.012, 0.015])
+    expect(observed('chain_ledger_propagation_seconds')).toEqual([0.06, 0.012, 0.015])
+  })
+
   test('the first lines of a new process are repeated ones', () => {
     const { ledger, observed } = start()
     const replay = Array.from({ length: 100 }, (_, at) =>

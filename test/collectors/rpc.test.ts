@@ -68,6 +68,17 @@ describe('rpc', () => {
     })
   })
 
+  test('the base fee is that of the latest block; absent on a chain without', async () => {
+    const answers = healthy()
+    answers['eth_getBlockByNumber latest'] = { number: '0x65', timestamp: '0x3e8', baseFeePerGas: '0x174876e800' }
+    answers['eth_getBlockByNumber safe'] = { number: '0x63', timestamp: '0x3e7', baseFeePerGas: '0x1' }
+    const { shown, next } = await watch(answers)
+    expect(shown()).toMatchObject({ rpc_base_fee_wei: 100_000_000_000 })
+    answers['eth_getBlockByNumber latest'] = { number: '0x65', timestamp: '0x3e8' }
+    await next()
+    expect(shown()).not.toHaveProperty('rpc_base_fee_wei')
+  })
+
   test('the last advance is absent until the height has increased between two polls', async () => {
     const answers = healthy()
     const { shown, next } = await watch(answers)

@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { version } from '../../src/collectors/version/collector.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -8,6 +8,7 @@ import type { Fork } from '../../src/config/forks.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import type { TIMELINES } from '../../src/collectors/storage/definition.ts'
 import { createExec } from '../../src/sources/exec.ts'
+import { createPackageLists } from '../../src/sources/package-lists.ts'
 import { recording } from './recording.ts'
 import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
@@ -30,6 +31,12 @@ export const prints = (text: string): string => `cat <<'END'\n${text}\nEND`
 export const build = (tag: string, name = 'zephyr-node'): string =>
   prints(`${name} {"commit":"${COMMIT}","tag":"${tag}","branch":"","modified":true}`)
 export const dpkg = (row: string): string => `[ "$1" = -W ] && [ "$3" = zephyr ] || exit 2\n${prints(row)}`
+/** Writes a file of apt, by its path from the root of the host. */
+export const aptFile = async (path: string, text: string): Promise<void> => {
+  const file = join(bin, 'root', path)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
 export const NOT_INSTALLED = 'echo "dpkg-query: no packages found matching $3" >&2; exit 1'
 
 export const rpcInfo = (clientVersion: string, chainId = '77'): Sample =>
@@ -51,6 +58,7 @@ interface VersionRun {
   readonly programs?: readonly string[]
   readonly package?: string | null
   readonly timeout?: number
+  readonly forksFile?: string | undefined
 }
 
 export const create = (run: VersionRun) => {
@@ -60,10 +68,13 @@ export const create = (run: VersionRun) => {
     exec: createExec({ clock: systemClock, path: `${bin}:/usr/bin:/bin` }),
     recorder: record.recorder,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+    packageLists: createPackageLists(join(bin, 'root')),
     published: () => board.samples,
     programs: run.programs ?? ['node'],
     package: run.package ?? null,
     forks: new Map([['77', [borealis]]]),
+    forksReviewedAt: Date.UTC(2026, 8, 3),
+    forksFile: run.forksFile ?? null,
     timing: { interval: 10, timeout: run.timeout ?? 20_000 },
   })
   return { collector, board, pollOnce: () => pollOnce(collector, systemClock), total: record.total }

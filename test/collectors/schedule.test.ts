@@ -234,6 +234,7 @@ describe('the schedule collector', () => {
     const { state, value } = await poll()
     expect(state).toBe(reason)
     expect(value('chain_schedule_proved')).toBeUndefined()
+    expect(value('chain_schedule_file_epoch')).toBe(missing.includes('no set of epoch') ? 677 : undefined)
     expect(total('chain_schedule_misses_total') ?? 0).toBe(0)
   })
 })

@@ -18,7 +18,7 @@ afterEach(() => node.close())
 const blocksSince = (from: number): readonly unknown[] =>
   node.seen.slice(from).flatMap(({ call, params }) => (call === 'eth_getBlockByNumber' ? [params[0]] : []))
 
-const expected = { commission: 0.05, beneficiary: `0x${'2b'.repeat(20)}` }
+const expected = { commission: 0.05, beneficiary: `0x${'2b'.repeat(20)}`, authorityBalance: null }
 const beneficiaryIn = async (poll: () => Promise<StakingReading>) => shown(await poll())['beneficiary_matches']
 
 test('without settings nothing is exported or requested', async () => {

@@ -26,6 +26,8 @@ export const chainState = () => ({
   height: 60_000n,
   /** In seconds since the epoch; a block takes 0.4 s. */
   timeOf: (block: bigint): bigint => 1_700_000_000n + (block * 2n) / 5n,
+  /** The native balance of the authority. */
+  balance: 3n * 10n ** 17n,
   /** Of every block, as the node writes it. */
   beneficiary: `0x${'2B'.repeat(20)}`,
   epoch: 2n,
@@ -105,6 +107,7 @@ const answer = (state: ChainState, method: string, params: readonly unknown[]): 
     const isOwn = params[1] === `0x06${addressOfKey(KEY).slice(2)}${'00'.repeat(11)}`
     return `0x${word(isOwn ? state.id : 0n).slice(48)}${'0'.repeat(48)}`
   }
+  if (method === 'eth_getBalance') return `0x${(params[0] === state.own.auth ? state.balance : 0n).toString(16)}`
   const { data } = transaction.parse(params[0])
   const [first = 0n, , third = 0n] = (data.slice(10).match(/.{64}/g) ?? []).map((text) => BigInt(`0x${text}`))
   return `0x${bytesOf(state, nameOf(params), { first, third })}`
@@ -154,7 +157,7 @@ export const stakingOptions = (url: string, clock: Clock): StakingPollOptions =>
   withdrawals: [],
   epochBlocks: null,
   delayRounds: null,
-  expected: { commission: null, beneficiary: null },
+  expected: { commission: null, beneficiary: null, authorityBalance: null },
 })
 
 /** A poll of that node over HTTP. */

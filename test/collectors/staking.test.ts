@@ -54,6 +54,7 @@ describe('a poll', () => {
       'commission_ratio execution': 0.1,
       'commission_ratio consensus': 0.05,
       'commission_ratio snapshot': 0.02,
+      authority_balance_tokens: 0.3,
       self_stake_tokens: 111_000,
       self_stake_minimum_tokens: 100_000,
       threshold_tokens: 10_000_000,
@@ -83,6 +84,7 @@ describe('a poll', () => {
       'consensus',
       'snapshot',
       'execution',
+      'eth_getBalance',
     ])
     const from = node.seen.length
     state.height += 150n

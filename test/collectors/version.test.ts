@@ -14,6 +14,15 @@ import {
   timeline,
 } from './run-version.ts'
 
+test.each([
+  ['77', undefined, true],
+  ['78', undefined, false],
+  ['78', '/etc/forks.yaml', true],
+])('the date of the list of forks: chain %s, own file %s: %j', async (chainId, forksFile, isShown) => {
+  const { shown } = await pollVersion({ published: [rpcInfo('Zephyr/0.16.1', chainId)], forksFile })
+  expect('forks_reviewed_timestamp_seconds' in shown).toBe(isShown)
+})
+
 test('installed, running, and ready for the fork', async () => {
   await program('zephyr-node', build('v0.16.1-rc'))
   await program('dpkg-query', dpkg('ii  zephyr 0.16.1 amd64 1700000000'))
@@ -24,7 +33,9 @@ test('installed, running, and ready for the fork', async () => {
     'node_running_info{rpc,0.16.1}': 1,
     'node_running_info{native,0.16.1}': 1,
     'package_info{zephyr,0.16.1}': 1,
+    'package_held{node}': 0,
     version_mismatch: 0,
+    forks_reviewed_timestamp_seconds: Date.UTC(2026, 8, 3) / 1000,
     'fork_activation_timestamp_seconds{borealis}': 4_000_000_000,
     'fork_ready{borealis,version}': 1,
     'fork_ready{borealis,timeline}': 1,
@@ -33,6 +44,7 @@ test('installed, running, and ready for the fork', async () => {
     'installed version': '0.16.1',
     'running version': '0.16.1 (rpc), 0.16.1 (native)',
     restart: 'not due',
+    upgrade: 'unknown: this host has no package lists',
     'program node': 'reports its version',
     'fork borealis': 'ready for 2096-10-02T07:06Z',
   })
@@ -240,7 +252,7 @@ describe('the forks', () => {
   test('are those of the chain; an unknown chain has none', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const forks = async (...published: readonly Sample[]) =>
-      Object.keys((await pollVersion({ published })).shown).filter((name) => name.startsWith('fork'))
+      Object.keys((await pollVersion({ published })).shown).filter((name) => name.startsWith('fork_'))
     expect(await forks()).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '78'))).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '77'))).toHaveLength(2)

@@ -20,6 +20,7 @@ test('the rules have every host of the configuration, name servers and clients',
   const config = await configOf(`
     rpc: { url: 'http://[fd00::7]:8080' }
     native: { fallbackUrl: 'http://198.51.100.8:8889' }
+    traffic: { url: 'http://198.51.100.10:8889' }
     references:
       - { name: a, url: 'https://a.example.org/key' }
       - { name: b, url: 'https://198.51.100.9' }
@@ -44,6 +45,8 @@ IPAddressAllow=10.0.0.0/24
 IPAddressAllow=fd00::7
 # native.fallbackUrl: 198.51.100.8
 IPAddressAllow=198.51.100.8
+# traffic.url: 198.51.100.10
+IPAddressAllow=198.51.100.10
 # references.a: a.example.org
 IPAddressAllow=192.0.2.1
 IPAddressAllow=2001:db8::1

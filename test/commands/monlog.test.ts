@@ -106,7 +106,7 @@ test('the facts follow, always in the same rows', async () => {
     new Map([...out.matchAll(/^ {2}(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, label = '', value = '']) => [label, value]))
   const { out } = await host.run(['monlog', '--until', until])
   const rows = rowsOf(out)
-  expect(rows.get('package')).toMatch(/^ii chain 0\.1\d\.\d amd64$/)
+  expect(rows.get('package')).toMatch(/^hi chain 0\.1\d\.\d amd64$/)
   expect(rows.get('statesync')).toBe('No statesync messages.')
   expect(rows.get('blocksync')).toBe('No blocksync messages.')
   for (const what of ['round', 'epoch', 'block']) expect(rows.get(what)).toMatch(/^\d{1,3}(?:,\d{3})*$/)

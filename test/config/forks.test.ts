@@ -14,12 +14,14 @@ beforeAll(() => {
 afterAll(() => {
   rmSync(directory, { recursive: true })
 })
+const NOW = Date.UTC(2027, 0, 1, 12)
+const read = (own: string | null) => readForks(own, NOW)
 const write = (text: string): string => {
   const path = join(directory, 'own.yaml')
   writeFileSync(path, text)
   return path
 }
-const parse = (...lines: readonly string[]) => parseForks(parseConfigFile('own.yaml', lines.join('\n')))
+const parse = (...lines: readonly string[]) => parseForks(parseConfigFile('own.yaml', lines.join('\n')), NOW)
 const complaint = (...lines: readonly string[]): string => {
   try {
     parse(...lines)
@@ -32,7 +34,7 @@ const complaint = (...lines: readonly string[]): string => {
 
 describe('the forks that come with the agent', () => {
   test('the first network, to the minute', () => {
-    expect(readForks(null).get('143')).toEqual([
+    expect(read(null).forks.get('143')).toEqual([
       {
         name: 'mip-8',
         kind: 'fork',
@@ -43,7 +45,7 @@ describe('the forks that come with the agent', () => {
     ])
   })
   test('its test network, to the minute', () => {
-    expect(readForks(null).get('10143')).toMatchObject([
+    expect(read(null).forks.get('10143')).toMatchObject([
       { activationAt: 1_786_545_000_000, minimumVersion: '0.16.0', timeline: 'page' },
     ])
   })
@@ -51,7 +53,7 @@ describe('the forks that come with the agent', () => {
 
 describe("the operator's own file", () => {
   test('adds networks and forks, and wins over an entry of the same name', () => {
-    const forks = readForks(
+    const { forks, reviewedAt } = read(
       write(`
 143:
   - { name: mip-8, kind: fork, activation: 2026-09-03, minimumVersion: 0.16.2+1 }
@@ -70,10 +72,32 @@ describe("the operator's own file", () => {
     expect(own('77')).toEqual([
       ['first', { ...none, kind: 'fork', activationAt: Date.UTC(2027, 0, 1), timeline: 'page' }],
     ])
-    expect(readForks(write('')).size).toBe(2)
+    const shipped = read(write(''))
+    expect(shipped.forks.size).toBe(2)
+    // Without a date of its own.
+    expect(reviewedAt).toBe(shipped.reviewedAt)
   })
 
   test.each([
+    ['2027-01-02', Date.UTC(2027, 0, 2)],
+    ['2020-01-31', read(null).reviewedAt],
+  ])('reviewed on %s: the later date counts', (day, reviewedAt) => {
+    expect(read(write(`reviewed: ${day}\n`)).reviewedAt).toBe(reviewedAt)
+  })
+
+  test('a review in the future: up to a day is another time zone; the clock is not before that of the shipped list', () => {
+    const own = write('reviewed: 2027-01-03')
+    expect(() => read(own)).toThrow(
+      'own.yaml:1: reviewed: expected no day in the future, by the clock of this host, got "2027-01-03"',
+    )
+    const { reviewedAt } = read(null)
+    expect(readForks(write(`reviewed: ${new Date(reviewedAt ?? 0).toISOString().slice(0, 10)}`), 0)).toMatchObject({
+      reviewedAt,
+    })
+  })
+
+  test.each([
+    ['a review that is no day', ['reviewed: soon'], 'own.yaml:1: reviewed: expected a time like 2026-09-02T14:30:00Z'],
     [
       'a time that is none',
       ['143:', '  - name: x', '    kind: fork', '    activation: tomorrow'],

@@ -57,7 +57,7 @@ export const ANSWER_FAULTS: readonly Fault[] = [
     name: 'more lines than can be told apart',
     rule: 'many',
     says: 'lines; expected 50 at most',
-    plant: ask(`rate(chain_agent_collector_failures_total{${SCOPE}}[$__rate_interval])`, '{{collector}} {{kind}}'),
+    plant: ask(`chain_service_state{${SCOPE}}`, '{{service}} {{state}}'),
   },
   {
     name: 'a line without a style of its own',

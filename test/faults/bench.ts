@@ -63,6 +63,7 @@ export const createBench = async (): Promise<Bench> => {
       execution: { ...OFTEN },
       logs: { ...OFTEN },
       native: { url: native.url, fallbackUrl: null, ...OFTEN },
+      traffic: { enabled: false },
       version: { ...OFTEN },
       storage: { ...OFTEN },
       status: { ...OFTEN },

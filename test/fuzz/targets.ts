@@ -18,6 +18,7 @@ import { parseLogLine } from '../../src/parsers/log-line.ts'
 import { readStorageFailure } from '../../src/parsers/mpt.ts'
 import {
   parseHeight,
+  parseRpcAmount,
   parseRpcBeneficiary,
   parseRpcBlock,
   parseRpcBytes,
@@ -183,6 +184,7 @@ const otherTargets = (): readonly Target[] => {
         kernel.parsePressure,
         kernel.parseOpenFilesLimit,
         kernel.parseListeners,
+        kernel.parseDefaultInterface,
         (text) => kernel.parseColumns('a file', 'Udp', text),
         (text) => kernel.parseNamedCount('oom_kill', text),
         (text) => kernel.parseCount('a file', text),
@@ -204,7 +206,7 @@ const otherTargets = (): readonly Target[] => {
     parser(
       'rpc-values',
       FORMAT_SEEDS['rpc']?.() ?? [],
-      each(parseRpcQuantity, parseRpcBlock, parseRpcBeneficiary, parseRpcText, parseRpcBytes),
+      each(parseRpcQuantity, parseRpcAmount, parseRpcBlock, parseRpcBeneficiary, parseRpcText, parseRpcBytes),
     ),
     parser('forkpoint', filesOf('validators'), parseEpochStarts),
     parser('height', ['{"height":41000110}', '{"height":null}'], parseHeight),
@@ -271,7 +273,7 @@ const configTargets = (): readonly Target[] => {
       return loadConfig({ env: { [key?.variable ?? '']: text }, flags: [{ path, value: text, typed: '--set' }] })
     }),
     target('forks', [readFileSync('networks/forks.yaml', 'utf8').slice(0, 2000)], (text) =>
-      parseForks(parseConfigFile('forks.yaml', text)),
+      parseForks(parseConfigFile('forks.yaml', text), Infinity),
     ),
   ]
 }

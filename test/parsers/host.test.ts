@@ -4,6 +4,7 @@ import { ParseError } from '../../src/core/errors.ts'
 import {
   parseCount,
   parseColumns,
+  parseDefaultInterface,
   parseKernelStat,
   parseListeners,
   parseNamedCount,
@@ -197,6 +198,8 @@ describe('the health of drives', () => {
       celsius: 47,
       mediaErrors: 0,
       usedRatio: 0.03,
+      dataUnitsWritten: 312_209_871,
+      poweredHours: 4380,
     })
   })
   test('failing: two bits of warning, and used up beyond what was promised', () => {
@@ -211,6 +214,8 @@ describe('the health of drives', () => {
       criticalWarning: null,
       mediaErrors: null,
       usedRatio: null,
+      dataUnitsWritten: null,
+      poweredHours: null,
     })
   })
   test('a count that a number cannot hold is left out, not rounded', () => {
@@ -232,6 +237,7 @@ describe('waiting and lost packets', () => {
     ['no memory', () => parseMemory('MemTotal: 0 kB\nMemAvailable: 0 kB\n')],
     ['columns that do not match', () => parseColumns('x', 'Udp', 'Udp: A B\nUdp: 1\n')],
     ['another protocol', () => parseColumns('x', 'Udp', 'UdpLite: A\nUdpLite: 1\n')],
+    ['a table without routes', () => parseDefaultInterface('eth0 00000000\n')],
     ['a count that is none', () => parseNamedCount('oom_kill', 'oom_kill many\n')],
   ])('complains of %s', (_, parse) => {
     expect(parse).toThrow(ParseError)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import {
   parseHeight,
+  parseRpcAmount,
   parseRpcBeneficiary,
   parseRpcBlock,
   parseRpcQuantity,
@@ -39,6 +40,16 @@ describe('a quantity', () => {
   ])('%j is none', (result) => {
     expect(() => parseRpcQuantity(answer(result))).toThrow(ParseError)
   })
+})
+
+test.each([
+  ['0x0', 0n],
+  [`0x${'f'.repeat(64)}`, 2n ** 256n - 1n],
+])('the amount %s', (text, expected) => {
+  expect(parseRpcAmount(answer(text))).toBe(expected)
+})
+test.each([null, 12, '0x', `0x1${'0'.repeat(64)}`])('%j is no amount', (result) => {
+  expect(() => parseRpcAmount(answer(result))).toThrow(ParseError)
 })
 
 test('an error response throws RpcErrorResponse, whatever its code, which differs between versions', () => {

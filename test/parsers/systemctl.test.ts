@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseSystemdTime, parseUnits } from '../../src/parsers/systemctl.ts'
+import { parseSystemdTime, parseUnits, settingsOf } from '../../src/parsers/systemctl.ts'
 
 const nothing = {
   unit: null,
@@ -133,4 +133,16 @@ test.each([
   expect(parseUnits(`Id=a.service\nActiveState=${state}\n`)).toMatchObject([
     { unit: 'a.service', activeState: expected },
   ])
+})
+
+// As systemd 252 reads them (systemd-analyze verify).
+test.each([
+  ['one backslash continues a line', 'A1=x \\\nB1=2', ['A1']],
+  ['two are a backslash', 'A1=x \\\\\nB1=2', ['A1', 'B1']],
+  ['three continue it', 'A1=x \\\\\\\nB1=2', ['A1']],
+  ['a space after it ends the line', 'A1=x \\ \nB1=2', ['A1', 'B1']],
+  ['a carriage return ends it', 'A1=x\rB1=2\r\nC1=3', ['A1', 'B1', 'C1']],
+  ['a section that begins with X- has none', '[X-Old]\nA1=x\n[Service]\nB1=2', ['B1']],
+])('settings of a unit file: %s', (_, text, names) => {
+  expect(settingsOf(text)).toEqual(names)
 })

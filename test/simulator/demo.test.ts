@@ -17,6 +17,7 @@ const node = {
   backupDirectory: '/tmp/demo/backup',
   environmentFile: '/tmp/demo/home/zephyr/.env',
   forksFile: '/tmp/demo/forks.yaml',
+  rootDirectory: '/tmp/demo/host',
   host: {
     procfs: '/tmp/demo/host/proc',
     sysfs: '/tmp/demo/host/sys',
@@ -37,7 +38,7 @@ test('the configuration of the demo is valid', () => {
     environmentFile: node.environmentFile,
   })
   expect(config.host).toMatchObject(node.host)
-  expect(config.version.forksFile).toBe(node.forksFile)
+  expect(config.version).toMatchObject({ forksFile: node.forksFile, rootDirectory: node.rootDirectory })
 })
 
 test('the demo reports that the requested port is in use', () => {

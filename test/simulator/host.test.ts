@@ -114,8 +114,10 @@ test('nvme-failing: hot, failing, missing, healthy', async () => {
     'host_nvme_media_errors_total{nvme0}': 3,
     'host_nvme_used_ratio{nvme0}': 0.98,
   })
+  // 4380 hours for 98 %: 89.4 hours for the other two.
+  expect((await at(102))['host_nvme_endurance_eta_seconds{nvme0}']).toBeCloseTo(321_795.92, 2)
   expect(names(await at(181), 'host_nvme')).toEqual([])
-  expect(names(await at(241), 'host_nvme')).toHaveLength(5)
+  expect(names(await at(241), 'host_nvme')).toHaveLength(7)
 })
 
 test('fd-limit: the limit falls, the number of open files comes close to it', async () => {
@@ -154,14 +156,20 @@ test('host-slow: throttled, multithreaded, saving power, busy', async () => {
     'host_pressure_stalled_seconds_total{memory}': 0,
   })
   expect(await at(40)).toMatchObject({ host_cpu_throttles_total: 37 })
-  expect(await at(61)).toMatchObject({ host_smt_active: 1 })
+  const missed = 'host_network_drops_total{enp1s0,missed}'
+  expect(await at(61)).toMatchObject({ host_smt_active: 1, [missed]: 0 })
   const saving = await at(125)
   expect(names(saving, 'host_governor')).toEqual(['host_governor_cpus{powersave}'])
   expect((await at(130))['host_cpu_busy_ratio']).toBeCloseTo(0.91, 1)
   await at(139)
   expect((await at(141))['host_memory_available_ratio']).toBeCloseTo(0.03, 6)
   expect((await at(240))['host_pressure_stalled_seconds_total{memory}']).toBeCloseTo(20, 0)
-  expect(await at(241)).toMatchObject({ host_smt_active: 0, 'host_governor_cpus{performance}': 8 })
+  // 400 a second, from the 130th second to the 240th.
+  expect(await at(241)).toMatchObject({
+    host_smt_active: 0,
+    'host_governor_cpus{performance}': 8,
+    [missed]: 44_000,
+  })
 })
 
 test('forkpoint-stale: suddenly old, and older with every second', async () => {

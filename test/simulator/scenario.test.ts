@@ -30,7 +30,7 @@ describe('the format of scenarios', () => {
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown subject: "consensu"
-        expected: node, consensus, network, finality, rpc, state, reference, delegations, authority, commission, epoch, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, backups, host, ledger, forkpoint, wal, status, formats, log, cleanup, journal, native, peers, stake, votes, leaders, statesync
+        expected: node, consensus, network, finality, rpc, state, reference, users, delegations, authority, commission, epoch, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, backups, host, ledger, forkpoint, validators, wal, status, formats, log, cleanup, journal, native, peers, stake, votes, leaders, statesync
         did you mean "consensus"?"
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`

@@ -78,7 +78,7 @@ test('dpkg-query has one package and only -W', async () => {
     for await (const frame of tool(argv, new AbortController().signal)) all_.push(frame)
     return all_
   }
-  expect(await frames('-W', FORM, 'zephyr')).toEqual([{ stdout: 'ii  zephyr 0.16.1 amd64\n' }, { exit: 0 }])
+  expect(await frames('-W', FORM, 'zephyr')).toEqual([{ stdout: 'hi  zephyr 0.16.1 amd64\n' }, { exit: 0 }])
   expect(await frames('-W', FORM, 'other')).toEqual([
     { stderr: 'dpkg-query: no packages found matching other\n' },
     { exit: 1 },

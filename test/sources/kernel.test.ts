@@ -1,6 +1,19 @@
 import { createServer, type Server } from 'node:net'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, open, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -113,11 +126,75 @@ describe('space', () => {
     expect(filled).toBeGreaterThanOrEqual(40_960n)
     expect(filled).toBeLessThan(200_000n)
   })
-  test('more files than it looks at are too many', async () => {
-    for (const name of ['a', 'b', 'c']) await writeFile(join(root, name), '')
-    expect(await createDiskUsage(3).bytesBelow(root, signal)).not.toBe('too many')
-    expect(await createDiskUsage(2).bytesBelow(root, signal)).toBe('too many')
+  test('more files than one call reads: the size of the last complete pass', async () => {
+    const write = async (...names: readonly string[]) => {
+      for (const name of names) await writeFile(join(root, 'in', name), Buffer.alloc(8192, 1))
+    }
+    await mkdir(join(root, 'in'))
+    await write('a', 'b', 'c', 'd', 'e')
+    const whole = Number(await createDiskUsage().bytesBelow(join(root, 'in'), signal))
+    expect(whole).toBeGreaterThanOrEqual(5 * 8192)
+    const space = createDiskUsage(2)
+    const sizes = async (count: number) => {
+      const found: unknown[] = []
+      for (let at = 0; at < count; at += 1) found.push(await space.bytesBelow(join(root, 'in'), signal))
+      return found
+    }
+    // Two files in a call: a pass of five takes three.
+    expect(await sizes(3)).toEqual(['incomplete', 'incomplete', BigInt(whole)])
+    for (const name of ['a', 'b', 'c', 'd']) await rm(join(root, 'in', name))
+    await write('f')
+    const [one, two] = await sizes(2)
+    expect([one, two]).toEqual([BigInt(whole), BigInt((whole / 5) * 2)])
     expect(await createDiskUsage(2).bytesBelow(join(root, 'none'), signal)).toBeNull()
+  })
+  test('a pass that was interrupted continues, one of a directory that was replaced begins again', async () => {
+    const path = join(root, 'in')
+    await mkdir(path)
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await writeFile(join(path, name), Buffer.alloc(8192, 1))
+    const space = createDiskUsage(2)
+    expect(await space.bytesBelow(path, signal)).toBe('incomplete')
+    await expect(space.bytesBelow(path, AbortSignal.abort())).rejects.toThrow('Could not read')
+    expect(await space.bytesBelow(path, signal)).toBe('incomplete')
+    await rename(path, join(root, 'out'))
+    await mkdir(path)
+    await writeFile(join(path, 'x'), Buffer.alloc(8192, 1))
+    expect(await space.bytesBelow(path, signal)).toBe(BigInt((await stat(join(path, 'x'))).blocks * 512))
+    await rename(path, join(root, 'old'))
+    await mkdir(path)
+    for (const name of ['a', 'b', 'c']) await writeFile(join(path, name), Buffer.alloc(4096, 1))
+    // Three files take two calls: until then the size is not that of the directory before.
+    expect(await space.bytesBelow(path, signal)).toBe('incomplete')
+    const sizes = ['a', 'b', 'c'].map(async (name) => (await stat(join(path, name))).blocks * 512)
+    const sum = (await Promise.all(sizes)).reduce((total, bytes) => total + bytes, 0)
+    expect(await space.bytesBelow(path, signal)).toBe(BigInt(sum))
+    await rm(path, { recursive: true })
+    expect(await space.bytesBelow(path, signal)).toBeNull()
+  })
+  test('a pass holds its directory open until it is released; the size stays known', async () => {
+    const path = join(root, 'in')
+    await mkdir(path)
+    for (const name of ['a', 'b', 'c']) await writeFile(join(path, name), 'x')
+    const held = async (): Promise<number> => {
+      const targets = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
+      return (await Promise.all(targets)).filter((target) => target === path).length
+    }
+    const space = createDiskUsage(2)
+    await space.bytesBelow(path, signal)
+    expect(await held()).toBe(1)
+    await space.release()
+    expect(await held()).toBe(0)
+    expect(await space.bytesBelow(path, signal)).toBe('incomplete')
+    const size = await space.bytesBelow(path, signal)
+    expect(size).toBeTypeOf('bigint')
+    expect(await space.bytesBelow(path, signal)).toBe(size)
+    // As at the end of the collector, while a call runs.
+    const ending = new AbortController()
+    const last = Promise.allSettled([space.bytesBelow(path, ending.signal)])
+    ending.abort()
+    await space.release()
+    expect((await last)[0].status).toBe('rejected')
+    expect(await held()).toBe(0)
   })
   test('a directory that was removed while we hold it, as by a bind mount, is not an empty one', async () => {
     await mkdir(join(root, 'ledger'))

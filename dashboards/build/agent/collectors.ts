@@ -221,7 +221,7 @@ export const collectors: Row = {
           expr: 'sum by (collector) (rate(chain_agent_collector_failures_total[$__rate_interval])) > 0',
           legend: '{{collector}}',
         },
-        { expr: 'sum (rate(chain_agent_internal_failures_total[$__rate_interval])) > 0', legend: 'internal' },
+        { expr: 'sum (rate(chain_agent_internal_failures_total[$__rate_interval]))', legend: 'internal' },
       ],
     }),
     graph({

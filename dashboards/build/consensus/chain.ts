@@ -7,6 +7,8 @@ import { UP } from '../value-labels.ts'
 const aboveRpc = (metric: string): string =>
   `${metric} - on (job, instance) group_left () chain_rpc_block_number{tag="latest"}`
 
+const mean = (metric: string): string => `increase(${metric}_sum[1h]) / (increase(${metric}_count[1h]) > 0)`
+
 export const chain: Row = {
   title: 'Chain and references',
   panels: [
@@ -101,6 +103,31 @@ export const chain: Row = {
         { expr: 'count by (job, instance) (chain_reference_hash_matches == 1)', legend: 'same block' },
         { expr: 'count by (job, instance) (chain_reference_up)', legend: 'configured' },
       ],
+    }),
+    graph({
+      title: 'Own blocks against all',
+      about:
+        'Mean of an hour. Interval: from the timestamp of the block before, which another leader set; if that of own blocks is longer, this node proposes late, or its clock is late. To the line: until the ledger stream has the block; own blocks have no way over the network. Whether others receive own blocks late is not visible here.',
+      alerts: ['ChainClockDrift', 'ChainProposalShortfall'],
+      empty: 'no own blocks',
+      unit: 's',
+      width: 12,
+      min: 0,
+      lines: [
+        { expr: mean('chain_ledger_own_block_interval_seconds'), legend: 'interval, own' },
+        { expr: mean('chain_ledger_block_interval_seconds'), legend: 'interval, all' },
+        { expr: mean('chain_ledger_own_delay_seconds'), legend: 'to the line, own' },
+        { expr: mean('chain_ledger_propagation_seconds'), legend: 'to the line, all' },
+      ],
+    }),
+    graph({
+      title: 'Base fee',
+      about: 'Per gas of the latest block. It rises while blocks are fuller than their target, on every node.',
+      alerts: ['ChainOwnBlocksEmpty'],
+      unit: 'suffix:gwei',
+      width: 12,
+      min: 0,
+      lines: [{ expr: 'chain_rpc_base_fee_wei / 1e9', legend: 'base fee' }],
     }),
   ],
 }

@@ -102,7 +102,7 @@ export const execution: Row = {
     graph({
       title: 'Transactions that were executed again',
       about:
-        'Share that conflicted with others of its block and was run once more: contention between users, not a fault.',
+        'Share of the last 10 minutes that conflicted with others of its block and was run once more: contention between users, not a fault. Empty below 50 transactions.',
       alerts: ['ChainExecutionSlow'],
       unit: 'percentunit',
       decimals: 1,
@@ -110,9 +110,7 @@ export const execution: Row = {
       min: 0,
       lines: [
         {
-          expr: `
-            rate(chain_execution_retried_transactions_total[$__rate_interval])
-            / (rate(chain_execution_transactions_total[$__rate_interval]) > 0)`,
+          expr: 'instance:chain_execution_retried:ratio10m',
           legend: 'executed again',
         },
       ],

@@ -24,6 +24,7 @@ const PARTS = [
   part('runs, as $1 reports', { metric: 'chain_node_running_info', value: 'version', by: 'source' }),
   part('installed, $1', { metric: 'chain_node_build_info', value: 'version', by: 'program' }),
   part('package $1', { metric: 'chain_package_info', value: 'version', by: 'package' }),
+  part('package that apt offers', { metric: 'chain_package_candidate_info', value: 'version' }),
   part('agent', { metric: 'chain_agent_build_info', value: 'version' }),
   part('kernel, $1', { metric: 'chain_host_kernel_info', value: 'release', by: 'kernel' }),
 ].join(' or ')
@@ -35,7 +36,7 @@ export const identity: Row = {
       title: 'Identity and versions',
       about:
         'Network, role, and the versions that run and that are installed. They differ while a restart is pending. Another network than expected: stop the node and find out why.',
-      alerts: ['ChainRestartPending', 'ChainKernelBlocked'],
+      alerts: ['ChainRestartPending', 'ChainUpgradeAvailable', 'ChainKernelBlocked'],
       width: 12,
       height: 9,
       keys: { part: 'Part', value: 'Value' },
@@ -46,7 +47,7 @@ export const identity: Row = {
       title: 'Forks and mandatory releases',
       about:
         'What the network requires, from when, and whether the node meets it. Not ready: upgrade or migrate before that time. A fork in the past that is not ready keeps the node from following.',
-      alerts: ['ChainForkNotReady', 'ChainBlind'],
+      alerts: ['ChainForkNotReady', 'ChainForkListOld', 'ChainBlind'],
       empty: 'none',
       width: 12,
       height: 9,

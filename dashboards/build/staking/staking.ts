@@ -72,7 +72,7 @@ const validators = table({
 const amounts = table({
   title: 'Commission and amounts',
   about:
-    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected commission and beneficiary: `staking.expected` in the configuration; the beneficiary is that of the newest own block.',
+    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected commission and beneficiary: `staking.expected` in the configuration; the beneficiary is that of the newest own block. Balance: of the authority, which pays for staking transactions.',
   alerts: ['ChainCommissionChanged', 'ChainStakingMismatch', 'ChainSelfStakeLow'],
   empty: 'no validators',
   width: 24,
@@ -80,7 +80,7 @@ const amounts = table({
   ...NODE,
   columns: [
     ratio('Commission', 'chain_staking_commission_ratio{view="execution"}', 1),
-    { ...ratio('Consensus view', 'chain_staking_commission_ratio{view="consensus"}', 1), empty: 'no member' },
+    { ...ratio('In consensus', 'chain_staking_commission_ratio{view="consensus"}', 1), empty: 'no member' },
     { ...ratio('Expected', 'chain_staking_expected_commission_ratio', 1), empty: 'not set' },
     {
       title: 'Beneficiary',
@@ -91,12 +91,13 @@ const amounts = table({
     },
     tokens('Self-stake', 'chain_staking_self_stake_tokens'),
     tokens('Minimum', 'chain_staking_self_stake_minimum_tokens'),
+    { ...tokens('Balance', 'chain_staking_authority_balance_tokens'), empty: 'unknown' },
     tokens('Pending, all', 'chain_staking_pending_tokens'),
     tokens('Pending, own', 'chain_staking_self_pending_tokens'),
     tokens('Unclaimed, all', 'chain_staking_unclaimed_reward_tokens'),
     tokens('Unclaimed, own', 'chain_staking_self_unclaimed_reward_tokens'),
     tokens('Pool, 1 d', 'increase(chain_staking_reward_tokens_total{share="pool"}[1d])'),
-    tokens('Commission, 1 d', 'increase(chain_staking_reward_tokens_total{share="commission"}[1d])'),
+    tokens('Comm., 1 d', 'increase(chain_staking_reward_tokens_total{share="commission"}[1d])'),
   ],
 })
 

@@ -22,6 +22,8 @@ const CHECKS = [
   check('(0 * chain_host_governor_cpus{governor!="performance"} + 1)', 'CPU governor is $1', 'governor'),
   check('chain_service_partial_restart', 'consensus was restarted without execution'),
   check('chain_version_mismatch', 'a restart is pending: another version is installed'),
+  check('chain_package_upgrade_available', 'apt offers a newer version of the node'),
+  check('1 - chain_package_held{package="node"}', 'the package of the node is not on hold'),
 ].join(' or ')
 
 export const fitness: Row = {
@@ -58,7 +60,7 @@ export const fitness: Row = {
     table({
       title: 'Drives',
       about:
-        'What each drive reports. Any bit of the critical warning: replace it. Errors that it could not correct: prepare to replace it.',
+        'What each drive reports. Any bit of the critical warning: replace it. Errors that it could not correct: prepare to replace it. Its endurance lasts that long at the mean rate of its life so far.',
       alerts: ['ChainDriveFailing', 'ChainDriveErrors', 'ChainDriveWorn', 'ChainDriveGone'],
       width: 8,
       height: 8,
@@ -91,6 +93,16 @@ export const fitness: Row = {
           unit: 'percentunit',
           decimals: 0,
           limits: limitsBy({ alert: 'ChainDriveWorn', metric: 'chain_host_nvme_used_ratio' }),
+        },
+        {
+          title: 'Endurance lasts',
+          expr: describedDrive('chain_host_nvme_endurance_eta_seconds'),
+          unit: 's',
+        },
+        {
+          title: 'Written, 24 h',
+          expr: describedDrive('increase(chain_host_nvme_written_bytes_total[24h])'),
+          unit: 'bytes',
         },
       ],
     }),

@@ -82,9 +82,9 @@ export const host: Row = {
       lines: [{ expr: 'chain_host_nvme_temperature_celsius', legend: '{{device}}' }],
     }),
     graph({
-      title: 'Lost UDP packets, kills, throttling, in ten minutes',
+      title: 'Lost packets, kills, throttling, in ten minutes',
       about:
-        'UDP packets that the kernel dropped because a socket buffer was full (blocks and votes arrive over UDP), processes that it killed for lack of memory, and times that the CPUs were slowed down by heat.',
+        'UDP packets that the kernel dropped because a socket buffer was full (blocks and votes arrive over UDP), packets that the network card lost or found damaged, processes that it killed for lack of memory, and times that the CPUs were slowed down by heat.',
       alerts: ['ChainUdpDrops', 'ChainOomKill', 'ChainThrottled'],
       unit: 'locale',
       decimals: 0,
@@ -92,9 +92,10 @@ export const host: Row = {
       min: 0,
       softMax: 4,
       bars: true,
-      names: ['UDP, receive_buffer', 'UDP, send_buffer'],
+      names: ['UDP, receive_buffer', 'UDP, send_buffer', 'network card, missed', 'network card, error'],
       lines: [
         { expr: 'increase(chain_host_udp_errors_total[10m])', legend: 'UDP, {{kind}}' },
+        { expr: 'increase(chain_host_network_drops_total{kind!="dropped"}[10m])', legend: 'network card, {{kind}}' },
         { expr: 'increase(chain_host_oom_kills_total[10m])', legend: 'processes killed' },
         { expr: 'increase(chain_host_cpu_throttles_total[10m])', legend: 'CPU throttled' },
       ],

@@ -72,7 +72,7 @@ export const security: Row = {
       title: 'Files of the configuration',
       about:
         'When each was last written. The forkpoint is written every few blocks: a restart begins at the block of the last one.',
-      alerts: ['ChainForkpointStale', 'ChainNodeConfigChanged'],
+      alerts: ['ChainForkpointStale', 'ChainValidatorsFileStale', 'ChainNodeConfigChanged'],
       width: 12,
       height: 6,
       keys: { file: 'File' },

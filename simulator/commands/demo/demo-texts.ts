@@ -20,6 +20,7 @@ export const nodeInfoSchema = z.object({
   backupDirectory: z.string(),
   environmentFile: z.string(),
   forksFile: z.string(),
+  rootDirectory: z.string(),
   host: z.object({
     procfs: z.string(),
     sysfs: z.string(),
@@ -100,11 +101,16 @@ export const renderConfig = (
       withdrawals: [0],
       epochBlocks: Number(EPOCH.blocks),
       delayRounds: Number(EPOCH.delayRounds),
-      expected: { commission: usualStaking.commission / 100, beneficiary: beneficiaryOf(ownPublicKey) },
+      expected: {
+        commission: usualStaking.commission / 100,
+        beneficiary: beneficiaryOf(ownPublicKey),
+        authorityBalance: 5,
+      },
     },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
+    traffic: { ...at['traffic'], url: otelUrl },
     host: { ...at['host'], ...files.host },
-    version: { ...at['version'], forksFile: files.forksFile },
+    version: { ...at['version'], forksFile: files.forksFile, rootDirectory: files.rootDirectory },
   })
 }
 

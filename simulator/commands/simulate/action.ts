@@ -82,9 +82,10 @@ const renderJson = ({
   backupDirectory,
   environmentFile,
   forksFile,
+  rootDirectory,
   host,
 }: Simulator): string => {
-  const files = { nodeDirectory, backupDirectory, environmentFile, forksFile, host }
+  const files = { nodeDirectory, backupDirectory, environmentFile, forksFile, rootDirectory, host }
   return `${JSON.stringify({ rpcUrl, referenceUrl, nativeUrl, otelUrl, binDirectory, ownPublicKey, firstServiceBlock, prefix, ...files })}\n`
 }
 

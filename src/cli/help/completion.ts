@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { COLLECTORS } from '../../collectors/index.ts'
-import { ALL, SECTIONS } from '../../health/sections/sections.ts'
+import { ALL, ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
 import { keys, schema } from '../../config/schema.ts'
 import { listScenarios } from '../../../simulator/scenario/scenario.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'
@@ -20,7 +20,7 @@ const readCompletionLists = async (program: CommandModel): Promise<CompletionLis
   const sections = SECTIONS.map(({ name }) => name)
   return {
     alert: await createRunbooks().list(),
-    section: [...new Set([...sections, ...services, ALL])],
+    section: [...new Set([...sections, ...services, ARGUMENTS, ALL])],
     scenario: (await listScenarios()).map(({ name }) => name),
     key: keys.map(({ path }) => `${path}=`),
     service: services,

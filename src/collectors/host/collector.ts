@@ -51,7 +51,14 @@ export const host = (options: HostCollectorOptions): Collector<HostReading> => {
     name: definition.name,
     help: definition.help,
     timing,
-    run: poll(timing, (context) => runAll(checks, context)),
+    run: async (context, report) => {
+      try {
+        await poll(timing, (polled) => runAll(checks, polled))(context, report)
+      } finally {
+        // The next configuration may not have these directories. A directory that hangs must not delay it.
+        void options.space.release()
+      }
+    },
     samples: (reading) => [...reading.values()].flatMap(({ samples }) => samples),
     states: describe,
   }

@@ -1,7 +1,13 @@
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { parseColumns, parseCount, parseNamedCount, parsePressure } from '../../parsers/kernel-files.ts'
+import {
+  parseColumns,
+  parseCount,
+  parseDefaultInterface,
+  parseNamedCount,
+  parsePressure,
+} from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import { RESOURCES } from './definition.ts'
+import { type DROP_KINDS, RESOURCES } from './definition.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
 
 interface ContentionCheckOptions {
@@ -18,6 +24,11 @@ const UDP_ERRORS = [
   ['receive_buffer', 'RcvbufErrors'],
   ['send_buffer', 'SndbufErrors'],
 ] as const
+const CARD_DROPS: readonly (readonly [(typeof DROP_KINDS)[number], string])[] = [
+  ['missed', 'rx_missed_errors'],
+  ['error', 'rx_errors'],
+  ['dropped', 'rx_dropped'],
+]
 const BUFFERS = [
   ['receive', 'rmem_max'],
   ['send', 'wmem_max'],
@@ -63,6 +74,28 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
     },
   }),
   createHostCheck({
+    name: 'network card',
+    timeout,
+    read: async () => {
+      const routes = await procfs.read('net/route')
+      const device = routes === null ? null : parseDefaultInterface(routes)
+      if (device === null) return []
+      const card = await findCard(sysfs, device)
+      if (card === null) return { samples: [], state: `unknown: ${device} of the default route is no network card` }
+      const count = async (file: string): Promise<bigint | null> => {
+        const text = await sysfs.read(`class/net/${card}/statistics/${file}`, 64)
+        return text === null ? null : parseCount(`${file} of ${card}`, text)
+      }
+      const drops = CARD_DROPS.map(async ([kind, file]) =>
+        sampleIfKnown('chain_host_network_drops_total', await count(file), { device: card, kind }),
+      )
+      return [
+        ...sampleIfKnown('chain_host_network_received_total', await count('rx_packets'), { device: card }),
+        ...(await Promise.all(drops)).flat(),
+      ]
+    },
+  }),
+  createHostCheck({
     name: 'socket buffers',
     timeout,
     read: async () => {
@@ -98,6 +131,23 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
     },
   }),
 ]
+
+/** A VLAN of a bond of a card. */
+const MOST_LOWER = 3
+
+/**
+ * The card of an interface, or the bond that adds up its cards: a bridge or a VLAN counts no packets that were missed, and
+ * has the cards below it. Null if there is not exactly one.
+ */
+const findCard = async (sysfs: FileTree, name: string, left = MOST_LOWER): Promise<string | null> => {
+  const entries = (await sysfs.list(`class/net/${name}`)) ?? []
+  if (entries.includes('device') || entries.includes('bonding')) return name
+  const [lower, ...others] = entries.filter((entry) => entry.startsWith(LOWER))
+  if (lower === undefined || others.length > 0 || left === 0) return null
+  return findCard(sysfs, lower.slice(LOWER.length), left - 1)
+}
+
+const LOWER = 'lower_'
 
 /** Documentation/block/stat.rst of Linux: operations and milliseconds of reads and writes, milliseconds in the queue. */
 const driveSamples = (device: string, text: string): readonly Sample[] => {

@@ -9,6 +9,9 @@ export const KERNELS = ['running', 'pending'] as const
 /** Resources whose pressure the kernel measures. */
 export const RESOURCES = ['cpu', 'io', 'memory'] as const
 
+/** Counters of an interface: rx_missed_errors, rx_errors and rx_dropped (Documentation/networking/statistics.rst of Linux). */
+export const DROP_KINDS = ['missed', 'error', 'dropped'] as const
+
 const HUGE_PAGE_SIZES = ['2Mi', '1Gi'] as const
 
 export const definition = {
@@ -82,6 +85,14 @@ export const definition = {
       'UDP packets that the kernel dropped because a socket buffer was full, since the boot of the host.',
       { kind: ['receive_buffer', 'send_buffer'] },
     ),
+    chain_host_network_received_total: {
+      ...externalCounter('Packets that the interface of the default route has received.', { device: open }),
+      noPanel: 'the denominator of ChainUdpDrops',
+    },
+    chain_host_network_drops_total: externalCounter(
+      'Packets that the network card of the default route lost, because it had no free buffer (missed) or they were damaged (error), or that the kernel did not want (dropped), for example of an unknown protocol.',
+      { device: open, kind: DROP_KINDS },
+    ),
     chain_host_socket_buffer_max_bytes: {
       ...gauge('Largest socket buffer that a program can request.', {
         direction: ['receive', 'send'],
@@ -143,6 +154,11 @@ export const definition = {
     chain_host_nvme_used_ratio: gauge('Used ratio of the lifetime of the drive.', {
       device: open,
     }),
+    chain_host_nvme_written_bytes_total: externalCounter('Bytes written to the drive in its life.', { device: open }),
+    chain_host_nvme_endurance_eta_seconds: gauge(
+      'Time in seconds until the rated endurance of the drive is used, at the mean rate since it was first powered on; absent if less than 5 % is used.',
+      { device: open },
+    ),
     chain_service_max_file_descriptors: gauge('Limit of open files of the main process of the service.', {
       service: open,
     }),

@@ -26,7 +26,7 @@ export const processChecks = ({ procfs, mainPids, timeout }: ProcessCheckOptions
         const limit = text === null || text === '' ? null : parseOpenFilesLimit(text)
         found.push(...sampleIfKnown('chain_service_max_file_descriptors', limit, { service }))
       }
-      return found.length === 0 ? { samples: [], state: NONE } : found
+      return found.length === 0 ? { samples: [], state: whyNone(mainPids) } : found
     },
   }),
   createHostCheck({
@@ -47,12 +47,17 @@ export const processChecks = ({ procfs, mainPids, timeout }: ProcessCheckOptions
         }
       }
       if (isHidden) return { samples: found, state: HIDDEN }
-      return found.length === 0 ? { samples: [], state: NONE } : found
+      return found.length === 0 ? { samples: [], state: whyNone(mainPids) } : found
     },
   }),
 ]
 
-const NONE = 'no running service is known'
+/** Hidden processes of other users and those that have ended are both ENOENT. */
+const whyNone = (mainPids: MainPids): string =>
+  mainPids.get().size === 0
+    ? 'no running service is known'
+    : 'the processes are not visible: hidden by hidepid or ProtectProc (docs/how-to/host.md#hide-the-process-list)'
+
 const HIDDEN = 'not counted for other users before Linux 6.2 (docs/how-to/host.md)'
 
 /** Bytes to read: 1700 listening sockets; connections follow after them. */

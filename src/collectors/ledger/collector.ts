@@ -121,20 +121,25 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
     if (milliseconds >= 0) recorder.observe(name, milliseconds / 1000)
   }
 
-  const addBlock = (event: Event, block: LedgerBlock, isTimed: boolean): void => {
+  const observeProposal = (block: LedgerBlock, before: NewestBlock | null, isOwn: boolean): void => {
+    const milliseconds = block.writtenAt - block.blockAt
+    observe('chain_ledger_propagation_seconds', milliseconds)
+    recorder.count('chain_ledger_future_blocks_total', milliseconds < 0 ? 1 : 0)
+    if (isOwn) observe('chain_ledger_own_delay_seconds', milliseconds)
+    if (before?.seqNum !== block.seqNum - 1n) return
+    const interval = block.blockAt - before.blockAt
+    observe('chain_ledger_block_interval_seconds', interval)
+    if (isOwn) observe('chain_ledger_own_block_interval_seconds', interval)
+  }
+
+  const addBlock = (
+    event: Event,
+    block: LedgerBlock,
+    { isTimed, isOwn }: { readonly isTimed: boolean; readonly isOwn: boolean },
+  ): void => {
     const before = newest[event]
-    if (isTimed) {
-      const milliseconds = block.writtenAt - block.blockAt
-      if (event === 'finalized') observe('chain_ledger_finality_seconds', milliseconds)
-      else {
-        observe('chain_ledger_propagation_seconds', milliseconds)
-        const ahead = milliseconds < 0 ? 1 : 0
-        recorder.count('chain_ledger_future_blocks_total', ahead)
-        if (before?.seqNum === block.seqNum - 1n) {
-          observe('chain_ledger_block_interval_seconds', block.blockAt - before.blockAt)
-        }
-      }
-    }
+    if (isTimed && event === 'proposed') observeProposal(block, before, isOwn)
+    if (isTimed && event === 'finalized') observe('chain_ledger_finality_seconds', block.writtenAt - block.blockAt)
     newest[event] = {
       round: larger(before?.round ?? null, block.round),
       epoch: block.epoch === null ? (before?.epoch ?? null) : larger(before?.epoch ?? null, block.epoch),
@@ -179,7 +184,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
         }
         if (isOwn) ownConsecutiveTimeouts = 0
       } else if (isOwn) ownBlock.height = event.seqNum
-      addBlock(event.event, event, !replay)
+      addBlock(event.event, event, { isTimed: !replay, isOwn })
       return true
     },
     reading: () => ({

@@ -70,7 +70,7 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
 }
 
 /** OpenTelemetry's own form of the names, `zephyr.total_uptime_us`, which some collectors serve unchanged. */
-const withoutDots = (one: PrometheusSample): PrometheusSample => {
+export const withoutDots = (one: PrometheusSample): PrometheusSample => {
   if (!one.name.includes('.')) return one
   const labels = Object.entries(one.labels).map(([name, value]): [string, string] => [name.replaceAll('.', '_'), value])
   return { ...one, name: one.name.replaceAll('.', '_'), labels: Object.fromEntries(labels) }

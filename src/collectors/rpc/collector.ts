@@ -32,6 +32,8 @@ export type RpcReading =
       readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], TimedBlock | null>>
       /** Null until the height has increased between two polls. */
       readonly lastAdvanceAt: number | null
+      /** Of the latest block, in wei. */
+      readonly baseFee: bigint | null
       readonly info: Info
     }
 
@@ -114,6 +116,7 @@ export const rpc = ({ node, recorder, clock, timing }: RpcCollectorOptions): Col
       blockNumber: height.value,
       blocks: { latest: timed(latest), safe: timed(safe), finalized: timed(finalized) },
       lastAdvanceAt,
+      baseFee: valueOf(latest)?.baseFeePerGas ?? null,
       info: info?.value ?? { clientVersion: null, chainId: null, netVersion: null },
     }
   }
@@ -132,7 +135,7 @@ export const rpc = ({ node, recorder, clock, timing }: RpcCollectorOptions): Col
 
 const samples: Collector<RpcReading>['samples'] = (reading) => {
   if (!reading.up) return [sample('chain_rpc_up', 0)]
-  const { blockNumber, blocks, info, lastAdvanceAt } = reading
+  const { blockNumber, blocks, baseFee, info, lastAdvanceAt } = reading
   // eth_blockNumber defines the latest height; the block of that tag may already be the next one.
   const numbers = { ...blocks, latest: { number: blockNumber } }
   return [
@@ -142,6 +145,7 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
       ...sampleIfKnown('chain_rpc_block_timestamp_seconds', inSeconds(blocks[tag]?.at), { tag }),
     ]),
     ...sampleIfKnown('chain_rpc_last_advance_timestamp_seconds', lastAdvanceAt === null ? null : lastAdvanceAt / 1000),
+    ...sampleIfKnown('chain_rpc_base_fee_wei', baseFee),
     ...infoSamples(info),
   ]
 }

@@ -28,6 +28,7 @@ export const definition = {
       blockNumber: integerOrNull,
       blocks: objectOf({ latest: block, safe: block, finalized: block }),
       lastAdvanceAt: timeOrNull,
+      baseFee: integerOrNull,
       info: objectOf({ clientVersion: textOrNull, chainId: integerOrNull, netVersion: textOrNull }),
     }),
   ]),
@@ -44,6 +45,7 @@ export const definition = {
     chain_rpc_last_advance_timestamp_seconds: gauge(
       'Time at which the latest height of the RPC last increased, by the clock of the agent.',
     ),
+    chain_rpc_base_fee_wei: gauge('Base fee per gas of the latest block, in wei.'),
     chain_rpc_info: gauge('Constant 1; client version, chain id and network version reported by the node.', {
       client_version: open,
       chain_id: open,

@@ -63,6 +63,13 @@ const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files
     sets: () => sets,
     /** The first round of each epoch that the node knows. */
     starts: () => starts,
+    newestEpoch: (): bigint | null =>
+      problem === null
+        ? (sets
+            .map(({ epoch }) => epoch)
+            .toSorted((a, b) => (a < b ? -1 : 1))
+            .at(-1) ?? null)
+        : null,
     /** Why the sets could not be read; null if they were. */
     problem: () => problem,
     read: async (signal: AbortSignal): Promise<void> => {
@@ -199,6 +206,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       isProved: known ? predictions.isProved() : null,
       disagreedAt: known ? predictions.disagreedAt() : null,
       round: last?.round ?? null,
+      fileEpoch: setFiles.newestEpoch(),
     }
     const none = { until: null, own: null, nextHour: null, inEpoch: null }
     if (!last || !known || !predictions.isProved()) return { ...base, ...none }
@@ -247,9 +255,10 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
   }
 }
 
-const samplesOf = ({ isProved, own, nextHour, inEpoch }: Reading): readonly Sample[] => {
+const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): readonly Sample[] => {
   const [next] = own ?? []
   return [
+    ...sampleIfKnown('chain_schedule_file_epoch', fileEpoch),
     ...sampleIfKnown('chain_schedule_proved', isProved),
     ...sampleIfKnown('chain_schedule_next_own_round', next?.round),
     ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', next?.slotAt && next.slotAt / second),

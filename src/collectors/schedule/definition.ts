@@ -33,6 +33,8 @@ export const definition = {
     /** The last round with another leader than predicted; null if the last 200 rounds agreed. */
     disagreedAt: integerOrNull,
     round: integerOrNull,
+    /** The newest epoch whose set validators.toml has. */
+    fileEpoch: integerOrNull,
     /** The schedule is known up to this round. */
     until: objectOrNull({ round: integerOrNull, slotAt: timeOrNull }),
     /** The next own rounds; null while they are unknown. */
@@ -41,6 +43,10 @@ export const definition = {
     inEpoch: objectOrNull({ led: numberOrNull, missed: numberOrNull, ahead: numberOrNull }),
   }),
   metrics: {
+    chain_schedule_file_epoch: {
+      ...gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
+      noPanel: 'ChainValidatorsFileStale compares it with the epoch of the ledger',
+    },
     chain_schedule_proved: gauge(
       'Whether the last 200 rounds had the predicted leader; the other metrics of the schedule are absent otherwise.',
     ),

@@ -25,7 +25,7 @@ export const definition = {
   name: 'staking',
   help: 'stake, commission, rewards and epoch of the validator, from the staking precompile of the node',
   introduction:
-    'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`, or `staking.epochBlocks` and `staking.delayRounds`) and are absent if the epoch of the node contradicts it. With `staking.expected.beneficiary` one more request per own block: the RPC returns the beneficiary as `miner`.',
+    'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`, or `staking.epochBlocks` and `staking.delayRounds`) and are absent if the epoch of the node contradicts it. With `staking.expected.beneficiary` one more request per own block: the RPC returns the beneficiary as `miner`. The balance of the authority is read every ten minutes with `eth_getBalance`.',
   settings: z
     .strictObject({
       ...timing('60s', '30s', POLL),
@@ -65,6 +65,12 @@ export const definition = {
             .nullable()
             .default(null)
             .describe('the address, in quotes, that own blocks should have as beneficiary'),
+          authorityBalance: z
+            .number('expected a number of tokens')
+            .positive('expected a number of tokens above 0')
+            .nullable()
+            .default(null)
+            .describe('tokens that the authority should have at least, to pay for its transactions'),
         })
         .prefault({}),
     })
@@ -86,6 +92,7 @@ export const definition = {
       }),
     }),
     isRegistered: flagOrNull,
+    authority: objectOrNull({ address: textOrNull, balance: amountOrNull }),
     validator: objectOrNull({
       id: integerOrNull,
       isActive: flagOrNull,
@@ -161,6 +168,13 @@ export const definition = {
     chain_staking_beneficiary_matches: gauge(
       'Whether the newest finalized block that this node led has the beneficiary that the configuration expects.',
     ),
+    chain_staking_authority_balance_tokens: gauge(
+      'Native balance of the authority of the validator, which pays for staking transactions.',
+    ),
+    chain_staking_authority_balance_minimum_tokens: {
+      ...gauge('Native balance that the configuration expects of the authority at least.'),
+      noPanel: 'a setting; ChainStakingMismatch compares it',
+    },
     chain_staking_self_stake_tokens: gauge('Stake of the authority, with delegations that do not count yet.'),
     chain_staking_self_stake_minimum_tokens: gauge('Stake that the authority of a member needs at least.'),
     chain_staking_threshold_tokens: gauge(

@@ -7,6 +7,7 @@ import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import type { ChainSets, OwnBlock, OwnKey } from '../shared/node-state.ts'
+import { createBalanceReader } from './balance.ts'
 import { createMemberReader } from './members.ts'
 import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
@@ -38,7 +39,9 @@ export interface StakingPollOptions {
   readonly withdrawals: readonly number[]
   readonly epochBlocks: number | null
   readonly delayRounds: number | null
-  readonly expected: { readonly commission: number | null; readonly beneficiary: string | null }
+  readonly expected: Readonly<Record<'commission' | 'authorityBalance', number | null>> & {
+    readonly beneficiary: string | null
+  }
 }
 
 /** What survives a restart: the id of the key, and the rewards. */
@@ -63,6 +66,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
   const members = createMemberReader(options)
   const pace = createBlockPace()
   const sets = createSetReader(clock)
+  const readBalance = createBalanceReader(clock)
   let saved: Saved | null | undefined
   let constants: StakingConstants | undefined
   let last: { readonly key: string; readonly at: number; readonly reading: StakingReading } | undefined
@@ -153,6 +157,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
       block,
       epoch: { ...epoch, progress },
       expectedCommission: options.expected.commission,
+      expectedBalance: options.expected.authorityBalance,
       beneficiary: await readBeneficiary(node, block.number),
     }
     if (!found) return { ...reading, isRegistered: false }
@@ -172,6 +177,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     return {
       ...reading,
       isRegistered: true,
+      authority: { address: validator.authAddress, balance: await readBalance(state, validator.authAddress) },
       validator: validatorReading({ id, epoch, validator, own, sets: current, constants }),
       withdrawals,
       rewards: saved.rewards,

@@ -1,6 +1,7 @@
 import { stableReason } from '../../core/error-body.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
 import {
+  parseRpcAmount,
   parseRpcBeneficiary,
   parseRpcBlock,
   parseRpcBytes,
@@ -64,6 +65,8 @@ export interface StakingState {
   validator(id: bigint): Promise<StakingValidator>
   delegator(id: bigint, address: string): Promise<StakingDelegator>
   withdrawal(id: bigint, address: string, request: number): Promise<WithdrawalRequest>
+  /** The native balance of an address in wei: monad-bft, monad-rpc/src/handlers/eth/account.rs, monad_eth_getBalance. */
+  balance(address: string): Promise<bigint>
   /** The ids of a set in the order of the node. */
   set(view: SetView): Promise<readonly bigint[]>
   /** The id that the node stores for this key; 0: none. To be proved by `validator`. */
@@ -123,6 +126,7 @@ export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): Stakin
         delegator: (id, address) => call(stakingCall.delegator(id, address), parseStakingDelegator),
         withdrawal: (id, address, request) =>
           call(stakingCall.withdrawal(id, address, request), parseWithdrawalRequest),
+        balance: (address) => ask('eth_getBalance', [address, hex(number)], parseRpcAmount),
         set: (view) => readSet((start) => call(stakingCall.set(view, start), parseSetPage), view),
         storedId: (key) =>
           ask('eth_getStorageAt', [STAKING_ADDRESS, validatorIdSlot(key), hex(number)], (text) =>

@@ -65,7 +65,11 @@ export interface StakingReading {
   /** The last epochs, oldest first. */
   readonly rewards: readonly EpochRewards[]
   readonly sets: (PerView<number> & { readonly limit: number }) | null
+  /** The address that pays for staking transactions, and its native balance in wei; null if that is unknown. */
+  readonly authority: { readonly address: string; readonly balance: bigint | null } | null
   readonly expectedCommission: number | null
+  /** In tokens. */
+  readonly expectedBalance: number | null
   /** That of the newest own block; null without an expected one, and until an own block is finalized. */
   readonly beneficiary: { readonly address: string; readonly isExpected: boolean } | null
 }
@@ -82,7 +86,9 @@ export const NOTHING_READ: StakingReading = {
   withdrawals: [],
   rewards: [],
   sets: null,
+  authority: null,
   expectedCommission: null,
+  expectedBalance: null,
   beneficiary: null,
 }
 
@@ -154,6 +160,8 @@ export const samplesOf = (reading: StakingReading): readonly Sample[] => {
     ...(validator ? validatorSamples(validator) : []),
     ...sampleIfKnown('chain_staking_expected_commission_ratio', reading.expectedCommission),
     ...sampleIfKnown('chain_staking_beneficiary_matches', reading.beneficiary?.isExpected),
+    ...sampleIfKnown('chain_staking_authority_balance_tokens', tokens(reading.authority?.balance ?? null)),
+    ...sampleIfKnown('chain_staking_authority_balance_minimum_tokens', reading.expectedBalance),
     ...reading.withdrawals.flatMap(({ request, amount, isReady }) => [
       ...sampleIfKnown('chain_staking_withdrawal_tokens', tokens(amount), { request: `${request}` }),
       ...sampleIfKnown('chain_staking_withdrawal_ready', isReady, { request: `${request}` }),

@@ -1,18 +1,14 @@
 import { chainIdOf } from '../../domain/agreement.ts'
-import { type Fork, type Forks } from '../../config/forks.ts'
+import { type Forks } from '../../config/forks.ts'
+import { forkSamples, forkState, type Readiness, readinessFor } from './forks.ts'
+import { definition } from './definition.ts'
 import { second } from '../../core/units.ts'
-import { definition, type FORK_CHECKS } from './definition.ts'
 import { createSampleIndex, type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import {
-  compareVersions,
-  isDifferentVersion,
-  versionIn,
-  type InstalledPackage,
-  type NodeVersion,
-} from '../../parsers/version.ts'
+import { isDifferentVersion, versionIn, type InstalledPackage, type NodeVersion } from '../../parsers/version.ts'
 import {
   hasPageTimeline,
   hasSlotPrimary,
+  readKernelHeld,
   readPackageVersion,
   readProgramVersion,
   type RunningVersion,
@@ -28,141 +24,35 @@ import { createUnknownValues } from '../../core/unknown-values.ts'
 import { type Exec } from '../../sources/exec.ts'
 import { type ReadPrefix } from '../../sources/prefix.ts'
 import { type OfferCollector } from '../dependencies.ts'
-
-/** The properties of a node that forks may require; null is unknown. */
-export interface NodeProperties {
-  readonly installed: string | null
-  /** Processes with a known version. */
-  readonly running: readonly RunningVersion[]
-  /** Whether a process runs a version other than the installed one. */
-  readonly mismatch: boolean | null
-  readonly hasPageTimeline: boolean | null
-  /** Whether the primary timeline is known to be slot-encoded. */
-  readonly hasSlotPrimary: boolean
-}
-
-interface Check {
-  readonly check: (typeof FORK_CHECKS)[number]
-  readonly ready: boolean | null
-}
-
-interface Readiness {
-  readonly fork: Fork
-  /** The requirements of the fork. */
-  readonly checks: readonly Check[]
-  /** Whether the fork is in force and both timelines are still written: the page-encoded one is to be promoted. */
-  readonly promotionDue: boolean
-}
-
-const DAY = 86_400 * second
-/**
- * From this time before the activation the running version must meet the requirement: if the node was upgraded and not
- * restarted, an alert at the activation would be too late.
- */
-const RESTARTED_BEFORE = DAY
-const OMITTED_AFTER = 30 * DAY
-
-/** The readiness for each fork. Forks from long ago are omitted if nothing is left to do. */
-export const readinessFor = (forks: readonly Fork[], node: NodeProperties, now: number): readonly Readiness[] =>
-  forks
-    .map((fork) => ({
-      fork,
-      checks: checksOf(fork, node, now),
-      promotionDue:
-        fork.timeline === 'page' && now >= fork.activationAt && node.hasPageTimeline === true && node.hasSlotPrimary,
-    }))
-    .filter(
-      ({ fork, checks, promotionDue }) =>
-        now - fork.activationAt <= OMITTED_AFTER || promotionDue || checks.some(({ ready }) => ready !== true),
-    )
-
-const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check[] => [
-  ...(fork.minimumVersion === null
-    ? []
-    : [
-        {
-          check: 'version' as const,
-          ready: hasVersion(fork.minimumVersion, node, {
-            mustRun: now >= fork.activationAt - RESTARTED_BEFORE,
-          }),
-        },
-      ]),
-  ...(fork.timeline === null ? [] : [{ check: 'timeline' as const, ready: node.hasPageTimeline }]),
-]
-
-/**
- * First the installed version decides: `chain_version_mismatch` reports that a restart is pending. Later the running
- * version must be new enough, too.
- */
-const hasVersion = (
-  minimum: string,
-  { installed, running, mismatch }: NodeProperties,
-  { mustRun }: { readonly mustRun: boolean },
-): boolean | null => {
-  const isInstalled = isEnough(installed, minimum)
-  if (isInstalled !== null && mismatch === false) return isInstalled
-  const perProcess = running.map(({ version }) => runsEnough(version, minimum))
-  // The RPC restarts by itself: its version does not prove the version of consensus, which does not.
-  const isConsensusNew = running.some(
-    ({ source, version }) => source === 'native' && runsEnough(version, minimum) === true,
-  )
-  const runsAll = perProcess.includes(false) ? false : isConsensusNew ? true : null
-  if (!mustRun) return isInstalled ?? runsAll
-  return isInstalled === false ? false : runsAll
-}
-
-const isEnough = (version: string | null, minimum: string): boolean | null => {
-  const order = compareVersions(version, minimum)
-  return order === 'unknown' ? null : order !== 'older'
-}
-
-/** An endpoint omits the suffix: 0.16.2 may be the required 0.16.2+1. */
-const runsEnough = (version: string, minimum: string): boolean | null => {
-  const enough = isEnough(version, minimum)
-  return enough === false && isDifferentVersion(minimum, version) === null ? null : enough
-}
-
-export const forkSamples = ({ fork, checks }: Readiness): readonly Sample[] => [
-  sample('chain_fork_activation_timestamp_seconds', fork.activationAt / second, {
-    fork: fork.name,
-  }),
-  ...checks.flatMap(({ check, ready }) => sampleIfKnown('chain_fork_ready', ready, { fork: fork.name, check })),
-]
-
-const ADVICE = {
-  version: ({ minimumVersion }: Fork) => `upgrade to ${minimumVersion ?? ''} or newer, and restart`,
-  timeline: () => 'the database has no page-encoded timeline: execution will not start; migrate it',
-}
-
-/** The missing requirements and the activation time, for the log. */
-export const forkState = ({ fork, checks, promotionDue }: Readiness): string => {
-  const by = new Date(fork.activationAt).toISOString().replace(/:\d\d\.\d{3}Z$/, 'Z')
-  const missing = checks.filter(({ ready }) => ready === false)
-  if (missing.length > 0) {
-    return `not ready for ${by}: ${missing.map(({ check }) => ADVICE[check](fork)).join('; ')}`
-  }
-  if (promotionDue) return `in force since ${by}; the slot-encoded timeline is still primary: promote the other`
-  const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check)
-  return unknown.length === 0 ? `ready for ${by}` : `${by}; unknown: ${unknown.join(', ')}`
-}
+import { type PackageLists } from '../../sources/package-lists.ts'
+import { readUpgrade, type Upgrade } from './upgrade.ts'
 
 export interface VersionReading {
   /** A map from the name in the configuration. */
   readonly programs: ReadonlyMap<string, VersionResult<NodeVersion>>
   /** The value is null if dpkg has not installed the package. */
   readonly package: VersionResult<InstalledPackage | null>
+  readonly upgrade: Upgrade
+  /** Whether a package of the kernel is on hold; null if unknown. */
+  readonly isKernelHeld: boolean | null
   /** Null if neither the package nor a program reports it. */
   readonly installed: string | null
   readonly running: readonly RunningVersion[]
   /** Whether a process runs a version other than the installed one; null if unknown. */
   readonly mismatch: boolean | null
   readonly forks: readonly Readiness[]
+  /**
+   * The day on which the list of forks was last compared with the public sources, in milliseconds; null if the chain is not
+   * in the list and the operator has no file of forks.
+   */
+  readonly forksReviewedAt: number | null
 }
 
 interface VersionCollectorOptions {
   readonly exec: Exec
   readonly recorder: Recorder
   readonly readPrefix: ReadPrefix
+  readonly packageLists: PackageLists
   /** Returns the samples of the other collectors: running versions, chain, database. */
   readonly published: () => Iterable<Sample>
   /** Programs without the name prefix. */
@@ -170,6 +60,8 @@ interface VersionCollectorOptions {
   /** The package; null: the name prefix. */
   readonly package: string | null
   readonly forks: Forks
+  readonly forksReviewedAt: number | null
+  readonly forksFile: string | null
   readonly timing: Timing
 }
 
@@ -183,8 +75,9 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
   const read = async (context: Context): Promise<VersionReading> => {
     const { word, from } = await options.readPrefix(context.signal)
     const versionContext = { exec, recorder, context, timeout: timing.timeout * 0.75 }
-    const [package_, ...results] = await Promise.all([
+    const [package_, kernelHeld, ...results] = await Promise.all([
       readPackageVersion(options.package ?? word, versionContext),
+      readKernelHeld(versionContext),
       ...options.programs.map((name) => readProgramVersion(`${word}-${name}`, versionContext)),
     ])
     const programs = new Map(
@@ -200,7 +93,9 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     const running = runningVersions(known)
     const installed = installedVersion(package_, results)
     chainId = chainIdOf(known) ?? chainId
-    const installedAt = package_.ok ? (package_.value?.installedAt ?? null) : null
+    const forks = options.forks.get(chainId ?? '')
+    const found = package_.ok ? package_.value : null
+    const installedAt = found?.installedAt ?? null
     const mismatch = mismatchOf({ installed, running, isReplaced: runsReplaced(known, installedAt) })
     const failure = results.find((result) => !result.ok)
     if (installed === null && running.length === 0 && failure) throw failure.error
@@ -214,10 +109,13 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     return {
       programs,
       package: package_,
+      upgrade: await readUpgrade(options.packageLists, found, { context, timeout: timing.timeout * 0.2 }),
+      isKernelHeld: kernelHeld.ok ? kernelHeld.value : null,
       installed,
       running,
       mismatch,
-      forks: readinessFor(options.forks.get(chainId ?? '') ?? [], node, context.clock.now()),
+      forksReviewedAt: forks !== undefined || options.forksFile !== null ? options.forksReviewedAt : null,
+      forks: readinessFor(forks ?? [], node, context.clock.now()),
     }
   }
 
@@ -292,10 +190,19 @@ const samples = (reading: VersionReading): readonly Sample[] => [
           package: label(reading.package.value.package),
           version: label(reading.package.value.version),
         }),
+        sample('chain_package_held', reading.package.value.isHeld, { package: 'node' }),
       ]
     : []),
+  ...sampleIfKnown('chain_package_held', reading.isKernelHeld, { package: 'kernel' }),
+  ...(reading.upgrade.candidate === null
+    ? []
+    : [sample('chain_package_candidate_info', 1, { version: label(reading.upgrade.candidate) })]),
+  ...sampleIfKnown('chain_package_upgrade_available', reading.upgrade.isAvailable),
   ...sampleIfKnown('chain_version_mismatch', reading.mismatch),
   ...reading.forks.flatMap(forkSamples),
+  ...(reading.forksReviewedAt === null
+    ? []
+    : [sample('chain_forks_reviewed_timestamp_seconds', reading.forksReviewedAt / second)]),
 ]
 
 const states = (reading: VersionReading): Readonly<Record<string, string>> => {
@@ -305,6 +212,7 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
     'running version': running.map((one) => `${label(one.version)} (${one.source})`).join(', ') || 'unknown',
     ...(mismatch === null ? {} : { restart: mismatch ? 'pending: see both versions' : 'not due' }),
     ...(reading.package.ok ? {} : { package: `unknown: ${summaryOf(reading.package.error)}` }),
+    upgrade: reading.upgrade.state,
     ...Object.fromEntries(
       [...reading.programs].map(([name, result]) => [
         `program ${name}`,
@@ -319,8 +227,9 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
 
 export const offer: OfferCollector<typeof definition> = (
   settings,
-  { exec, recorder, readPrefix, published, forks },
+  { exec, recorder, readPrefix, packageLists, published, forks, forksReviewedAt },
 ) => ({
   role: 'derived',
-  create: (timing) => version({ ...settings, exec, recorder, readPrefix, published, forks, timing }),
+  create: (timing) =>
+    version({ ...settings, exec, recorder, readPrefix, packageLists, published, forks, forksReviewedAt, timing }),
 })

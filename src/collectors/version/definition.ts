@@ -23,11 +23,12 @@ export const definition = {
   name: 'version',
   help: 'installed and running versions, and whether the node is ready for the next fork',
   introduction:
-    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`.',
+    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. It is unknown if a pin that the agent does not evaluate may decide: by release or origin, with another pattern than `*`, or of all packages below priority 500. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
   settings: z
     .strictObject({
       ...timing('1m', '20s', POLL),
       package: label.nullable().default(null).describe("the node's Debian package; null: the name prefix"),
+      rootDirectory: file("the directory that has apt's `var/lib/apt/lists` and `etc/apt`").default('/'),
       programs: z
         .array(label)
         .default(['node'])
@@ -45,7 +46,9 @@ export const definition = {
         branch: textOrNull,
       }),
     ),
-    package: resultOf({ package: textOrNull, version: textOrNull, installedAt: timeOrNull }),
+    package: resultOf({ package: textOrNull, version: textOrNull, installedAt: timeOrNull, isHeld: flagOrNull }),
+    upgrade: objectOf({ candidate: textOrNull, isAvailable: flagOrNull, state: textOrNull }),
+    isKernelHeld: flagOrNull,
     installed: textOrNull,
     running: listOf(objectOf({ source: textOrNull, version: textOrNull })),
     mismatch: flagOrNull,
@@ -65,6 +68,7 @@ export const definition = {
       .readonly()
       .nullable()
       .catch(null),
+    forksReviewedAt: timeOrNull,
   }),
   metrics: {
     chain_node_build_info: gauge('Constant 1; the installed program as it reports itself.', {
@@ -83,12 +87,27 @@ export const definition = {
       package: open,
       version: open,
     }),
+    chain_package_held: gauge('Whether the package is on hold (`apt-mark hold`), so that apt does not upgrade it.', {
+      package: ['node', 'kernel'],
+    }),
+    chain_package_candidate_info: gauge(
+      "Constant 1; the version of the node's package that apt would install, by the lists of the last `apt-get update`.",
+      { version: open },
+    ),
+    chain_package_upgrade_available: gauge('Whether that version is newer than the installed one.'),
     chain_version_mismatch: gauge(
       'Whether a process runs a version other than the installed one: a restart is pending.',
     ),
     chain_fork_activation_timestamp_seconds: gauge('Activation time of the fork or of the mandatory release.', {
       fork: open,
     }),
+    chain_forks_reviewed_timestamp_seconds: {
+      ...gauge(
+        'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of the own list; absent if the shipped list does not have the chain and there is no own one.',
+      ),
+      noPanel: 'it changes with an upgrade of the agent; ChainForkListOld compares it',
+      noScenario: 'a constant of the configuration',
+    },
     chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', {
       fork: open,
       check: FORK_CHECKS,

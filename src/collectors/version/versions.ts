@@ -3,6 +3,7 @@ import { asError, ParseError, SourceError } from '../../core/errors.ts'
 import { type Recorder, type SampleIndex } from '../../core/metric.ts'
 import {
   type InstalledPackage,
+  parseHeld,
   parseInstalledPackage,
   type NodeVersion,
   parseNodeVersion,
@@ -54,6 +55,20 @@ export const readPackageVersion = async (
       happened: `exit code ${exitCode}`,
       evidence: stderr,
     })
+  })
+
+/** Kernel images, and the packages that depend on the newest one. */
+const KERNELS = ['linux-image*', 'linux-generic*']
+
+/** Whether a package of the kernel is on hold; null if there is none. */
+export const readKernelHeld = async (context: VersionContext): Promise<VersionResult<boolean | null>> =>
+  resultOf(context, 'dpkg', async (signal) => {
+    const { stdout } = await context.exec.run(
+      // 1: one of the patterns matches no package.
+      { command: 'dpkg-query', args: ['-W', '-f=${db:Status-Abbrev} ${Package}\\n', ...KERNELS], answers: [0, 1] },
+      signal,
+    )
+    return () => parseHeld(stdout)
   })
 
 const resultOf = async <T>(

@@ -1,15 +1,18 @@
 import type { Config } from '../../config/schema.ts'
-import { withDeadline } from '../../core/clock.ts'
+import { linkAbort, withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { createAccess } from '../../sources/process.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createHttpClient } from '../../sources/http.ts'
+import { createFileTree } from '../../sources/file-tree.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
-import { consensusUnit, database, dropIns, journalGroup, state } from './preflight/host.ts'
+import { consensusUnit, database, dropIns, journalGroup, packageHold, state } from './preflight/host.ts'
+import { affinity, databaseDrive, driveModels, hugePages } from './preflight/hardware.ts'
+import { nodeArguments } from './preflight/arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 
@@ -25,7 +28,13 @@ const CHECKS: readonly PreflightCheck[] = [
   journalGroup,
   database,
   dropIns,
+  nodeArguments,
   consensusUnit,
+  packageHold,
+  databaseDrive,
+  driveModels,
+  hugePages,
+  affinity,
   references,
   ownKey,
   state,
@@ -33,13 +42,17 @@ const CHECKS: readonly PreflightCheck[] = [
 
 /** Findings about the host and the agent that no metric shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {
-  const { config, clock, path, signal, snapshot } = options
+  const { config, clock, path, snapshot } = options
   const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = options
   const access = createAccess()
-  const context = { config, clock, signal, snapshot, exec, ask, access, files: keyFiles }
+  // Each check adds a listener: on the signal of the command Node.js would warn about them.
+  const { signal, abort } = linkAbort(options.signal)
+  const [procfs, sysfs] = [createFileTree(config.host.procfs), createFileTree(config.host.sysfs)]
+  const context = { config, clock, signal, snapshot, exec, ask, access, procfs, sysfs, files: keyFiles }
   try {
     return (await Promise.all(CHECKS.map((one) => attempt(one, context)))).flat()
   } finally {
+    abort()
     exec.killAll()
   }
 }

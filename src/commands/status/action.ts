@@ -2,16 +2,22 @@ import type { Command } from 'commander'
 import { firstLine } from '../../health/diagnosis.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, unlessInterrupted, type CommandContext } from '../../terminal/io.ts'
+import { type Io, sourceContext, unlessInterrupted, type CommandContext } from '../../terminal/io.ts'
 import { linesText } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
+import { readUnitArguments } from '../shared/unit-arguments.ts'
 import { chain } from '../../health/sections/chain.ts'
+import { argumentsSection } from './arguments.ts'
 import { type Page, renderJson, renderPage, statusDocument } from './page.ts'
 import { createView, joined, type Section } from '../../health/sections/section.ts'
-import { ALL, suggestSection, SECTIONS, sectionsFor } from '../../health/sections/sections.ts'
+import { ALL, ARGUMENTS, suggestSection, SECTIONS, sectionsFor } from '../../health/sections/sections.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import { utc } from '../../core/format.ts'
+import type { Config } from '../../config/schema.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { createExec } from '../../sources/exec.ts'
+import { keyFiles } from '../../sources/key-files.ts'
 import { watch, type WatchedPage } from '../../terminal/watch.ts'
 
 interface StatusOptions extends ConfigOptions {
@@ -22,14 +28,16 @@ interface StatusOptions extends ConfigOptions {
 }
 
 export const showStatus = async ({ io, exit, options, command }: CommandContext<StatusOptions>): Promise<void> => {
-  const sections = options.section === undefined ? [] : sectionsOf(options.section, { io, options, command })
+  const isArguments = options.section === ARGUMENTS
+  const sections =
+    options.section === undefined || isArguments ? [] : sectionsOf(options.section, { io, options, command })
   const render = async (): Promise<WatchedPage> => {
     const { snapshot, config, source } = await readSnapshot(io, options)
     const page = {
       view: createView(snapshot),
       listen: config.listen,
       source,
-      sections,
+      sections: isArguments ? [await readArguments(io, config, snapshot)] : sections,
     }
     return { lines: linesOf(page, io, options), isFromNode: snapshot.origin === 'node' }
   }
@@ -42,6 +50,11 @@ export const showStatus = async ({ io, exit, options, command }: CommandContext<
   if (!seen) return
   io.stdout.write(linesText(seen.lines))
   exit(0)
+}
+
+const readArguments = async (io: Io, config: Config, snapshot: NodeSnapshot): Promise<Section> => {
+  const { clock, path, signal, exec = createExec({ clock, path }) } = sourceContext(io)
+  return argumentsSection(await readUnitArguments({ config, snapshot, exec, files: keyFiles, signal }))
 }
 
 /** A page on a terminal or for a single run; a line per interval in a file or a pipe. */
@@ -74,7 +87,7 @@ const sectionsOf = (asked: string, { io, options, command }: SectionRequest): re
   const sections = sectionsFor(asked, config)
   if (sections.length > 0) return sections
   const near = suggestSection(asked, config)
-  const others = SECTIONS.map(({ name }) => name).join(', ')
+  const others = [...SECTIONS.map(({ name }) => name), ARGUMENTS].join(', ')
   return command.error(
     `error: no such section or service: '${oneLine(asked)}'\n` +
       (near === undefined ? `Sections: ${others}, ${ALL}.` : `(Did you mean ${near}?)`),

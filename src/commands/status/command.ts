@@ -31,7 +31,8 @@ export const statusCommand = defineCommand({
   maintenance  the maintenance window, and its end
   restart      whether the node can be restarted now, and when next
   agent        version, prefix, status of each collector
-  all          every section
+  arguments    what the units of the three services start, without secrets
+  all          every section but arguments
   bft, rpc ... one service in detail, also as chain-bft
 
 The first line is the state; the second is the recovery, if the node needs any.
@@ -39,6 +40,12 @@ Then follow the source of the data and its age. Values that could not be read
 are shown as unknown, with the reason at the end of the section. If no agent is
 running, --watch reads from the node at most once a minute, because that runs
 the tools of the node.
+
+\`arguments\` reads the unit files on this host. Values are shown of options that
+are known to be harmless; of others there is (set). Words that are no known
+option, and no value of one, may be secrets: only their number is shown. It runs
+no program of the node: for all options run the program that it shows with
+--help.
 
 Exit codes: 0 the status was printed, 1 it could not be read, 2 usage error. The
 exit code does not depend on the health of the node; \`chain-agent check\` reports
@@ -49,6 +56,7 @@ Examples:
   chain-agent status storage
   chain-agent status bft
   chain-agent status consensus --watch
+  chain-agent status arguments
   chain-agent status --json | jq .sections.consensus.blockDifference`,
   load: async () => (await import('./action.ts')).showStatus,
 })

@@ -1,7 +1,7 @@
 import { isAtLeast, SEVERITIES, type Event, type Severity } from '../../domain/event.ts'
 import { chapters } from '../../metrics.ts'
 import type { MetricHelpResponse, MetricsHelpResponse } from '../../parsers/agent-api.ts'
-import type { MetricDefinition } from '../../core/metric.ts'
+import { bucketsText, type MetricDefinition } from '../../core/metric.ts'
 import { html, type Html } from './html.ts'
 import { renderDocument } from './layout.ts'
 import { renderEvents } from './status.ts'
@@ -101,7 +101,7 @@ const renderMetric = ({ name, type, help, labels, buckets }: MetricHelpResponse)
   return html`<div>
     <dt id="${name}"><code>${name}</code> ${type}</dt>
     <dd>
-      ${help}${names.length === 0 ? null : ` Labels: ${names.join('; ')}.`}${buckets === null ? null : ` Buckets: ${buckets.join(', ')}.`}
+      ${help}${names.length === 0 ? null : ` Labels: ${names.join('; ')}.`}${buckets === null ? null : ` ${bucketsText(buckets)}`}
     </dd>
   </div> `
 }

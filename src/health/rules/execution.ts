@@ -8,6 +8,19 @@ export const execution: RuleFile = {
   name: 'execution',
   groups: [
     {
+      name: 'chain-execution-recording',
+      rules: [
+        {
+          comment:
+            'Share of the transactions that were executed again because of a conflict; from 50 transactions on, as a few say nothing. No alert: conflicts follow from what users send, and are the same on every node.',
+          record: 'instance:chain_execution_retried:ratio10m',
+          expr: `increase(chain_execution_retried_transactions_total[10m])
+  / on (instance, job, cluster)
+(increase(chain_execution_transactions_total[10m]) >= 50)`,
+        },
+      ],
+    },
+    {
       name: 'chain-execution',
       rules: [
         {
@@ -161,6 +174,40 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
           summary: 'The node runs another version than the installed one.',
           description:
             'For an hour {{ $labels.instance }} has run another version than the installed one: a restart is pending, and an unplanned restart would be an upgrade.',
+        },
+        {
+          comment:
+            'apt may offer a release days before it is announced for a network, and operators hold the package: information, once it has been there for an hour.',
+          alert: 'ChainUpgradeAvailable',
+          severity: 'info',
+          component: 'execution',
+          for: '1h',
+          pending: 'nothing',
+          advice: [
+            'See both versions: `chain-agent status versions`.',
+            'Read the announcements of your network: upgrade when they ask for it, not before.',
+          ],
+          expr: 'chain_package_upgrade_available == 1',
+          summary: 'A newer version of the node is available.',
+          description:
+            'For an hour apt has offered a newer version of the node than the one that is installed on {{ $labels.instance }}.',
+        },
+        {
+          comment:
+            'Between two forks of a network there were three weeks to six months: a list that is 60 days old may lack the next one, and ChainForkNotReady cannot fire for it.',
+          alert: 'ChainForkListOld',
+          severity: 'info',
+          component: 'agent',
+          limit: 5184000,
+          for: '1h',
+          advice: [
+            'Upgrade the agent, if there is a newer release: the list is compared before each.',
+            'Or read the announcements of your network, and renew the list with `reviewed` in `version.forksFile`.',
+          ],
+          expr: (limit) => `time() - chain_forks_reviewed_timestamp_seconds > ${limit}`,
+          summary: 'The list of forks may lack the next one.',
+          description: (limit) =>
+            `The list of forks of the agent on {{ $labels.instance }} was last compared with the public sources {{ $value | humanizeDuration }} ago, more than ${period(limit)}: a fork that was announced since then is not in it.`,
         },
       ],
     },

@@ -1,5 +1,6 @@
 import { TIMESTAMP_TOLERANCE_MS } from '../../domain/node-facts.ts'
 import { memory } from './memory.ts'
+import { packets } from './packets.ts'
 import { hasIncreased, percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
 
 const BLIND_ADVICE = [
@@ -178,28 +179,7 @@ chain_service_max_file_descriptors > ${limit}`,
             'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
         },
         ...memory,
-        {
-          comment:
-            'Blocks and votes arrive over UDP: a dropped packet is a vote or a part of a block. Of the parts of a block 2.5 times as many are sent as are needed (monad-raptorcast/src/config.rs, raptor10_redundancy), so a small share is harmless: one in a hundred, for two minutes, is more than a single burst. Both counters are of all programs of the host.',
-          alert: 'ChainUdpDrops',
-          severity: 'warning',
-          component: 'host',
-          limit: 0.01,
-          for: '2m',
-          advice: [
-            'Raise `net.core.rmem_max` as the documentation of the node says, and restart consensus and execution together: `chain-agent recover`.',
-            'If it is high enough, find out what uses the CPUs: `chain-agent status host`.',
-          ],
-          expr: (limit) => `rate(chain_host_udp_errors_total{kind="receive_buffer"}[5m])
-  / on (instance, job, cluster) (
-    rate(chain_host_udp_received_total[5m])
-      + on (instance, job, cluster) rate(chain_host_udp_errors_total{kind="receive_buffer"}[5m])
-  )
-> ${limit}`,
-          summary: 'The host drops UDP packets, because the programs do not read them in time.',
-          description: (limit) =>
-            `{{ $labels.instance }} has dropped {{ $value | humanizePercentage }} of its UDP packets in five minutes, more than ${percent(limit)}. Blocks arrive late, and votes are missing.`,
-        },
+        ...packets,
         {
           alert: 'ChainGovernor',
           severity: 'warning',

@@ -17,6 +17,7 @@ import { services } from './services.ts'
 import { staking } from './staking.ts'
 import { storage } from './storage.ts'
 import { sync } from './sync.ts'
+import { traffic } from './traffic.ts'
 import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
 import { expressionOf, labelsOf } from './render.ts'
@@ -46,6 +47,7 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
     staking,
     storage,
     sync,
+    traffic,
     uptime(tuning.objective),
     validator,
   ].map((file) => tuneFile(file, tuning))

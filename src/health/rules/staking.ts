@@ -118,6 +118,23 @@ const RULES: readonly AlertRow[] = [
       'The newest finalized block that {{ $labels.instance }} led has another beneficiary than `staking.expected.beneficiary`.',
   },
   {
+    comment:
+      'Only with the setting: an authority that is a contract, or that makes no transactions, needs no balance, and the validator signs and earns without one.',
+    alert: 'ChainStakingMismatch',
+    labels: { kind: 'balance' },
+    severity: 'warning',
+    component: 'duty',
+    for: '2m',
+    advice: [
+      'See the address: `chain-agent status staking`. Send tokens to it.',
+      'If no operator made a transaction with it, see ChainCommissionChanged: the authority key may be stolen.',
+    ],
+    expr: 'chain_staking_authority_balance_tokens < chain_staking_authority_balance_minimum_tokens',
+    summary: 'The authority of the validator has less balance than expected.',
+    description:
+      'The authority of the validator of {{ $labels.instance }} has {{ $value | humanize }} tokens, less than `staking.expected.authorityBalance`: it may be unable to pay for staking transactions.',
+  },
+  {
     alert: 'ChainValidatorFlagged',
     severity: 'critical',
     page: 'Until the cause is removed the validator is in no further set; `double_sign` means that a second host signs with its key.',

@@ -289,6 +289,24 @@ and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
           description: (limit) =>
             `For five minutes the RPC of {{ $labels.instance }} has answered only {{ $value | humanizePercentage }} of the requests for a block within ${limit * 1000} ms, less than 90%. Users of the node wait longer than that.`,
         },
+        {
+          comment:
+            'F31. Consensus writes the set of the next epoch about half an hour before it begins, and exits if it cannot: a file that lacks the current epoch was replaced, or is not the one that consensus writes. A start compares it with the forkpoint.',
+          alert: 'ChainValidatorsFileStale',
+          severity: 'warning',
+          component: 'sync',
+          for: '15m',
+          advice: [
+            'See who wrote the file: `ls -l --time-style=full-iso /home/*/*/config/validators`.',
+            'Do not restart the node before it is right: the start of consensus fails without the set of the epoch of its forkpoint.',
+          ],
+          expr: `chain_ledger_epoch{event="finalized"} > on (instance, job, cluster) chain_schedule_file_epoch
+  and on (instance, job, cluster) (chain_service_active{service="bft"} == 1)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
+          summary: 'The file with the sets of validators lacks the current epoch.',
+          description:
+            'validators.toml of {{ $labels.instance }} has no set of epoch {{ $value }}, which the network has finalized blocks of, while consensus runs: a restart would start from that file.',
+        },
       ],
     },
   ],

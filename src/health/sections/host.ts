@@ -1,5 +1,6 @@
 import { figure, size, count, share } from '../../core/format.ts'
 import type { KERNELS } from '../../collectors/host/definition.ts'
+import { driveFault } from '../../domain/drives.ts'
 import { clockOf, filesystemsOf, portsOf } from '../facts.ts'
 import { limitOf } from '../rules/index.ts'
 import { type Fact, fact, iso, timeFact, timeWithAge } from './fact.ts'
@@ -176,6 +177,8 @@ const spaceFacts = ({ known, at }: View): readonly Fact[] => [
   ),
 ]
 
+const DAY_S = 86_400
+
 const driveFacts = ({ known }: View): readonly Fact[] =>
   known.series('chain_host_nvme_info').map(({ labels }) => {
     const device = labels['device'] ?? ''
@@ -188,6 +191,8 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
       usedRatio: known.value('chain_host_nvme_used_ratio', { device }) ?? null,
     }
     const { criticalWarning, mediaErrors, temperatureCelsius, usedRatio } = drive
+    const fault = driveFault(drive.model ?? '', drive.firmware ?? '')
+    const lasts = known.value('chain_host_nvme_endurance_eta_seconds', { device })
     return fact(['drives', device], drive, {
       label: `drive ${device}`,
       text: () =>
@@ -198,8 +203,11 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
           `critical warning ${criticalWarning === null ? 'unknown' : bitsOf(criticalWarning)}`,
           `media errors ${mediaErrors ?? 'unknown'}`,
           usedRatio === null ? null : `${share(usedRatio)} of its life used`,
+          lasts === undefined ? null : `at that rate it lasts ${figure(Math.floor(lasts / DAY_S))} days`,
+          fault === null ? null : `known to fail: ${fault.why}`,
         ]) ?? '',
-      tone: () => ((criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 ? ('bad' as const) : undefined),
+      tone: () =>
+        (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 || fault !== null ? ('bad' as const) : undefined,
     })
   })
 

@@ -1,7 +1,7 @@
 import { joined, type Section, summary, type View } from './section.ts'
 import { duration, figure, count, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { fact, type Fact, iso, relativeTime } from './fact.ts'
+import { fact, type Fact, iso, relativeTime, timeFact } from './fact.ts'
 import { isReady } from '../facts.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
@@ -137,6 +137,7 @@ export const versions: Section = {
       facts: (view) => {
         const reading = view.readings.version
         const { value: found, error: packageError } = reading?.package ?? {}
+        const { candidate = null, isAvailable = null, state: upgradeState } = reading?.upgrade ?? {}
         const installed = typeof found?.version === 'string' ? found : undefined
         return [
           fact('installed', reading?.installed),
@@ -144,6 +145,13 @@ export const versions: Section = {
             text: (one) => `${one.package ?? ''} ${one.version ?? ''}`,
             unknownReason: packageError?.message,
           }),
+          fact('upgrade', candidate === null ? null : { candidate, isAvailable }, {
+            text: () => upgradeState ?? '',
+            unknownReason: upgradeState?.replace(/^unknown: /, ''),
+            tone: () => (isAvailable === true ? 'notice' : undefined),
+          }),
+          fact('onHold', found?.isHeld, { label: 'package on hold' }),
+          fact('kernelOnHold', reading?.isKernelHeld, { label: 'kernel on hold' }),
           ...[...(reading?.programs ?? [])].map(([name, { value, error }]) => {
             const { program = null, version = null, tag = null, commit = null, branch = null } = value ?? {}
             return fact(['programs', name], version === null ? null : { program, version, tag, commit, branch }, {
@@ -158,6 +166,7 @@ export const versions: Section = {
             tone: (isPending) => (isPending ? 'notice' : undefined),
           }),
           ...(reading?.forks ?? []).map((one) => forkFact(one, view)),
+          timeFact(['forksReviewedAt'], reading?.forksReviewedAt, { label: 'list of forks, of', now: view.at }),
         ]
       },
     },

@@ -34,6 +34,9 @@ export const SECTIONS: readonly Section[] = [
 
 export const ALL = 'all'
 
+/** Read from the host by `status`, not from the agent: no section of the list. */
+export const ARGUMENTS = 'arguments'
+
 type Units = Pick<Config, 'prefix'> & { readonly services: Pick<Config['services'], 'units'> }
 
 /**
@@ -54,6 +57,7 @@ export const sectionsFor = (asked: string, units: Units): readonly Section[] => 
 export const suggestSection = (asked: string, { services: { units }, prefix }: Units): string | undefined =>
   closestMatch(asked, [
     ALL,
+    ARGUMENTS,
     ...SECTIONS.flatMap(({ name, aliases: also = [] }) => [name, ...also]),
     ...Object.keys(units),
     ...Object.values(units).map((unit) =>

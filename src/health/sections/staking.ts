@@ -84,6 +84,12 @@ const validatorFacts = ({ readings: { staking: reading } }: View): readonly Fact
       }),
     ),
     fact('selfStake', validator?.selfStake, { label: 'own stake', ...inTokens, ...why }),
+    fact(['authority', 'address'], reading?.authority?.address, { label: 'authority', ...why }),
+    fact(['authority', 'balance'], reading?.authority?.balance, {
+      label: 'its balance',
+      ...inTokens,
+      unknownReason: unknownReason ?? 'the node has not reported it',
+    }),
     fact(['pending', 'all'], validator?.pending.all, { label: 'change at the boundary', ...inTokens, ...why }),
     fact(['unclaimed', 'own'], validator?.unclaimed.own, { label: 'own unclaimed rewards', ...inTokens, ...why }),
     fact(['unclaimed', 'all'], validator?.unclaimed.all, { label: 'unclaimed in the pool', ...inTokens, ...why }),

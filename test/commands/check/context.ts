@@ -1,19 +1,23 @@
+import { join } from 'node:path'
 import { decodeReadings } from '../../../src/commands/shared/agent-snapshot.ts'
 import type { CollectorError } from '../../../src/core/board.ts'
 import { readConfig } from '../../../src/config/load.ts'
 import { systemClock } from '../../../src/core/clock.ts'
-import { createSampleIndex } from '../../../src/core/metric.ts'
+import { createSampleIndex, type Sample } from '../../../src/core/metric.ts'
 import type { Permission, User } from '../../../src/sources/process.ts'
 import { createExec } from '../../../src/sources/exec.ts'
+import { createFileTree } from '../../../src/sources/file-tree.ts'
 import { createHttpClient } from '../../../src/sources/http.ts'
 import { createKeyFiles } from '../../../src/sources/key-files.ts'
 import type { PreflightContext } from '../../../src/commands/check/preflight/context.ts'
+import type { readUnitArguments } from '../../../src/commands/shared/unit-arguments.ts'
 import { version } from '../../../src/core/package.ts'
 
 export interface Host {
   /** What a program prints, by its name and first argument. */
   readonly tools?: Readonly<Record<string, string>>
   readonly user?: User
+  readonly isProcessListPublic?: boolean
   readonly permits?: Readonly<Record<string, Permission>>
   readonly collectors?: readonly {
     readonly name: string
@@ -21,11 +25,25 @@ export interface Host {
     readonly reading?: unknown
     readonly error?: CollectorError
   }[]
+  readonly samples?: readonly Sample[]
+  /** Links of the devices, and the directory with `proc` and `sys`. */
+  readonly links?: Readonly<Record<string, string>>
+  readonly root?: string
   readonly set?: readonly { readonly path: string; readonly value: string }[]
 }
 
-export const context = (host: Host = {}): PreflightContext => {
-  const { tools = {}, user = { uid: 1000, name: 'ann', groups: [1000] }, permits = {}, collectors = [] } = host
+type UnitDirectories = Pick<Parameters<typeof readUnitArguments>[0], 'packagedDirectory' | 'localDirectory'>
+
+export const context = (host: Host = {}): PreflightContext & UnitDirectories => {
+  const {
+    tools = {},
+    user = { uid: 1000, name: 'ann', groups: [1000] },
+    permits = {},
+    collectors = [],
+    samples = [],
+    links = {},
+    isProcessListPublic = false,
+  } = host
   const { config } = readConfig(undefined, {
     env: { CHAIN_AGENT_CONFIG: '/dev/null' },
     flags: (host.set ?? []).map((one) => ({ ...one, typed: one.path })),
@@ -35,8 +53,18 @@ export const context = (host: Host = {}): PreflightContext => {
     config,
     clock: systemClock,
     signal: new AbortController().signal,
+    packagedDirectory: '/nowhere',
+    localDirectory: '/nowhere',
     ask: createHttpClient(systemClock),
-    access: { user, mayRead: permit, mayWrite: permit },
+    access: {
+      user,
+      mayRead: permit,
+      mayWrite: permit,
+      resolve: (path) => Promise.resolve(links[path] ?? null),
+      isProcessListPublic: () => Promise.resolve(isProcessListPublic),
+    },
+    procfs: createFileTree(join(host.root ?? '/nowhere', 'proc')),
+    sysfs: createFileTree(join(host.root ?? '/nowhere', 'sys')),
     files: createKeyFiles(),
     exec: {
       ...createExec({ clock: systemClock, path: '' }),
@@ -54,7 +82,7 @@ export const context = (host: Host = {}): PreflightContext => {
       prefix: 'chain',
       epochs: new Map(),
       devices: [],
-      known: createSampleIndex([]),
+      known: createSampleIndex(samples),
       health: { state: 'healthy', since: 0, unknownBecause: null, findings: [], failures: [] },
       readings: decodeReadings(Object.fromEntries(collectors.map(({ name, reading }) => [name, reading]))),
       export: () => Promise.resolve({ metrics: '', readings: {} }),

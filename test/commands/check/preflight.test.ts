@@ -2,7 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { consensusUnit, database, dropIns, journalGroup, state } from '../../../src/commands/check/preflight/host.ts'
+import {
+  consensusUnit,
+  database,
+  dropIns,
+  journalGroup,
+  packageHold,
+  state,
+} from '../../../src/commands/check/preflight/host.ts'
 import { ownKey, references } from '../../../src/commands/check/preflight/network.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -163,6 +170,23 @@ describe('the unit of consensus', () => {
   })
 })
 
+describe('the package of the node', () => {
+  const run = (isHeld: boolean) =>
+    packageHold.run(
+      context({
+        collectors: [{ name: 'version', up: true, reading: { package: { value: { package: 'chain', isHeld } } } }],
+      }),
+    )
+
+  test('on hold: no finding', async () => {
+    expect(await run(true)).toEqual([])
+    expect(await packageHold.run(context())).toEqual([])
+  })
+  test('not on hold: how to hold it', async () => {
+    expect(await run(false)).toMatchObject([{ severity: 'info', advice: ['Hold it: `sudo apt-mark hold chain`.'] }])
+  })
+})
+
 describe('drop-ins', () => {
   let directory = ''
   beforeEach(async () => {
@@ -184,7 +208,7 @@ describe('drop-ins', () => {
   test('none, and a unit that does not exist', async () => {
     expect(await run([block('chain-bft.service', []), 'Id=x.service\nLoadState=not-found'])).toEqual([])
   })
-  test('one that overrides the command is a warning, and its content is never shown', async () => {
+  test('one that overrides the command is information, and its content is never shown', async () => {
     const path = await write(
       'override.conf',
       `[Service]\nExecStart=\nExecStart=/bin/node --keystore-password ${SECRET} \\\n  Other${SECRET}=${SECRET}\n# Commented=${SECRET}\nEnvironment="KEYSTORE_PASSWORD=${SECRET}"\nLimitNOFILE=1024\n`,
@@ -192,7 +216,7 @@ describe('drop-ins', () => {
     const found = await run([block('chain-bft.service', [path])])
     expect(found).toMatchObject([
       {
-        severity: 'warning',
+        severity: 'info',
         summary: 'a drop-in overrides the command of chain-bft',
         evidence: [`${path} sets ExecStart, Environment and LimitNOFILE (chain-bft).`],
       },

@@ -1,4 +1,5 @@
 import { BLOCK_TAGS, REQUEST_FAILURES } from '../../../src/collectors/rpc/definition.ts'
+import { TRAFFIC_DURATIONS } from '../../../src/collectors/traffic/definition.ts'
 import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
 import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
@@ -13,6 +14,7 @@ const STATESYNC_BLOCKS = 120_000
 /** The chapters rpc, reference and ledger, and the height metrics of derived. */
 export const recordChain = (to: Recorder, moment: NodeState): void => {
   recordRpc(to, moment)
+  recordTraffic(to, moment)
   recordReferences(to, moment)
   recordLedger(to, moment)
   recordLag(to, moment)
@@ -53,6 +55,37 @@ const recordRpc = (to: Recorder, moment: NodeState): void => {
   })
 }
 
+/** Requests of users a second, by method, with the mean of their duration in seconds. */
+const REQUESTS = {
+  eth_blockNumber: [2, 0.001],
+  eth_call: [12, 0.02],
+  eth_getLogs: [1, 0.4],
+  other: [3, 0.004],
+} as const
+
+const recordTraffic = (to: Recorder, moment: NodeState): void => {
+  const { rpcAnswers, isSlow } = moment
+  to.gauge('chain_traffic_up', rpcAnswers)
+  if (!rpcAnswers) return
+  for (const method of ['eth_blockNumber', 'eth_call', 'eth_getLogs', 'other'] as const) {
+    const [perSecond, mean] = REQUESTS[method]
+    to.total('chain_traffic_requests_total', perSecond, { method })
+    to.total('chain_traffic_execution_seconds_total', perSecond * mean * (isSlow ? 5 : 1), { method })
+  }
+  const perSecond = isSlow ? ([2, 6, 8, 1] as const) : ([14, 2.9, 0.09, 0.01] as const)
+  for (const [index, duration] of TRAFFIC_DURATIONS.entries())
+    to.total('chain_traffic_bounded_requests_total', perSecond[index] ?? 0, { duration })
+  for (const [status, rate] of [
+    ['2xx', 18],
+    ['4xx', 0.02],
+    ['5xx', 0],
+  ] as const)
+    to.total('chain_traffic_responses_total', rate, { status })
+  to.gauge('chain_traffic_active_requests', isSlow ? 60 : 1)
+  to.gauge('chain_traffic_websockets', 5)
+  to.gauge('chain_rpc_base_fee_wei', 1e11 * (1 + 0.1 * moment.noise(7)))
+}
+
 const recordReferences = (to: Recorder, moment: NodeState): void => {
   for (const [reference, late] of [
     ['other-rpc', 1],
@@ -86,6 +119,8 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
   if (profile.isValidator) {
     to.total('chain_ledger_own_empty_blocks_total', own * 0.02)
     to.total('chain_ledger_own_timeouts_total', own * ownTimeoutShare)
+    to.observe('chain_ledger_own_block_interval_seconds', { perSecond: own, median: 0.36 })
+    to.observe('chain_ledger_own_delay_seconds', { perSecond: own, median: 0.02 })
     to.gauge('chain_ledger_own_consecutive_timeouts', ownTimeoutShare > 0.2 ? 3 : 0)
   }
 }

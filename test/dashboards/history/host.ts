@@ -1,5 +1,5 @@
 import { COLLECTORS } from '../../../src/collectors/index.ts'
-import { KERNELS } from '../../../src/collectors/host/definition.ts'
+import { DROP_KINDS, KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
 import { LINE_RESULTS } from '../../../src/domain/agent-metrics.ts'
 import { MAINTENANCE_REASONS } from '../../../src/domain/maintenance.ts'
@@ -46,6 +46,8 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
   for (const kind of ['receive_buffer', 'send_buffer'] as const) {
     to.total('chain_host_udp_errors_total', 0, { kind })
   }
+  to.total('chain_host_network_received_total', 8500, { device: 'enp1s0' })
+  for (const kind of DROP_KINDS) to.total('chain_host_network_drops_total', 0, { device: 'enp1s0', kind })
   to.total('chain_host_oom_kills_total', 0)
   const available = 0.6 + 0.03 * moment.noise(41)
   to.gauge('chain_host_memory_available_ratio', available)
@@ -76,6 +78,8 @@ const recordDisks = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_host_nvme_critical_warning', 0, { device })
   to.total('chain_host_nvme_media_errors_total', 0, { device })
   to.gauge('chain_host_nvme_used_ratio', 0.07, { device })
+  to.gauge('chain_host_nvme_endurance_eta_seconds', 2425 * DAY, { device })
+  to.total('chain_host_nvme_written_bytes_total', 20_480_000, { device })
 }
 
 const recordAgent = (to: Recorder, moment: NodeState): void => {

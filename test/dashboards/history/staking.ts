@@ -77,6 +77,8 @@ const recordPrecompile = (to: Recorder, moment: NodeState, now: number): void =>
   }
   to.gauge('chain_staking_expected_commission_ratio', COMMISSION)
   to.gauge('chain_staking_beneficiary_matches', 1)
+  to.gauge('chain_staking_authority_balance_tokens', 24.5)
+  to.gauge('chain_staking_authority_balance_minimum_tokens', 5)
   to.gauge('chain_staking_self_stake_tokens', 100_500)
   to.gauge('chain_staking_self_stake_minimum_tokens', 100_000)
   to.gauge('chain_staking_threshold_tokens', THRESHOLD)

@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/clock.ts'
 import type { Access } from '../../../sources/process.ts'
 import type { Exec } from '../../../sources/exec.ts'
 import type { SendRequest } from '../../../sources/http.ts'
+import type { FileTree } from '../../../sources/file-tree.ts'
 import type { KeyFiles } from '../../../sources/key-files.ts'
 import type { Finding, Severity } from '../../../health/finding.ts'
 import type { NodeSnapshot } from '../../../health/snapshot.ts'
@@ -16,8 +17,10 @@ export interface PreflightContext {
   readonly exec: Exec
   readonly ask: SendRequest
   readonly access: Access
+  readonly procfs: Pick<FileTree, 'read'>
+  readonly sysfs: Pick<FileTree, 'read' | 'list'>
   /** Reads files that may contain secrets, and returns only what the reader extracts from them. */
-  readonly files: Pick<KeyFiles, 'read'>
+  readonly files: Pick<KeyFiles, 'read' | 'look'>
 }
 
 /** Checks one aspect of the host. */

@@ -1,4 +1,6 @@
 import type { Finding } from '../../../health/finding.ts'
+import { readUnitArguments, type ServiceArguments } from '../../shared/unit-arguments.ts'
+import { ARGUMENTS_ADVICE, changesOf } from './arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
 import { joinList } from '../../../core/format.ts'
@@ -99,7 +101,12 @@ export const dropIns: PreflightCheck = {
     // A file with only comments changes nothing.
     const relevant = found.filter(({ settings }) => settings === null || settings.length > 0)
     const outdated = loaded.filter(({ isOutdated }) => isOutdated === true)
-    return [...commands(relevant), ...others(relevant), ...notReloaded(outdated.map(({ unit }) => short(unit)))]
+    const overridden = (await readUnitArguments(context)).filter(({ isOverridden }) => isOverridden)
+    return [
+      ...commands(relevant, overridden),
+      ...others(relevant),
+      ...notReloaded(outdated.map(({ unit }) => short(unit))),
+    ]
   },
 }
 
@@ -128,6 +135,22 @@ export const consensusUnit: PreflightCheck = {
   },
 }
 
+/** The documentation of the node holds its package, so that an automatic upgrade does not replace it. */
+export const packageHold: PreflightCheck = {
+  name: 'whether the package of the node is on hold',
+  run: async ({ snapshot }) => {
+    const { value } = snapshot.readings.version?.package ?? {}
+    if (value?.isHeld !== false) return Promise.resolve([])
+    return Promise.resolve([
+      finding('package not on hold', 'info', {
+        summary: 'the package of the node is not on hold',
+        evidence: ['An automatic upgrade may install a release before it is announced for your network.'],
+        advice: [`Hold it: \`sudo apt-mark hold ${value.package ?? ''}\`.`],
+      }),
+    ])
+  },
+}
+
 const short = (unit: string): string => unit.replace(/\.service$/, '')
 
 const read = async ({ files }: PreflightContext, path: string): Promise<readonly string[] | null> => {
@@ -135,17 +158,18 @@ const read = async ({ files }: PreflightContext, path: string): Promise<readonly
   return typeof result === 'string' ? null : result.verdict
 }
 
-const commands = (all: readonly DropIn[]): readonly Finding[] => {
+const commands = (all: readonly DropIn[], overridden: readonly ServiceArguments[]): readonly Finding[] => {
   const found = all.filter(({ settings }) => settings?.some((name) => COMMANDS.test(name)))
   if (found.length === 0) return []
   const units = [...new Set(found.flatMap((one) => one.units))]
+  const { severity, evidence } = changesOf(overridden)
   return [
-    finding('drop-in overrides a command', 'warning', {
+    finding('drop-in overrides a command', severity, {
       summary: `${found.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(units)}`,
-      evidence: found.map(describe),
+      evidence: [...found.map(describe), ...evidence],
       advice: [
         'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
-        "Read it in private, because it may contain the keystores' password: `systemctl cat UNIT`.",
+        ...ARGUMENTS_ADVICE,
       ],
     }),
   ]

@@ -1,0 +1,66 @@
+import type { Clock, Context } from '../../core/clock.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { sample } from '../../core/metric.ts'
+import { minute } from '../../core/units.ts'
+import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
+import type { MetricsEndpoint } from '../../sources/endpoints.ts'
+import { failureState, request, requestTimeout } from '../shared/request.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
+import { readTraffic, type Traffic } from './series.ts'
+
+interface TrafficReading {
+  /** Null if there are no current metrics of the RPC; undefined while that is not known. */
+  readonly traffic: Traffic | null | undefined
+  readonly state: string
+}
+
+interface TrafficCollectorOptions {
+  readonly endpoint: MetricsEndpoint
+  readonly clock: Clock
+  readonly timing: Timing
+}
+
+/** The RPC pushes every 2.5 s, and the agent alone sends two requests a second. In milliseconds. */
+const STALE_AFTER = minute / 2
+
+/** Requests of the users of the RPC. */
+export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): Collector<TrafficReading> => {
+  /** `changedAt` is null until the number has changed: the first ones may be those of an RPC that has stopped. */
+  let last: { readonly requests: number; readonly changedAt: number | null } | undefined
+
+  /** Without timestamps, the number of requests must change; null until it is known. */
+  const isCurrent = ({ newestAt, requests }: Traffic): boolean | null => {
+    if (last?.requests !== requests) last = { requests, changedAt: last === undefined ? null : clock.elapsed() }
+    if (newestAt !== null) return clock.now() - newestAt <= STALE_AFTER
+    return last.changedAt === null ? null : clock.elapsed() - last.changedAt <= STALE_AFTER
+  }
+
+  const read = async ({ signal }: Context): Promise<TrafficReading> => {
+    const reply = await request(endpoint.metrics(signal), parsePrometheusText)
+    if (!reply.ok) return { traffic: null, state: failureState(reply) }
+    const found = readTraffic(reply.value.samples)
+    if (!found) return { traffic: null, state: 'answering, with no metrics of the RPC' }
+    const isNew = isCurrent(found)
+    if (isNew === null) return { traffic: undefined, state: 'answering; the metrics of the RPC have not changed yet' }
+    return isNew
+      ? { traffic: found, state: 'answering' }
+      : { traffic: null, state: 'answering, with old metrics of the RPC' }
+  }
+
+  return {
+    name: definition.name,
+    help: definition.help,
+    timing,
+    run: poll(timing, read),
+    samples: (reading) =>
+      reading.traffic === undefined
+        ? []
+        : [sample('chain_traffic_up', reading.traffic !== null), ...(reading.traffic?.samples ?? [])],
+    states: ({ state }) => ({ 'metrics of the RPC': state }),
+  }
+}
+
+export const offer: OfferCollector<typeof definition> = ({ url }, { nativeAt, clock }) => ({
+  create: (timing) => traffic({ endpoint: nativeAt(url, requestTimeout(timing, 1)), clock, timing }),
+})

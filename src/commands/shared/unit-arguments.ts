@@ -1,0 +1,145 @@
+import type { Config } from '../../config/schema.ts'
+import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { parseUnitFiles, UNIT_FILE_PROPERTIES, type UnitFiles } from '../../parsers/systemctl.ts'
+import { commandsOf, type UnitCommand } from '../../parsers/unit-command.ts'
+import type { Exec } from '../../sources/exec.ts'
+import type { KeyFiles } from '../../sources/key-files.ts'
+
+export interface ArgumentDifference {
+  readonly name: string
+  readonly change: 'added' | 'removed' | 'changed'
+}
+
+/** What the unit files of one of the three services start. */
+export interface ServiceArguments {
+  readonly service: string
+  /** Without its suffix. */
+  readonly unit: string
+  /** The unit file and its drop-ins, in the order in which systemd reads them. */
+  readonly files: readonly string[]
+  /** Null if a file cannot be read, or none has a command. */
+  readonly command: UnitCommand | null
+  /** Why there is no command. */
+  readonly problem: string | null
+  /** Compared with the unit file of the package; null if there is none, or it cannot be read. */
+  readonly differences: readonly ArgumentDifference[] | null
+  /** Whether a drop-in has a command. */
+  readonly isOverridden: boolean
+  /** Files that have changed since the service was started; null if it does not run. */
+  readonly changed: readonly string[] | null
+  /** Whether a file has changed since systemd read it; null if systemd does not report it. */
+  readonly isOutdated: boolean | null
+}
+
+interface ArgumentSources {
+  readonly config: Config
+  readonly snapshot: NodeSnapshot
+  readonly exec: Exec
+  readonly files: Pick<KeyFiles, 'read' | 'look'>
+  readonly signal: AbortSignal
+  /** Where packages install unit files. */
+  readonly packagedDirectory?: string
+  /** Where drop-ins of the administrator are. */
+  readonly localDirectory?: string
+}
+
+/**
+ * Reads the arguments from unit files, without the values that may be secrets. Never from /proc/PID/cmdline or from
+ * systemd's property ExecStart, which have the keystore password; and no program of the node is run for its help text: a
+ * wrapper in its place could start a second node.
+ */
+export const readUnitArguments = async (sources: ArgumentSources): Promise<readonly ServiceArguments[]> => {
+  const { config, snapshot, exec, signal } = sources
+  const prefix = snapshot.prefix ?? 'chain'
+  const units = Object.entries(config.services.units)
+    .filter(([service]) => NODE_ARGUMENTS[service] !== undefined)
+    .map(([service, unit]) => ({ service, unit: unit.replaceAll('{prefix}', prefix) }))
+  if (units.length === 0) return []
+  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...units.map(({ unit }) => unit)]
+  const shown = parseUnitFiles((await exec.run({ command: 'systemctl', args }, signal)).stdout)
+  return Promise.all(
+    units.flatMap(({ service, unit }) => {
+      const found = shown.find((one) => one.unit === unit && one.isLoaded)
+      return found ? [readService({ service, found }, sources)] : []
+    }),
+  )
+}
+
+interface FoundUnit {
+  readonly service: string
+  readonly found: UnitFiles
+}
+
+const readService = async ({ service, found }: FoundUnit, sources: ArgumentSources): Promise<ServiceArguments> => {
+  const { unit, fragment, dropIns, isOutdated } = found
+  const files = [...(fragment === null ? [] : [fragment]), ...dropIns]
+  const read = (path: string) => readCommands(service, path, sources)
+  const contents = await Promise.all(files.map(read))
+  const unreadable = files.filter((_, at) => contents[at] === null)
+  const command = unreadable.length > 0 ? null : lastOf(contents)
+  const { packagedDirectory = '/usr/lib/systemd/system', localDirectory = '/etc/systemd/system' } = sources
+  // A file of that name in /etc/systemd/system takes its place.
+  const original = lastOf([await read(`${packagedDirectory}/${unit}`)])
+  return {
+    service,
+    unit: unit.replace(/\.service$/, ''),
+    files,
+    command,
+    problem:
+      command !== null
+        ? null
+        : unreadable.length > 0
+          ? `${unreadable.join(', ')} cannot be read`
+          : 'no unit file has a command',
+    differences: command && original && differencesOf(original, command),
+    isOverridden: contents.slice(files.length - dropIns.length).some((one) => one !== null && one.length > 0),
+    changed: await changedSinceStart({ service, files: [...files, `${localDirectory}/${unit}.d`] }, sources),
+    isOutdated,
+  }
+}
+
+type Commands = ReturnType<typeof commandsOf>
+
+/** Null if the file cannot be read. */
+const readCommands = async (service: string, path: string, { files }: ArgumentSources): Promise<Commands | null> => {
+  const known = NODE_ARGUMENTS[service] ?? new Map()
+  const result = await files.read(path, (text) => commandsOf(text, known))
+  return typeof result === 'string' ? null : result.verdict
+}
+
+/** The command after all files: an empty one removes those before it. */
+const lastOf = (contents: readonly (Commands | null)[]): UnitCommand | null => {
+  const last = contents.flatMap((commands) => commands ?? []).at(-1)
+  return last === undefined || last === 'reset' ? null : last
+}
+
+/** Values that are not shown cannot be compared. */
+const differencesOf = (before: UnitCommand, now: UnitCommand): readonly ArgumentDifference[] => {
+  const [old, current] = [before, now].map(
+    (one) => new Map<string, string | null>([['(program)', one.program], ...one.arguments.map(entryOf)]),
+  )
+  const names = [...new Set([...(old?.keys() ?? []), ...(current?.keys() ?? [])])]
+  return names.flatMap((name): readonly ArgumentDifference[] => {
+    if (!old?.has(name)) return [{ name, change: 'added' }]
+    if (!current?.has(name)) return [{ name, change: 'removed' }]
+    return old.get(name) === current.get(name) ? [] : [{ name, change: 'changed' }]
+  })
+}
+
+const entryOf = ({ name, value }: UnitCommand['arguments'][number]): readonly [string, string | null] => [name, value]
+
+/** By the time of the last change of each file: packages keep the time of modification of their build. */
+const changedSinceStart = async (
+  { service, files }: { readonly service: string; readonly files: readonly string[] },
+  { snapshot, files: reader }: ArgumentSources,
+): Promise<readonly string[] | null> => {
+  const running = snapshot.readings.services?.services.find((one) => one.service === service)
+  const startedAt = running?.activeState === 'active' ? running.startedAt : null
+  if (startedAt === null) return null
+  const facts = await Promise.all(files.map((path) => reader.look(path)))
+  return files.filter((_, at) => {
+    const one = facts[at]
+    return typeof one === 'object' && one.changedAt > startedAt
+  })
+}
