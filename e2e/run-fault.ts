@@ -19,6 +19,8 @@ export interface Row {
   readonly resolved: number | undefined
   /** Alerts of that name and severity that the webhook received, by their labels. */
   readonly alerts: number
+  /** How often one of them began to fire there: again only after its end. */
+  readonly began: number
 }
 
 /** How the alert gets to the webhook. */
@@ -45,7 +47,7 @@ export const runFault = async (
   of: (typeof FAULTS)[number],
   { sender = 'prometheus', version }: Way = {},
 ): Promise<Row> => {
-  const { fault, alert, severity, lines, fixes, lastsS, disk } = of
+  const { fault, alert, severity, lines, fixes, lastsS, disk, role } = of
   // The agent evaluates every 15 s.
   const endS = FAULT_S + Math.max(lastsS, sender === 'prometheus' ? 0 : 90)
   const text = [...lines.map((line) => `${FAULT_S}s ${line}`), ...fixes.map((line) => `${endS}s ${line}`)].join('\n')
@@ -54,9 +56,9 @@ export const runFault = async (
     withPrometheus: sender !== 'agent',
   })
   const node = await startNode(parseScenario(fault, text), disk, {
+    health: { role, ...(sender !== 'prometheus' && { limits: { [alert]: { for: '5s' } } }) },
     ...(sender !== 'prometheus' && {
       alertmanagers: { urls: [`http://${alerting.address}`], instance: INSTANCE, interval: '1s', timeout: '1s' },
-      health: { limits: { [alert]: { for: '5s' } } },
     }),
   })
   await alerting.scrape([`127.0.0.1:${node.agent.port}`])
@@ -77,17 +79,17 @@ export const runFault = async (
       ).catch(() => undefined))
     const since = (notice: Notice | undefined, second: number): number | undefined =>
       notice && notice.at / 1000 - node.beganAt / 1000 - second
+    const seen = alerting.notices().filter((notice) => notice.alert === alert && notice.severity === severity)
     return {
       fault,
       alert,
       fired: early.length > 0 ? undefined : since(fired, FAULT_S),
       resolved: resolved && Math.max(0, (resolved.at - endsAt) / 1000),
-      alerts: new Set(
-        alerting
-          .notices()
-          .filter((notice) => notice.alert === alert && notice.severity === severity)
-          .map(({ fingerprint }) => fingerprint),
-      ).size,
+      alerts: new Set(seen.map(({ fingerprint }) => fingerprint)).size,
+      began: seen.filter(({ status, fingerprint }, index) => {
+        const last = seen.slice(0, index).findLast((one) => one.fingerprint === fingerprint)
+        return status === 'firing' && last?.status !== 'firing'
+      }).length,
     }
   } finally {
     await alerting.close()

@@ -24,9 +24,11 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
   const { config } = configOf(io, options)
   const { severity, alertmanager, wait } = options
   const urls = alertmanager === undefined ? config.alertmanagers.urls : [alertmanager]
-  if (urls.length === 0)
-    throw new UsageError('There is no Alertmanager to test: set alertmanagers.urls, or use --alertmanager URL.')
-  const labels = await labelsOf(config, severity)
+  if (urls.length === 0 && config.heartbeat.urlFile === null)
+    throw new UsageError(
+      'There is nothing to test: set alertmanagers.urls or heartbeat.urlFile, or use --alertmanager URL.',
+    )
+  const labels = await labelsOf(config, { severity, at: io.clock.now() })
   const progress = createProgress(io)
   const ended = new AbortController()
   const tested = await unlessInterrupted(io, exit, async () => {
@@ -66,16 +68,17 @@ const showProgress = async ({ clock }: Io, signal: AbortSignal, show: (text: str
   }
 }
 
+/** Each test has a name of its own: Alertmanager groups by it, and a test after another one need not wait for a group. */
 const labelsOf = async (
   { alertmanagers, host }: Config,
-  severity: string,
+  { severity, at }: { readonly severity: string; readonly at: number },
 ): Promise<Readonly<Record<string, string>>> => {
   const { job, instance, labels } = alertmanagers
   const { procfs } = createHostSources(host)
   const hostName = await procfs.read('sys/kernel/hostname').catch(() => null)
   return {
     ...labels,
-    alertname: 'ChainTest',
+    alertname: `ChainTest ${new Date(at).toISOString()}`,
     severity,
     component: 'agent',
     job,

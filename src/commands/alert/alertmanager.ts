@@ -9,22 +9,25 @@ import { describeStatus } from '../../collectors/shared/request.ts'
 /** What Alertmanager reports about its configuration. */
 export interface Routing {
   readonly version: string
-  /** Receiver → its integrations, by the names in its metrics: webhook, telegram, … */
+  /** Receiver → its integrations, each with the name in its metrics: webhook, telegram, … */
   readonly integrations: ReadonlyMap<string, readonly string[]>
 }
 
 /** What has become of the alert. */
 export interface Routed {
   readonly receivers: readonly string[]
-  /** Why it is sent to nobody: `silenced`, `inhibited`, `muted`; null if it is sent. */
+  /** Why it is not sent: `silenced`, `inhibited`, `muted`; null if it is sent. */
   readonly suppressedBy: string | null
 }
 
-/** Requests to the integrations since the start of Alertmanager, and notifications that it has given up. */
-export type Deliveries = ReadonlyMap<
-  string,
-  { readonly delivered: number; readonly failed: number; readonly givenUp: number }
->
+/** Requests to one integration since the start of Alertmanager, and notifications that it has given up. */
+export interface Deliveries {
+  readonly delivered: number
+  readonly failed: number
+  readonly givenUp: number
+}
+
+type DeliveriesByIntegration = ReadonlyMap<string, Deliveries>
 
 const statusSchema = z.object({
   versionInfo: z.object({ version: z.string() }),
@@ -86,33 +89,51 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
         suppressedBy: state === 'suppressed' ? by : null,
       }
     },
-    deliveries: async (): Promise<Deliveries> => {
-      const { samples } = parsePrometheusText(await get('/metrics'))
-      const sumOf = (name: string, integration: string): number =>
-        samples
-          .filter((one) => one.name === name && one.labels['integration'] === integration)
-          .reduce((sum, { value }) => sum + value, 0)
-      const all = samples.flatMap(({ name, labels }) =>
-        name === 'alertmanager_notification_requests_total' ? [labels['integration'] ?? ''] : [],
-      )
+    /**
+     * The counters of one response are not of one moment: a failed request may be in the total alone. A second response
+     * has it in both.
+     */
+    deliveries: async (): Promise<DeliveriesByIntegration> => {
+      const first = countersOf(await get('/metrics'))
+      const now = countersOf(await get('/metrics'))
       return new Map(
-        all.map((integration) => {
-          const failed = sumOf('alertmanager_notification_requests_failed_total', integration)
-          return [
-            integration,
-            {
-              delivered: sumOf('alertmanager_notification_requests_total', integration) - failed,
-              failed,
-              givenUp: sumOf('alertmanager_notifications_failed_total', integration),
-            },
-          ]
-        }),
+        [...now].map(([integration, counters]) => [
+          integration,
+          {
+            ...counters,
+            delivered: Math.min(counters.delivered, first.get(integration)?.delivered ?? counters.delivered),
+          },
+        ]),
       )
     },
   }
 }
 
+const countersOf = (text: string): DeliveriesByIntegration => {
+  const { samples } = parsePrometheusText(text)
+  const sumOf = (name: string, integration: string): number =>
+    samples
+      .filter((one) => one.name === name && one.labels['integration'] === integration)
+      .reduce((sum, { value }) => sum + value, 0)
+  const all = samples.flatMap(({ name, labels }) =>
+    name === 'alertmanager_notification_requests_total' ? [labels['integration'] ?? ''] : [],
+  )
+  return new Map(
+    all.map((integration) => {
+      const failed = sumOf('alertmanager_notification_requests_failed_total', integration)
+      return [
+        integration,
+        {
+          delivered: sumOf('alertmanager_notification_requests_total', integration) - failed,
+          failed,
+          givenUp: sumOf('alertmanager_notifications_failed_total', integration),
+        },
+      ]
+    }),
+  )
+}
+
 const integrationsOf = (receiver: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(receiver).flatMap(([key, list]) =>
-    key.endsWith('_configs') && Array.isArray(list) && list.length > 0 ? [key.slice(0, -'_configs'.length)] : [],
+    key.endsWith('_configs') && Array.isArray(list) ? list.map(() => key.slice(0, -'_configs'.length)) : [],
   )

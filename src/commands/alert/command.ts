@@ -32,15 +32,18 @@ const testCommand = defineCommand({
           .default(2 * minute, '2m'),
       )
       .option('--json', 'as JSON'),
-  help: `Sends the alert ChainTest with the labels of this node to each Alertmanager of
-the configuration, and reports the receivers to which it is routed and whether
-each of their integrations has delivered it, by the metrics of Alertmanager: a
-notification about another alert at the same time counts, too. Then it ends the
+  help: `Sends the alert "ChainTest TIME" with the labels of this node to each
+Alertmanager of the configuration, and reports the receivers to which it is
+routed and whether each of their integrations has delivered it, by the metrics
+of Alertmanager: a notification about another alert at the same time counts,
+too. After three failed requests it does not wait longer. Then it ends the
 alert; a receiver with send_resolved is sent its end. If heartbeat.urlFile is
-set, a heartbeat {"test": true} is sent as well.
+set, a heartbeat {"test": true} is sent as well, or alone if there is no
+Alertmanager.
 
 A notification waits for the group_wait of its route. Where a route groups it
-with other alerts, it waits for group_interval: use a longer --wait.
+with other alerts, it waits for group_interval: use a longer --wait. In a
+cluster of Alertmanagers one of them sends: name one with --alertmanager.
 
 ${EXIT_CODES}
 

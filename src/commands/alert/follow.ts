@@ -79,14 +79,16 @@ export const followAlert = async (io: Io, { url, labels, wait }: FollowOptions):
         deliveries = targets.map((target, index) => {
           const known = deliveries[index]
           if (known?.state === 'delivered') return known
-          const became = stateOf(target.integration, before, now)
+          const { integration } = target
+          // The metrics have integrations, not receivers: those of the same kind are reached when all are.
+          const wanted = targets.filter((one) => one.integration === integration).length
+          const became = stateOf(before.get(integration), now.get(integration), wanted)
           const seconds = became === 'delivered' ? Math.round((clock.elapsed() - startedAt) / second) : null
           return { ...target, state: became, seconds }
         })
         return deliveries.every(({ state: one }) => one === 'delivered' || one === 'failed') || undefined
       })
-      const isReached = deliveries.length > 0 && deliveries.every(({ state: one }) => one === 'delivered')
-      return result(isReached ? null : `not delivered within ${duration(wait)}: ${LOG}`, deliveries)
+      return result(problemOf(deliveries, wait), deliveries)
     } finally {
       await send(clock.now())
     }
@@ -96,21 +98,31 @@ export const followAlert = async (io: Io, { url, labels, wait }: FollowOptions):
   }
 }
 
-const LOG = 'the reason is in its log, as in `journalctl -u prometheus-alertmanager`'
+/** Null if every receiver was reached. */
+const problemOf = (deliveries: readonly Delivery[], wait: number): string | null => {
+  const states = deliveries.map(({ state }) => state)
+  if (states.includes('failed') || states.includes('failing'))
+    return 'not delivered: the receiver is unreachable or rejects it. The reason is in the log of Alertmanager: `journalctl -u prometheus-alertmanager`'
+  return states.every((state) => state === 'delivered')
+    ? null
+    : `not sent within ${duration(wait)}: the group of the alert waits for group_wait or group_interval. Use a longer --wait`
+}
 
 const obstacleOf = (routed: Routed | undefined, targets: number): string | null => {
   if (!routed) return 'Alertmanager has accepted the alert and does not list it'
   const receivers = routed.receivers.join(', ')
-  if (routed.suppressedBy !== null) return `the alert for ${receivers} is sent to nobody: it is ${routed.suppressedBy}`
-  return targets === 0 ? `the alert is sent to nobody: ${receivers} has no integration` : null
+  if (routed.suppressedBy !== null) return `the alert for ${receivers} is not sent: it is ${routed.suppressedBy}`
+  return targets === 0 ? `the alert is not sent: ${receivers} has no integration` : null
 }
 
-const stateOf = (integration: string, before: Deliveries, now: Deliveries): Delivery['state'] => {
-  const grown = (of: 'delivered' | 'failed' | 'givenUp'): boolean =>
-    (now.get(integration)?.[of] ?? 0) > (before.get(integration)?.[of] ?? 0)
-  if (grown('delivered')) return 'delivered'
-  if (grown('givenUp')) return 'failed'
-  return grown('failed') ? 'failing' : 'waiting'
+/** Alertmanager repeats a request that failed, after 0.5 s, 0.75 s and so on. */
+const MAX_ATTEMPTS = 3
+
+const stateOf = (before: Deliveries | undefined, now: Deliveries | undefined, wanted: number): Delivery['state'] => {
+  const increase = (of: keyof Deliveries): number => (now?.[of] ?? 0) - (before?.[of] ?? 0)
+  if (increase('delivered') >= wanted) return 'delivered'
+  if (increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS) return 'failed'
+  return increase('failed') > 0 ? 'failing' : 'waiting'
 }
 
 /** Repeats the step every second until it returns something; undefined at the deadline, on the monotonic clock. */

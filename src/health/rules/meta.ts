@@ -81,7 +81,7 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
           for: '5m',
           expr: 'chain_agent_alertmanager_up == 0',
           description:
-            'The agent on {{ $labels.instance }} has not delivered alerts to Alertmanager {{ $labels.alertmanager }} for five minutes. If Prometheus does not send them either, nobody is told.',
+            'The agent on {{ $labels.instance }} has not delivered alerts to Alertmanager {{ $labels.alertmanager }} for five minutes. If Prometheus does not send them either, no notification arrives.',
         },
         {
           ...FAILING,
