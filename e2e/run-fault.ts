@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseScenario } from '../simulator/scenario/scenario.ts'
+import { alerts } from '../test/alerts/files.ts'
 import { eventually } from '../test/support/eventually.ts'
 import type { AlertmanagerVersion } from '../test/support/alertmanager.ts'
 import { type Alerting, INSTANCE, type Notice, startAlerting } from './alerting.ts'
@@ -50,13 +51,14 @@ export const runFault = async (
   const { fault, alert, severity, lines, fixes, lastsS, disk, role } = of
   // The agent evaluates every 15 s.
   const endS = FAULT_S + Math.max(lastsS, sender === 'prometheus' ? 0 : 90)
+  const hasFor = alerts.some((rule) => rule.alert === alert && rule.for !== undefined)
   const text = [...lines.map((line) => `${FAULT_S}s ${line}`), ...fixes.map((line) => `${endS}s ${line}`)].join('\n')
   const alerting = await startAlerting([], {
     ...(version !== undefined && { version }),
     withPrometheus: sender !== 'agent',
   })
   const node = await startNode(parseScenario(fault, text), disk, {
-    health: { role, ...(sender !== 'prometheus' && { limits: { [alert]: { for: '5s' } } }) },
+    health: { role, ...(sender !== 'prometheus' && hasFor && { limits: { [alert]: { for: '5s' } } }) },
     ...(sender !== 'prometheus' && {
       alertmanagers: { urls: [`http://${alerting.address}`], instance: INSTANCE, interval: '1s', timeout: '1s' },
     }),
@@ -66,7 +68,6 @@ export const runFault = async (
     notice.alert === alert && notice.severity === severity && notice.status === status
   try {
     await delay(node.beganAt + FAULT_S * 1000 - Date.now())
-    const early = alerting.notices().filter(is('firing'))
     const fired = await waitFor(alerting, is('firing'))
     // Under load a reading may be missing for a while, in which the alert resolves, even until after the end of the fault.
     const endsAt = node.beganAt + endS * 1000
@@ -77,13 +78,14 @@ export const runFault = async (
         (last) => last?.status === 'resolved' && Date.now() >= endsAt,
         { within: WINDOW_MS },
       ).catch(() => undefined))
+    const isEarly = fired !== undefined && fired.at < node.beganAt + FAULT_S * 1000
     const since = (notice: Notice | undefined, second: number): number | undefined =>
       notice && notice.at / 1000 - node.beganAt / 1000 - second
     const seen = alerting.notices().filter((notice) => notice.alert === alert && notice.severity === severity)
     return {
       fault,
       alert,
-      fired: early.length > 0 ? undefined : since(fired, FAULT_S),
+      fired: isEarly ? undefined : since(fired, FAULT_S),
       resolved: resolved && Math.max(0, (resolved.at - endsAt) / 1000),
       alerts: new Set(seen.map(({ fingerprint }) => fingerprint)).size,
       began: seen.filter(({ status, fingerprint }, index) => {
