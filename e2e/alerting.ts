@@ -105,12 +105,14 @@ interface AlertingOptions {
   /** Of Alertmanager. */
   readonly version?: AlertmanagerVersion
   readonly withPrometheus?: boolean
+  /** Also the timeout of a scrape. */
+  readonly scrapeInterval?: string
 }
 
 /** Starts a real Alertmanager with the shipped routes, a webhook, and a real Prometheus with the shipped rules. */
 export const startAlerting = async (
   targets: readonly string[],
-  { version, withPrometheus = true }: AlertingOptions = {},
+  { version, withPrometheus = true, scrapeInterval = '1s' }: AlertingOptions = {},
 ): Promise<Alerting> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-alerting-'))
   const webhook = await listen()
@@ -132,7 +134,7 @@ export const startAlerting = async (
     )
   await scrape(targets)
   const config = {
-    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: '1s' },
     rule_files: [join(directory, '*.rules.yaml')],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [manager.address] }] }] },
     scrape_configs: [

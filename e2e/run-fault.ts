@@ -56,6 +56,8 @@ export const runFault = async (
   const alerting = await startAlerting([], {
     ...(version !== undefined && { version }),
     withPrometheus: sender !== 'agent',
+    // On a busy machine a scrape takes more than a second: ChainAgentDown would inhibit the alert of the agent, which fires.
+    ...(sender === 'both' && { scrapeInterval: '5s' }),
   })
   const node = await startNode(parseScenario(fault, text), disk, {
     health: { role, ...(sender !== 'prometheus' && hasFor && { limits: { [alert]: { for: '5s' } } }) },

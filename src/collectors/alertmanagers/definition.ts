@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { baseUrl, label, timing } from '../../core/settings.ts'
+import { baseUrl, timing } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
+
+/** A value of Prometheus: 127.0.0.1:9843. */
+const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
 
 export const definition = {
   name: 'alertmanagers',
@@ -14,13 +17,13 @@ export const definition = {
         .array(baseUrl('address of an Alertmanager'))
         .default([])
         .describe('Alertmanagers to which the agent sends its own alerts, like http://127.0.0.1:9093; none by default'),
-      job: label.default('chain-agent').describe('label `job` of the alerts: that of the scrape of this agent'),
-      instance: label
+      job: labelValue.default('chain-agent').describe('label `job` of the alerts: that of the scrape of this agent'),
+      instance: labelValue
         .nullable()
         .default(null)
         .describe('label `instance` of the alerts: that of the scrape of this agent; null: the name of the host'),
       labels: z
-        .record(z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/, 'expected the name of a label'), label)
+        .record(z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/, 'expected the name of a label'), labelValue)
         .default({})
         .describe('other labels of the alerts: those of the target and `external_labels`, as {cluster: mainnet}'),
       runbooks: baseUrl('where the runbooks are published, as for `chain-agent rules`; null: no link')
