@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parse as parseYaml, stringify } from 'yaml'
 import { z } from 'zod'
 import { parseDuration } from '../src/core/units.ts'
-import { startAlertmanager } from '../test/support/alertmanager.ts'
+import { type AlertmanagerVersion, startAlertmanager } from '../test/support/alertmanager.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { start } from '../test/support/programs.ts'
 import { prometheus } from '../test/support/prometheus.ts'
@@ -22,11 +22,15 @@ export interface Notice {
   /** Receiver and group of the message: alerts of one group arrive together. */
   readonly receiver: string
   readonly group: string
+  /** Of its labels. */
+  readonly fingerprint: string
   /** Milliseconds since the epoch. */
   readonly at: number
 }
 
 export interface Alerting {
+  /** HOST:PORT of Alertmanager. */
+  readonly address: string
   /** All notices so far, for any receiver. */
   notices(): readonly Notice[]
   /** Replaces the targets. */
@@ -48,6 +52,7 @@ const noticeSchema = z.object({
     z.object({
       status: z.enum(['firing', 'resolved']),
       labels: z.record(z.string(), z.string()),
+      fingerprint: z.string(),
     }),
   ),
 })
@@ -93,15 +98,29 @@ const shortenRoutes = (text: string, webhook: string): string => {
   })
 }
 
-/** Starts a real Prometheus with the shipped rules, a real Alertmanager with the shipped routes, and a webhook. */
-export const startAlerting = async (targets: readonly string[]): Promise<Alerting> => {
+/** The label `instance` of a target that is the only one. */
+export const INSTANCE = 'node-a'
+
+interface AlertingOptions {
+  /** Of Alertmanager. */
+  readonly version?: AlertmanagerVersion
+  readonly withPrometheus?: boolean
+  /** Also the timeout of a scrape. */
+  readonly scrapeInterval?: string
+}
+
+/** Starts a real Alertmanager with the shipped routes, a webhook, and a real Prometheus with the shipped rules. */
+export const startAlerting = async (
+  targets: readonly string[],
+  { version, withPrometheus = true, scrapeInterval = '1s' }: AlertingOptions = {},
+): Promise<Alerting> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-alerting-'))
   const webhook = await listen()
   await writeFile(
     join(directory, 'alertmanager.yaml'),
     shortenRoutes(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), webhook.url),
   )
-  const manager = await startAlertmanager(join(directory, 'alertmanager.yaml'), join(directory, 'am'))
+  const manager = await startAlertmanager(join(directory, 'alertmanager.yaml'), join(directory, 'am'), version)
   for (const file of await readdir(ALERTS)) {
     if (!file.endsWith('.rules.yaml')) continue
     const text = await readFile(join(ALERTS, file), 'utf8')
@@ -109,10 +128,13 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
   }
   const discovery = join(directory, 'targets.json')
   const scrape = async (addresses: readonly string[]): Promise<void> =>
-    writeFile(discovery, JSON.stringify([{ targets: addresses }]))
+    writeFile(
+      discovery,
+      JSON.stringify([{ targets: addresses, ...(addresses.length === 1 && { labels: { instance: INSTANCE } }) }]),
+    )
   await scrape(targets)
   const config = {
-    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: '1s' },
     rule_files: [join(directory, '*.rules.yaml')],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [manager.address] }] }] },
     scrape_configs: [
@@ -123,18 +145,21 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
     ],
   }
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
-  const server = start(await prometheus(), [
-    `--config.file=${join(directory, 'prometheus.yml')}`,
-    `--storage.tsdb.path=${join(directory, 'data')}`,
-    `--web.listen-address=127.0.0.1:${await freePort()}`,
-    '--rules.alert.resend-delay=1s',
-    '--log.level=warn',
-  ])
+  const server =
+    withPrometheus &&
+    start(await prometheus(), [
+      `--config.file=${join(directory, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      `--web.listen-address=127.0.0.1:${await freePort()}`,
+      '--rules.alert.resend-delay=1s',
+      '--log.level=warn',
+    ])
   return {
+    address: manager.address,
     notices: webhook.notices,
     scrape,
     close: async () => {
-      await server.stop()
+      if (server) await server.stop()
       await manager.stop()
       webhook.close()
       await rm(directory, { recursive: true, force: true })
@@ -150,7 +175,7 @@ const listen = async () => {
     request.on('end', () => {
       response.end()
       const { alerts, receiver, groupKey: group } = noticeSchema.parse(JSON.parse(Buffer.concat(chunks).toString()))
-      for (const { status, labels } of alerts) {
+      for (const { status, labels, fingerprint } of alerts) {
         notices.push({
           alert: labels['alertname'] ?? '',
           severity: labels['severity'] ?? '',
@@ -158,6 +183,7 @@ const listen = async () => {
           status,
           receiver,
           group,
+          fingerprint,
           at: Date.now(),
         })
       }

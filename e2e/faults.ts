@@ -9,6 +9,8 @@ interface Fault {
   readonly lastsS: number
   /** Size of the node's own file system, in megabytes. */
   readonly disk: number | undefined
+  /** `health.role` of the agent. */
+  readonly role: 'auto' | 'rpc'
 }
 
 /** The second in which each fault begins. */
@@ -59,6 +61,8 @@ export const FAULTS: readonly Fault[] = TABLE.trim()
       fixes: phrases(fixes),
       lastsS: Number(lasts),
       disk: alert.startsWith('ChainDisk') ? DISK_MB : undefined,
+      // A warning on a validator, as which the simulated node is detected.
+      role: alert === 'ChainRpcDown' ? 'rpc' : 'auto',
     }
   })
 

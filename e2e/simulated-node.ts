@@ -18,10 +18,14 @@ export interface SimulatedNodeRun {
 }
 
 /**
- * Starts a simulated node, and an agent with the configuration of the demo; with `disk` on a file system of its own of
- * that number of megabytes, which only root can create.
+ * Starts a simulated node, and an agent with the configuration of the demo and these sections; with `disk` on a file
+ * system of its own of that number of megabytes, which only root can create.
  */
-export const startNode = async (scenario: Scenario, disk?: number): Promise<SimulatedNodeRun> => {
+export const startNode = async (
+  scenario: Scenario,
+  disk?: number,
+  sections: Readonly<Record<string, unknown>> = {},
+): Promise<SimulatedNodeRun> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))
   if (disk !== undefined) {
     await must('mount', ['-t', 'tmpfs', '-o', `size=${disk}m`, 'chain-e2e', directory])
@@ -38,7 +42,7 @@ export const startNode = async (scenario: Scenario, disk?: number): Promise<Simu
   })
   const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0 })
   const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))
-  const agent = await startAgent(config, { PATH: simulator.binDirectory })
+  const agent = await startAgent({ ...config, ...sections }, { PATH: simulator.binDirectory })
   return {
     agent,
     beganAt,

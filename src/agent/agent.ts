@@ -14,6 +14,7 @@ import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
 import type { Address } from '../exporter/web.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
+import { TARGET } from '../health/monitor.ts'
 import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
@@ -184,12 +185,18 @@ const watchNode = async (options: NodeWatchOptions) => {
   const complain = (error: Error): void => {
     log.error(error)
   }
+  const { procfs } = { ...createHostSources(config.host), ...options.host }
+  const hostName = await procfs.read('sys/kernel/hostname').then(
+    (name) => name?.trim() ?? null,
+    () => null,
+  )
   const health = createHealthWatch({ clock, log, settings: config.health, record })
   const { board, exposition, offer, prefix, rounds, heartbeatInbox } = await createRuntime({
     ...options,
     ask: options.ask ?? createHttpClient(clock),
     checkpoints,
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
+    firingAlerts: (target) => health.firing({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }),
     complain: (message) => {
       log.error(message)
     },
@@ -234,11 +241,6 @@ const watchNode = async (options: NodeWatchOptions) => {
     }
   }
   const limitOf = limitsOf(config.health)
-  const { procfs } = { ...createHostSources(config.host), ...options.host }
-  const hostName = await procfs.read('sys/kernel/hostname').then(
-    (name) => name?.trim() ?? null,
-    () => null,
-  )
   const page = createStatusPage({
     clock,
     version,

@@ -61,6 +61,7 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
     history,
     health: (): Health => monitor.health(),
     samples: (): readonly Sample[] => monitor.samples(),
+    firing: monitor.firing,
     /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */
     evaluateNow: async (measured: Measured, maxAge = 0): Promise<void> => {
       if (clock.elapsed() - evaluatedElapsed >= maxAge) await evaluate(measured, true)

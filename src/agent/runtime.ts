@@ -29,6 +29,7 @@ import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
 import { createHeartbeatInbox, type HeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
+import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import {
   createHeartbeat,
   createMetricsEndpoint,
@@ -165,6 +166,8 @@ interface RuntimeOptions {
   readonly journal?: Journal<JournalEntry>
   /** The health of the node by its diagnosis, for the heartbeat, which a command that reads once does not send. */
   readonly health?: () => HealthSummary
+  /** The alerts that fire, for Alertmanager. */
+  readonly firingAlerts?: CollectorDependencies['firingAlerts']
   /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
   readonly notice?: (change: Change) => void
@@ -193,7 +196,11 @@ const NOT_SENT: HealthSummary = { state: 'unknown', causes: [] }
 /** Connects sources, parsers and collectors, for the agent and for a command that reads the node once. */
 export const createRuntime = async (options: RuntimeOptions): Promise<CollectorRuntime> => {
   const { clock, path, exec, ask, checkpoints } = options
-  const { journal = createJournal({ exec, parse: parseJournalEntry }), health = () => NOT_SENT } = options
+  const {
+    journal = createJournal({ exec, parse: parseJournalEntry }),
+    health = () => NOT_SENT,
+    firingAlerts = () => [],
+  } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, { ...options, catalogue: agentMetrics })
   let prefix: Prefix | undefined
@@ -225,6 +232,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
       createQueryEndpoint(ask, service, timeout),
     nativeAt: (url: string, timeout: number) => createMetricsEndpoint(ask, url, timeout),
+    alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
     heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat({ ask, urlFile, timeout }),
     probeFor: createPortProbe,
     nodeFiles: createFileTree('/'),
@@ -232,6 +240,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     keyFiles,
     published: () => board.samples(),
     health,
+    firingAlerts,
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()

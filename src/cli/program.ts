@@ -132,6 +132,11 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
       },
       {
+        name: 'alert',
+        summary: 'test whether an alert reaches its receivers',
+        load: async () => (await import('../commands/alert/command.ts')).alertCommand,
+      },
+      {
         name: 'bundle',
         summary: 'write an archive for support, with secrets redacted',
         load: async () => (await import('../commands/bundle/command.ts')).bundleCommand,

@@ -13,7 +13,7 @@ import type { KeyFolders } from '../domain/key-paths.ts'
 import type { reference } from '../core/settings.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { HealthSummary } from '../domain/health.ts'
+import type { AlertTarget, FiringAlert, HealthSummary } from '../domain/health.ts'
 import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
@@ -21,6 +21,7 @@ import type { HostSources } from '../sources/host.ts'
 import type { ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
+import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import type { MetricsEndpoint, ProbePort, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
 import type { PackageLists } from '../sources/package-lists.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
@@ -67,6 +68,9 @@ interface Sources {
   readonly published: () => Iterable<Sample>
   /** The health of the node by its diagnosis. */
   readonly health: () => HealthSummary
+  /** The alerts that fire, with the labels of that target. */
+  readonly firingAlerts: (target: AlertTarget) => readonly FiringAlert[]
+  alertmanagerAt(url: string, timeout: number): AlertmanagerEndpoint
   /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
   /** Tests a TCP port, HOST:PORT; `timeout` in milliseconds. */

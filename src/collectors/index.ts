@@ -1,3 +1,4 @@
+import { definition as alertmanagers } from './alertmanagers/definition.ts'
 import { definition as consensus } from './consensus/definition.ts'
 import { definition as derived } from './derived/definition.ts'
 import { definition as execution } from './execution/definition.ts'
@@ -51,6 +52,7 @@ export const COLLECTORS = {
   maintenance: collector(maintenance, () => import('./maintenance/collector.ts')),
   watched: collector(watched, () => import('./watched/collector.ts')),
   heartbeat: collector(heartbeat, () => import('./heartbeat/collector.ts')),
+  alertmanagers: collector(alertmanagers, () => import('./alertmanagers/collector.ts')),
 }
 
 type Definitions = typeof COLLECTORS

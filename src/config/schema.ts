@@ -112,6 +112,7 @@ export const WATCHER_COLLECTORS: readonly string[] = [
   'watched',
   'maintenance',
   'heartbeat',
+  'alertmanagers',
 ]
 
 /** The configuration as the agent uses it: durations in milliseconds, everything present. */

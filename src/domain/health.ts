@@ -41,6 +41,24 @@ export interface Health {
   readonly failures: readonly string[]
 }
 
+/** An alert that fires, as Prometheus sends it to Alertmanager. */
+export interface FiringAlert {
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  /** When it began to fire, in milliseconds since the epoch. */
+  readonly startsAt: number
+}
+
+/** The labels that the scrape of this agent adds, and where the links in its alerts lead. */
+export interface AlertTarget {
+  readonly job: string
+  /** Null: the name of the host. */
+  readonly instance: string | null
+  readonly labels: Readonly<Record<string, string>>
+  readonly runbooks: string | null
+  readonly dashboards: string | null
+}
+
 /** The health of the node for the receiver of the heartbeat. */
 export interface HealthSummary {
   readonly state: HealthState

@@ -1,5 +1,7 @@
 import {
+  type AlertTarget,
   FINDING_SEVERITIES,
+  type FiringAlert,
   type FindingSeverity,
   HEALTH_STATES,
   type Health,
@@ -14,7 +16,7 @@ import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
 import { ruleSet } from './rules/index.ts'
 import { DEFAULT_TUNING } from './rules/tuning.ts'
 import { renderTemplate } from './promql/template.ts'
-import { descriptionOf } from './rules/render.ts'
+import { annotationsOf, descriptionOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
 
 export interface HealthMonitor {
@@ -31,6 +33,8 @@ export interface HealthMonitor {
   ): readonly AlertChange[]
   health(): Health
   samples(): readonly Sample[]
+  /** The alerts that Prometheus would send for a target with these labels, but for its own heartbeat, ChainWatchdog. */
+  firing(target: AlertTarget & { readonly instance: string }): readonly FiringAlert[]
   /** An evaluation failed as a whole: the health is unknown until the next one. */
   fail(at: number): void
 }
@@ -74,6 +78,11 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
     fail: (at) => {
       if (health.unknownBecause !== 'no evaluation') health = notEvaluated(at)
     },
+    firing: (target) =>
+      evaluator
+        .active()
+        .filter(({ state, rule: { alert } }) => state === 'firing' && alert !== WATCHDOG)
+        .map((alert) => firingAlert({ ...alert, activeAt: alert.activeAt + clockOffset }, target)),
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       // Before the first evaluation the number is unknown.
@@ -85,6 +94,23 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
         ),
       ),
     ],
+  }
+}
+
+/** It shows that Prometheus works. */
+const WATCHDOG = 'ChainWatchdog'
+
+const firingAlert = (
+  { rule, labels: own, activeAt, value }: Alert,
+  { job, instance, labels: more, ...links }: AlertTarget & { readonly instance: string },
+): FiringAlert => {
+  // An alert about several nodes has no instance.
+  const target = { ...(own['job'] !== undefined && { job }), ...(own['instance'] !== undefined && { instance }) }
+  const labels = { ...more, ...own, ...target }
+  return {
+    labels,
+    annotations: annotationsOf(rule.row, { labels, value }, links),
+    startsAt: activeAt + rule.for,
   }
 }
 

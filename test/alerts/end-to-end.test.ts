@@ -13,7 +13,7 @@ describe('from the fault to the webhook of a real Alertmanager, and its resoluti
   it('for a deadlock and a crash of consensus, and a database that is almost full', async () => {
     const faults = FAULTS.filter(({ fault }) => THESE.includes(fault))
     expect(faults).toHaveLength(THESE.length)
-    const rows = await Promise.all(faults.map(runFault))
+    const rows = await Promise.all(faults.map(async (fault) => runFault(fault)))
     console.log(rows)
     for (const { fault, fired, resolved } of rows) {
       expect(fired, fault).toBeGreaterThan(0)

@@ -1,16 +1,15 @@
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { amtool, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
-import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { run } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { blocksOf } from '../support/shell-blocks.ts'
 
 const PAGE = 'docs/how-to/first-message.md'
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
@@ -41,13 +40,13 @@ describe('the page about the first message', () => {
     const telegram = await listen()
     onTestFinished(telegram.close)
     const page = await readFile(PAGE, 'utf8')
-    const [, written = ''] = /```yaml\n([^]*?)```/.exec(page) ?? []
+    const [, written = ''] = /alertmanager\.yml <<END\n([^]*?)\nEND\n/.exec(page) ?? []
     const config = join(directory, 'alertmanager.yml')
     await writeFile(
       config,
       written
-        .replace('bot_token: TOKEN', `bot_token: '1:abc'\n        api_url: ${telegram.url}`)
-        .replace('chat_id: CHAT', 'chat_id: 42')
+        .replace("bot_token: '$TOKEN'", `bot_token: '1:abc'\n        api_url: ${telegram.url}`)
+        .replace('chat_id: $CHAT', 'chat_id: 42')
         .replace('group_wait: 10s', 'group_wait: 100ms'),
     )
     const checked = await run(await amtool(), ['check-config', config])
@@ -55,16 +54,18 @@ describe('the page about the first message', () => {
     const { address, stop } = await startAlertmanager(config, join(directory, 'data'))
     onTestFinished(async () => stop())
 
-    const command = blocksOf(PAGE).find((block) => block.text.startsWith('amtool --alertmanager.url'))?.text ?? ''
-    const path = `${dirname(await amtool())}:${process.env['PATH'] ?? ''}`
-    const added = await run('sh', ['-euc', command.replace('127.0.0.1:9093', address)], { env: { PATH: path } })
-    expect(added.code, added.stdout + added.stderr).toBe(0)
-    const [message] = await eventually(
-      () => telegram.received,
-      (all) => all.length > 0,
-    )
+    const sent = await cli([
+      'alert',
+      'test',
+      '--alertmanager',
+      `http://${address}`,
+      '--set',
+      'alertmanagers.instance=node-a',
+    ])
+    expect(sent.code, sent.out + sent.err).toBe(0)
+    const [message] = telegram.received
     expect(message?.path).toBe('/bot1:abc/sendMessage')
     expect(JSON.parse(message?.body ?? '')).toMatchObject({ chat_id: '42' })
-    expect(message?.body).toContain(String.raw`"FIRING test\nTestAlert: A test: no action is needed.\n`)
+    expect(message?.body).toContain(String.raw`"FIRING node-a\nChainTest`)
   })
 })

@@ -10,6 +10,7 @@ import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
+import { startTelegram, TOKEN } from '../support/telegram.ts'
 
 const SLOW = 1_800_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -321,7 +322,7 @@ describe('the Debian packages', () => {
       host = await createNode('monad', { ownNetwork: true })
       const archives = join(host.directory, 'archives')
       await mkdir(archives)
-      await downloadPackages(archives, ['prometheus', 'prometheus-alertmanager'])
+      await downloadPackages(archives, ['prometheus', 'prometheus-alertmanager', 'jq', 'curl'])
       for (const deb of [debs.agent, debs.queryService]) await copyFile(deb, join(host.directory, basename(deb)))
       const prepare = `
         rm -f ${LEFTOVERS}
@@ -330,6 +331,7 @@ describe('the Debian packages', () => {
         systemctl daemon-reload`
       await host.exec('sh', ['-euc', prepare])
       await host.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(host.unit))
+      await startTelegram(host)
     }, SLOW)
     afterAll(async () => {
       await host.down()
@@ -337,7 +339,7 @@ describe('the Debian packages', () => {
 
     it.each([...first, ...others, ...last])('%s', { timeout: SLOW }, async (page) => {
       const script = `cd ${host.directory}\n${scriptOf(blocksOf(page), 'node')}`
-      const options = { env: { DEBIAN_FRONTEND: 'noninteractive', PATH }, timeout: SLOW }
+      const options = { env: { DEBIAN_FRONTEND: 'noninteractive', PATH }, input: `${TOKEN}\n`, timeout: SLOW }
       const { code, stdout, stderr } = await host.exec('bash', ['--norc', '-euo', 'pipefail', '-c', script], options)
       expect(code, `${script}\n${stdout}\n${stderr}`).toBe(0)
     })

@@ -6,7 +6,7 @@ import type { Probe } from './real-parts.ts'
 
 /** Oldest first, each from the release of Debian that has it. */
 const RELEASES = { '0.25': 'bookworm', '0.28': 'trixie', '0.33': 'sid' } as const
-type AlertmanagerVersion = keyof typeof RELEASES
+export type AlertmanagerVersion = keyof typeof RELEASES
 const NEWEST: AlertmanagerVersion = '0.33'
 export const ALERTMANAGERS: readonly AlertmanagerVersion[] = ['0.25', '0.28', NEWEST]
 
@@ -47,10 +47,14 @@ export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {
 }
 
 /** A real Alertmanager with this configuration, ready, and without its gossip. */
-export const startAlertmanager = async (config: string, storage: string): Promise<Alertmanager> => {
+export const startAlertmanager = async (
+  config: string,
+  storage: string,
+  version: AlertmanagerVersion = NEWEST,
+): Promise<Alertmanager> => {
   const address = `127.0.0.1:${await freePort()}`
   const running = await startServer(`http://${address}/-/ready`, 'unshare', [
-    ...inNamespace(await unpacked(NEWEST)),
+    ...inNamespace(await unpacked(version)),
     `--config.file=${config}`,
     `--storage.path=${storage}`,
     `--web.listen-address=${address}`,

@@ -11,12 +11,12 @@ export interface Certificate {
   readonly key: string
 }
 
-/** A certificate for localhost and 127.0.0.1, of its own authority or of another. */
+/** A certificate for its name, localhost and 127.0.0.1, of its own authority or of another. */
 export const makeCertificate = async (directory: string, name: string, issuer?: Certificate): Promise<Certificate> => {
   const cert = join(directory, `${name}.crt`)
   const key = join(directory, `${name}.key`)
   const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
-  const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name},DNS:localhost,IP:127.0.0.1`]
   const signer = issuer ? ['-CA', issuer.cert, '-CAkey', issuer.key, '-addext', 'basicConstraints=CA:FALSE'] : []
   await must('openssl', [...args, ...names, ...signer, '-keyout', key, '-out', cert])
   return { cert, key }

@@ -1,6 +1,5 @@
 import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import { asError, SourceError, summaryOf } from '../../core/errors.ts'
 import type { HealthState, HealthSummary } from '../../domain/health.ts'
 import type { Heartbeat } from '../../domain/heartbeat.ts'
 import { newestBlock } from '../../domain/agreement.ts'
@@ -11,7 +10,7 @@ import type { SendHeartbeat } from '../../sources/endpoints.ts'
 import { ownHeight } from '../derived/blocks.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
-import { requestTimeout } from '../shared/request.ts'
+import { deliveryState, requestTimeout } from '../shared/request.ts'
 
 interface HeartbeatCollectorOptions {
   readonly send: SendHeartbeat
@@ -62,7 +61,7 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
       blockTime: isoTime(newestBlock(known)?.time),
       blockDifference: known.value('chain_block_difference') ?? null,
     }
-    const state = await outcomeOf(send(document, signal))
+    const state = await deliveryState(send(document, signal))
     if (state === 'accepted') lastSuccessAt = clock.now()
     count('accepted', state === 'accepted' ? 1 : 0)
     count('failed', state === 'accepted' ? 0 : 1)
@@ -84,17 +83,6 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
         reading.lastSuccessAt === null ? null : reading.lastSuccessAt / 1000,
       ),
     states: ({ health: current, state }) => ({ heartbeat: state, health: current }),
-  }
-}
-
-/** A failure is a reading, not an error: the time of the last success must still be exported. */
-const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> => {
-  try {
-    const { status } = await response
-    return status >= 200 && status < 300 ? 'accepted' : `refused: HTTP status ${status}`
-  } catch (error) {
-    if (error instanceof SourceError) return summaryOf(asError(error))
-    throw error
   }
 }
 

@@ -52,6 +52,20 @@ export const request = async <T>(response: Promise<Response>, parse: (text: stri
 }
 
 /**
+ * `accepted`, or why what was sent is not. A failure is a reading, not an error: the rest of the reading is still
+ * exported.
+ */
+export const deliveryState = async (response: Promise<Response>): Promise<string> => {
+  try {
+    const received = await response
+    return received.status >= 200 && received.status < 300 ? 'accepted' : `refused: ${describeStatus(received)}`
+  } catch (error) {
+    if (error instanceof SourceError || error instanceof ParseError) return error.summary
+    throw error
+  }
+}
+
+/**
  * The timeout of each request of a poll with N sequential rounds of requests, in milliseconds. A tenth of the time of
  * the poll remains for a reading about an endpoint that hangs.
  */

@@ -102,6 +102,7 @@ export const renderFound = (file: string, found: Found, style: Style): string =>
     ),
     ...missing.flatMap((line) => wrap(style.paint('notice', `${style.sign('notice')} ${style.plain(line)}`), style)),
     ...wrap('Next: sudo systemctl restart chain-agent, then chain-agent check.', style),
+    ...wrap('Alerts on your phone, in ten minutes: docs/how-to/first-message.md.', style),
   ])
 }
 

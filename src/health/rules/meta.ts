@@ -77,6 +77,14 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
         },
         {
           ...FAILING,
+          labels: { problem: 'agent to Alertmanager' },
+          for: '5m',
+          expr: 'chain_agent_alertmanager_up == 0',
+          description:
+            'The agent on {{ $labels.instance }} has not delivered alerts to Alertmanager {{ $labels.alertmanager }} for five minutes. If Prometheus does not send them either, no notification arrives.',
+        },
+        {
+          ...FAILING,
           comment: "Prometheus itself is scraped by itself: if it is down, only the dead man's switch can report it.",
           labels: { problem: 'Alertmanager down' },
           for: '5m',

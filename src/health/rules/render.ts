@@ -1,10 +1,15 @@
 import { renderTemplate, type TemplateData } from '../promql/template.ts'
 import { type AlertRow, levelsOf, NODE_VARIABLES, type RecordingRow, type RuleFile } from './rule.ts'
 
-export interface RenderOptions {
-  /** Where the runbooks are published; `{alert}` stands for the name of the alert, which is appended otherwise. */
-  readonly runbooks: string
+interface LinkOptions {
+  /** Where the runbooks are published; `{alert}` stands for the name of the alert, which is appended otherwise. Null: no link. */
+  readonly runbooks: string | null
   /** The address of Grafana. */
+  readonly dashboards: string | null
+}
+
+export interface RenderOptions extends LinkOptions {
+  readonly runbooks: string
   readonly dashboards: string
   /** The scrape job of the agents. */
   readonly job: string
@@ -96,20 +101,24 @@ const forTargets = (expr: string, { job, targetLabels }: RenderOptions): string 
     .replaceAll(['job', ...RENDER_DEFAULTS.targetLabels].join(', '), ['job', ...targetLabels].join(', '))
 
 /** The annotations of an alert, as templates. */
-const templatesOf = (row: AlertRow, { runbooks, dashboards }: RenderOptions) => ({
+const templatesOf = (row: AlertRow, { runbooks, dashboards }: LinkOptions): Readonly<Record<string, string>> => ({
   summary: row.summary,
   description: descriptionOf(row),
-  runbook_url: runbookLink(runbooks, row.alert),
-  dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}`,
+  ...(runbooks !== null && { runbook_url: runbookLink(runbooks, row.alert) }),
+  ...(dashboards !== null && { dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}` }),
 })
 
 export const runbookLink = (runbooks: string, alert: string): string =>
   runbooks.includes('{alert}') ? runbooks.replaceAll('{alert}', () => alert) : `${runbooks}/${alert}`
 
 /** The annotations of an alert for one series. */
-export const annotationsOf = (row: AlertRow, data: TemplateData): Readonly<Record<string, string>> =>
+export const annotationsOf = (
+  row: AlertRow,
+  data: TemplateData,
+  links: LinkOptions = RENDER_DEFAULTS,
+): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(templatesOf(row, RENDER_DEFAULTS)).map(([name, template]) => [name, renderTemplate(template, data)]),
+    Object.entries(templatesOf(row, links)).map(([name, template]) => [name, renderTemplate(template, data)]),
   )
 
 export const labelsOf = ({ severity, component, labels }: AlertRow): Readonly<Record<string, string>> => ({

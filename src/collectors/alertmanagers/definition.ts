@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { baseUrl, timing } from '../../core/settings.ts'
+import { gauge, open } from '../../core/metric.ts'
+
+/** A value of Prometheus: 127.0.0.1:9843. */
+const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
+
+export const definition = {
+  name: 'alertmanagers',
+  help: 'firing alerts to Alertmanager: its own rules, without Prometheus or next to it',
+  introduction:
+    'What the agent sends to the Alertmanagers of `alertmanagers.urls`. They receive what Prometheus would send them: with the labels of its target, both are one alert.',
+  settings: z
+    .strictObject({
+      ...timing('15s', '10s', ['how often it sends what fires', 'how long it waits for a response']),
+      urls: z
+        .array(baseUrl('address of an Alertmanager'))
+        .default([])
+        .describe('Alertmanagers to which the agent sends its own alerts, like http://127.0.0.1:9093; none by default'),
+      job: labelValue.default('chain-agent').describe('label `job` of the alerts: that of the scrape of this agent'),
+      instance: labelValue
+        .nullable()
+        .default(null)
+        .describe('label `instance` of the alerts: that of the scrape of this agent; null: the name of the host'),
+      labels: z
+        .record(z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/, 'expected the name of a label'), labelValue)
+        .default({})
+        .describe('other labels of the alerts: those of the target and `external_labels`, as {cluster: mainnet}'),
+      runbooks: baseUrl('where the runbooks are published, as for `chain-agent rules`; null: no link')
+        .nullable()
+        .default(null),
+      dashboards: baseUrl('the address of Grafana; null: no link').nullable().default(null),
+    })
+    .prefault({}),
+  metrics: {
+    chain_agent_alertmanager_up: {
+      ...gauge('Whether Alertmanager accepted what the agent last sent.', { alertmanager: open }),
+      noPanel: 'the table of alerts has ChainMonitoringFailing',
+      noScenario: 'no scenario has an Alertmanager: test/alerts/without-prometheus.test.ts',
+    },
+  },
+} as const

@@ -1,0 +1,117 @@
+import { deliveryState } from '../../collectors/shared/request.ts'
+import type { Config } from '../../config/schema.ts'
+import { second } from '../../core/units.ts'
+import { createHeartbeat } from '../../sources/endpoints.ts'
+import { createHostSources } from '../../sources/host.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { configOf } from '../../terminal/config.ts'
+import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import { createProgress } from '../../terminal/progress.ts'
+import { pairs, type Style } from '../../terminal/style.ts'
+import { followAlert, type TestResult } from './follow.ts'
+
+interface TestOptions extends ConfigOptions, OutputOptions {
+  readonly severity: string
+  readonly alertmanager?: string
+  /** In milliseconds. */
+  readonly wait: number
+}
+
+/** `chain-agent alert test`. */
+export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions>): Promise<void> => {
+  const { config } = configOf(io, options)
+  const { severity, alertmanager, wait } = options
+  const urls = alertmanager === undefined ? config.alertmanagers.urls : [alertmanager]
+  if (urls.length === 0 && config.heartbeat.urlFile === null)
+    throw new UsageError(
+      'There is nothing to test: set alertmanagers.urls or heartbeat.urlFile, or use --alertmanager URL.',
+    )
+  const labels = await labelsOf(config, { severity, at: io.clock.now() })
+  const progress = createProgress(io)
+  const ended = new AbortController()
+  const tested = await unlessInterrupted(io, exit, async () => {
+    void showProgress(io, ended.signal, progress.show)
+    return {
+      alertmanagers: await Promise.all(urls.map(async (url) => followAlert(io, { url, labels, wait }))),
+      heartbeat: await heartbeatState(io, config),
+    }
+  }).finally(() => {
+    ended.abort()
+    progress.end()
+  })
+  if (!tested) return
+  const { alertmanagers, heartbeat } = tested
+  const isOk = alertmanagers.every(({ problem }) => problem === null) && (heartbeat ?? ACCEPTED) === ACCEPTED
+  const exitCode = isOk ? 0 : 1
+  printResult(
+    { io, options },
+    {
+      document: () => ({ labels, alertmanagers, heartbeat, exitCode }),
+      lines: (style) => [
+        ...alertmanagers.flatMap((result) => linesOf(result, style)),
+        ...(heartbeat === null ? [] : pairs([['heartbeat', marked(heartbeat === ACCEPTED, heartbeat, style)]], style)),
+      ],
+    },
+  )
+  exit(exitCode)
+}
+
+const ACCEPTED = 'accepted'
+
+const showProgress = async ({ clock }: Io, signal: AbortSignal, show: (text: string) => void): Promise<void> => {
+  const startedAt = clock.elapsed()
+  while (!signal.aborted) {
+    show(`Waiting for the delivery: ${Math.round((clock.elapsed() - startedAt) / second)} s`)
+    await clock.sleep(second, signal)
+  }
+}
+
+/** Each test has a name of its own: Alertmanager groups by it, and a test after another one need not wait for a group. */
+const labelsOf = async (
+  { alertmanagers, host }: Config,
+  { severity, at }: { readonly severity: string; readonly at: number },
+): Promise<Readonly<Record<string, string>>> => {
+  const { job, instance, labels } = alertmanagers
+  const { procfs } = createHostSources(host)
+  const hostName = await procfs.read('sys/kernel/hostname').catch(() => null)
+  return {
+    ...labels,
+    alertname: `ChainTest ${new Date(at).toISOString()}`,
+    severity,
+    component: 'agent',
+    job,
+    instance: instance ?? hostName?.trim() ?? 'this host',
+  }
+}
+
+const HEARTBEAT_MS = 10 * second
+
+/** `accepted`, or why a heartbeat is not; null if none is configured. */
+const heartbeatState = async (io: Io, { heartbeat: { urlFile } }: Config): Promise<string | null> => {
+  if (urlFile === null) return null
+  const ask = io.overrides?.ask ?? createHttpClient(io.clock)
+  const send = createHeartbeat({ ask, urlFile, timeout: HEARTBEAT_MS })
+  return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal))
+}
+
+const linesOf = ({ alertmanager, version, deliveries, problem }: TestResult, style: Style): readonly string[] => [
+  style.paint(
+    'strong',
+    `Alertmanager ${style.safe(alertmanager)}${version === null ? '' : ` (${style.safe(version)})`}`,
+  ),
+  ...pairs(
+    [
+      ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
+        `${style.safe(receiver)}: ${style.safe(integration)}`,
+        marked(state === 'delivered', seconds === null ? state : `delivered after ${seconds} s`, style),
+      ]),
+      ...(problem === null ? [] : [['result', marked(false, style.safe(problem), style)] as const]),
+    ],
+    style,
+  ),
+]
+
+const marked = (isOk: boolean, text: string, style: Style): string =>
+  style.paint(isOk ? 'good' : 'bad', `${style.sign(isOk ? 'good' : 'bad')} ${text}`)

@@ -1,0 +1,55 @@
+import { Option } from 'commander'
+import { hour, minute, second } from '../../core/units.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
+import { readDuration } from '../../terminal/option-values.ts'
+
+const EXIT_CODES = 'Exit codes: 0 every receiver was reached; 1 not, with the reason; 2 usage error.'
+
+/** `chain-agent alert`: whether an alert arrives. */
+export const alertCommand = defineCommand({
+  help: `${EXIT_CODES}
+
+Examples:
+  chain-agent alert test
+  chain-agent alert test --severity warning --alertmanager http://127.0.0.1:9093`,
+  subcommands: () => ({ test: testCommand }),
+})
+
+const testCommand = defineCommand({
+  summary: 'send one marked alert through Alertmanager, and follow it to its receivers',
+  options: (command) =>
+    configOptions(command)
+      .addOption(
+        new Option('--severity <severity>', 'severity of the alert, which decides its route')
+          .choices(['critical', 'warning', 'info'])
+          .default('critical'),
+      )
+      .option('--alertmanager <url>', 'address of Alertmanager (default: each of alertmanagers.urls)')
+      .addOption(
+        new Option('--wait <duration>', 'how long the delivery may take: 30s, 6m')
+          .argParser(readDuration({ min: second, max: hour, example: '2m' }))
+          .default(2 * minute, '2m'),
+      )
+      .option('--json', 'as JSON'),
+  help: `Sends the alert "ChainTest TIME" with the labels of this node to each
+Alertmanager of the configuration, and reports the receivers to which it is
+routed and whether each of their integrations has delivered it, by the metrics
+of Alertmanager: a notification about another alert at the same time counts,
+too. After three failed requests it does not wait longer. Then it ends the
+alert; a receiver with send_resolved is sent its end. If heartbeat.urlFile is
+set, a heartbeat {"test": true} is sent as well, or alone if there is no
+Alertmanager.
+
+A notification waits for the group_wait of its route. Where a route groups it
+with other alerts, it waits for group_interval: use a longer --wait. In a
+cluster of Alertmanagers one of them sends: name one with --alertmanager.
+
+${EXIT_CODES}
+
+Examples:
+  chain-agent alert test
+  chain-agent alert test --severity warning
+  chain-agent alert test --alertmanager http://127.0.0.1:9093 --wait 6m`,
+  load: async () => (await import('./action.ts')).testAlert,
+})
