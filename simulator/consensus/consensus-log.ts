@@ -11,7 +11,7 @@ import type { Condition } from '../scenario/timeline.ts'
 import { unitOf } from '../services/service.ts'
 import { installedVersion } from '../versions.ts'
 import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
-import { createOwnRoundsLog, endsLate, isMissed, usualRounds } from './own-rounds.ts'
+import { createOwnRoundsLog, endsLate, isMissed, isOwnBlock, usualRounds } from './own-rounds.ts'
 import { createStatesyncLog, isSyncing } from './statesync.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -146,7 +146,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     const context = { chain, atMs: block.seenMs }
     yield* lines.proposed(context, leaderOf(block, { chain, own }, condition))
     if (native.votes) yield* lines.voted(context, block)
-    yield* enter(block.round, context.atMs)
+    if (!isOwnBlock(block, own, condition)) yield* enter(block.round, context.atMs)
     const isNext = leads !== 'never' && chain.round(block.round + 1n)?.leader === own
     if (isNext) yield* lines.collected(context, block)
     if (condition.finalityStoppedMs === undefined) yield* lines.committed(context, block)

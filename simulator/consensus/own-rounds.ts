@@ -40,6 +40,10 @@ export const endsLate = ({ round, leader }: Block, own: Validator, { leadersLate
 export const isMissed = ({ kind, leader }: RoundOutcome, own: Validator, { leads }: Condition): boolean =>
   kind === 'timeout' && (leads !== 'normally' || leader === own)
 
+/** Whether this node proposes its block: it enters the round first. */
+export const isOwnBlock = ({ kind, leader }: RoundOutcome, own: Validator, { leads }: Condition): boolean =>
+  kind === 'block' && leader === own && leads !== 'never'
+
 /** From the start of a round to its timeout. */
 const TIMEOUT_MS = 1000
 /** Longer than from the start of a round to the end of its timeout. */
@@ -56,14 +60,17 @@ const lostBlock = (chain: Chain, before: Block, own: Validator): Block => {
   return { ...before, round, leader: own, seqNum: seqNum + 1n, timeMs, id: digest(chain.seed, 'lost block', round) }
 }
 
-/** What this node logs of a round that it leads and misses, up to its local timeout. */
+/** What this node logs of a round that it leads up to its proposal, and of one that it misses up to its local timeout. */
 function* linesOf(outcome: RoundOutcome, { chain, own }: NodeSubject, condition: Condition): Generator<LogLine> {
   const before = chain.round(outcome.round - 1n)
   if (before?.kind !== 'block') return
   const { missesAfter, native } = condition
+  if (outcome.kind === 'block') {
+    yield* lines.advanced({ chain, atMs: outcome.seenMs - PROPOSAL_MS }, before)
+    return
+  }
   const beginMs = outcome.seenMs - TIMEOUT_MS
   const enteredMs = beginMs + (missesAfter === 'late-parent' ? LATE_PARENT_MS : ENTRY_MS)
-  yield* lines.collected({ chain, atMs: enteredMs }, before)
   yield* lines.advanced({ chain, atMs: enteredMs }, before)
   if (native.executionLags) {
     yield lines.cannotPropose(enteredMs, outcome.round)
@@ -76,15 +83,15 @@ function* linesOf(outcome: RoundOutcome, { chain, own }: NodeSubject, condition:
   if (missesAfter === 'lost-votes' && native.votes) yield* lines.voted({ chain, atMs: proposedMs }, block)
 }
 
-/** The lines about the rounds that this node misses, for consecutive time ranges. */
+/** The lines about the rounds that this node leads, for consecutive time ranges. */
 export const createOwnRoundsLog = (subject: NodeSubject) => {
   const { chain, own, timeline, heights } = subject
   return function* (fromMs: number, toMs: number): Generator<LogLine> {
     for (const outcome of chain.between(fromMs, toMs + AHEAD_MS)) {
-      const atMs = outcome.seenMs - TIMEOUT_MS
+      const atMs = outcome.seenMs - (outcome.kind === 'block' ? PROPOSAL_MS : TIMEOUT_MS)
       const condition = timeline.conditionAt(atMs)
       const { services, consensusRuns } = condition
-      if (!isMissed(outcome, own, condition)) continue
+      if (!isMissed(outcome, own, condition) && !isOwnBlock(outcome, own, condition)) continue
       if (services.bft.state !== 'active' || !consensusRuns || isSyncing(condition, atMs)) continue
       if (heights.consensus(atMs) !== chain.headAt(atMs).seqNum) continue
       for (const line of linesOf(outcome, subject, condition)) if (line.atMs > fromMs && line.atMs <= toMs) yield line

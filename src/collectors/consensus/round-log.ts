@@ -1,4 +1,5 @@
 import { minute, second } from '../../core/units.ts'
+import { NODE_FACTS } from '../../domain/node-facts.ts'
 import type { RoundTimes } from '../../domain/missed-round.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
 
@@ -36,8 +37,10 @@ const NEARBY = 25n
 /** Rounds for the usual time between two entries, and own proposals for the usual time of one. */
 const COMPARED = 50n
 const MIN_COMPARED = 3
-/** A round is entered before the next block, but for the difference of two clocks. */
-const LIVE_MS = 5 * second
+/** A vote waits for the pace, and a proposal for its way. */
+const SHORTEST_MS = NODE_FACTS.delta.value
+/** Rounds after it of which one was entered. */
+const NEXT = 5n
 const DROPPED_NEAR_MS = 10 * second
 
 export const createRoundLog = (): RoundLog => {
@@ -63,6 +66,14 @@ export const createRoundLog = (): RoundLog => {
     if (last !== undefined && at >= last && at - last < second) return
     // After the clock was set back, remove the times of the future.
     times = [...times.filter((time) => time <= at && at - time <= KEPT_MS), at]
+  }
+
+  const nextEntry = (round: bigint): number | null => {
+    for (let one = round + 1n; one <= round + NEXT; one += 1n) {
+      const entry = rounds.get(one)?.enteredAt ?? null
+      if (entry !== null) return entry
+    }
+    return null
   }
 
   const previousOf = (round: bigint): number | null => {
@@ -128,14 +139,15 @@ export const createRoundLog = (): RoundLog => {
     },
     read: (question) => {
       const { round, now, ownKey } = question
-      // A node that catches up logs old certificates.
-      const isLive = (rounds.get(round)?.enteredAt ?? 0) - question.at <= LIVE_MS
+      const after = nextEntry(round)
+      const entry = rounds.get(round)?.enteredAt ?? null
+      // A node that catches up has the certificates of many rounds together.
+      const isLive = entry === null || after === null || after - entry >= SHORTEST_MS
       const logged = isLive ? rounds.get(round) : undefined
       const at = logged?.enteredAt ?? question.at
       const silentMs = silentAround(at, now)
       const isIncomplete = droppedAt.some((one) => Math.abs(one - at) <= DROPPED_NEAR_MS)
       if (isIncomplete || silentMs === null) return null
-      const next = rounds.get(round + 1n)
       const own = logged?.proposal?.author === ownKey ? logged : undefined
       return {
         silentMs,
@@ -145,7 +157,7 @@ export const createRoundLog = (): RoundLog => {
         proposalMs: own ? proposalOf(own) : null,
         usualProposalMs: usualProposal(round, ownKey),
         isReproposal: own?.proposal?.isReproposal ?? false,
-        closedMs: logged?.enteredAt && next?.enteredAt ? next.enteredAt - logged.enteredAt : null,
+        closedMs: logged === undefined || entry === null || after === null ? null : after - entry,
         obstacle: logged?.obstacle ?? null,
         others: othersOf(question),
       }
