@@ -201,7 +201,7 @@ const ROWS: readonly Row[] = [
   ['INFO log, packets dropped', 'unknown', { log: null, readings: { udpDropRatio: 0.5 } }, null],
 ]
 
-test.each(ROWS)('%s: %s', (_, expected, { log = {}, of = ENTERED, readings = {} }, figures) => {
+test.each(ROWS)('%s: %s', (...[, expected, { log = {}, of = ENTERED, readings = {} }, figures]) => {
   const found = classifyMissedRound({ log: log && { ...of, ...log }, readings: { ...WELL, ...readings } })
   expect(found.class).toBe(expected)
   if (figures !== null) expect(found.figures[0]).toBe(figures)
