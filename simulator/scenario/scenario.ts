@@ -30,7 +30,6 @@ import type { Step } from './timeline.ts'
 /** Every kind of line that a scenario may contain. */
 export const directives: readonly Directive[] = [
   ...consensusDirectives,
-  ...roundDirectives,
   ...rpcDirectives,
   ...trafficDirectives,
   ...stakingDirectives,
@@ -49,6 +48,7 @@ export const directives: readonly Directive[] = [
   ...cleanupDirectives,
   ...journalDirectives,
   ...nativeDirectives,
+  ...roundDirectives,
   ...statesyncDirectives,
 ]
 

@@ -117,7 +117,7 @@ const stageOf = ({ log, readings }: MissedRoundFacts): Stage => {
   return proposalMs === null || isLate(proposalMs, usualProposalMs) ? 'silent' : 'proposed'
 }
 
-const usual = (ms: number | null): string => (ms === null ? '' : `; usual ${figure(Math.round(ms))} ms`)
+const usual = (ms: number | null): string => (ms === null ? '' : ` (usual ${figure(Math.round(ms))} ms)`)
 
 const proposalText = ({ proposalMs, usualProposalMs }: RoundTimes): string =>
   proposalMs === null

@@ -99,7 +99,7 @@ const ROWS: readonly Row[] = [
     'entry 301 ms later than usual',
     'late parent',
     { of: PROPOSED, log: { previousMs: 701 } },
-    'the round before took 701 ms on this node; usual 400 ms',
+    'the round before took 701 ms on this node (usual 400 ms)',
   ],
   ['entry late, usual unknown', 'votes', { of: PROPOSED, log: { previousMs: 701, usualPreviousMs: null } }, null],
   // After a timeout every node enters late.
@@ -181,7 +181,7 @@ const ROWS: readonly Row[] = [
     'late proposal, nothing else',
     'unknown',
     { log: { proposalMs: 346 } },
-    'proposal 346 ms after the round began; usual 45 ms',
+    'proposal 346 ms after the round began (usual 45 ms)',
   ],
   ['proposal 300 ms later than usual', 'votes', { log: { proposalMs: 345 } }, null],
   [
@@ -213,7 +213,7 @@ test('what is beyond its limit and not the class is listed after it', () => {
     class: 'peers',
     figures: [
       '3 sessions with peers',
-      'the round before took 1,040 ms on this node; usual 400 ms',
+      'the round before took 1,040 ms on this node (usual 400 ms)',
       'also: the clock was 1,200 ms ahead; other nodes accept 800 ms',
       'also: the host dropped 5.00% of its UDP packets',
     ],
