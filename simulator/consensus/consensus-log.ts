@@ -11,6 +11,7 @@ import type { Condition } from '../scenario/timeline.ts'
 import { unitOf } from '../services/service.ts'
 import { installedVersion } from '../versions.ts'
 import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
+import { createOwnRoundsLog, endsLate, isMissed, isOwnBlock, usualRounds } from './own-rounds.ts'
 import { createStatesyncLog, isSyncing } from './statesync.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -37,6 +38,7 @@ export const usualConsensus = {
   proposesEmpty: false,
   networkStoppedMs: undefined,
   finalityStoppedMs: undefined,
+  ...usualRounds,
 } as const
 
 export const consensusDirectives: readonly Directive[] = [
@@ -134,7 +136,9 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
   /** A round starts with the certificate of the block before it; after a timeout it has already started. */
   function* enter(round: bigint, atMs: number): Generator<LogLine> {
     const before = chain.round(round - 1n)
-    if (before?.kind === 'block') yield* lines.advanced({ chain, atMs }, before)
+    if (before?.kind !== 'block') return
+    const isLate = endsLate(before, own, timeline.conditionAt(atMs))
+    yield* isLate ? lines.advancedByTimeout({ chain, atMs }, before) : lines.advanced({ chain, atMs }, before)
   }
 
   function* follow(block: Block, condition: Condition): Generator<LogLine> {
@@ -142,7 +146,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     const context = { chain, atMs: block.seenMs }
     yield* lines.proposed(context, leaderOf(block, { chain, own }, condition))
     if (native.votes) yield* lines.voted(context, block)
-    yield* enter(block.round, context.atMs)
+    if (!isOwnBlock(block, own, condition)) yield* enter(block.round, context.atMs)
     const isNext = leads !== 'never' && chain.round(block.round + 1n)?.leader === own
     if (isNext) yield* lines.collected(context, block)
     if (condition.finalityStoppedMs === undefined) yield* lines.committed(context, block)
@@ -168,7 +172,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     } else {
       if (condition.native.leaderDiverges) yield* lines.diverged(atMs, CHECKS_PER_BLOCK)
       if (condition.native.clocksDiffer) yield lines.mistimed(atMs)
-      yield* enter(outcome.round, atMs)
+      if (!isMissed(outcome, own, condition)) yield* enter(outcome.round, atMs)
       yield* lines.timedOut({ chain, atMs }, leaderOf(outcome, { chain, own }, condition))
       yield* lines.advancedByTimeout({ chain, atMs }, outcome)
     }
@@ -186,6 +190,7 @@ export const createConsensusEntries = (subject: NodeSubject) => {
   const sources = [
     createStatesyncLog(chain, timeline),
     createConsensusLog(subject),
+    createOwnRoundsLog(subject),
     createLogFlood(timeline),
     createSteadyLines(timeline),
   ]

@@ -124,8 +124,20 @@ export const mistimed = (atMs: number): LogLine => ({
   message: 'Timestamp validation failed',
 })
 
+/** The leader has no executed block to build on. */
+export const cannotPropose = (atMs: number, round: bigint): LogLine => ({
+  atMs,
+  level: 'WARN',
+  target: STATE,
+  message: "no eth_header found, can't propose",
+  fields: { round: String(round) },
+})
+
 /** Timeouts of enough other nodes form a certificate. */
-export function* advancedByTimeout({ chain, atMs }: LineContext, { round }: Timeout): Generator<LogLine> {
+export function* advancedByTimeout(
+  { chain, atMs }: LineContext,
+  { round }: Pick<Timeout, 'round'>,
+): Generator<LogLine> {
   const { epoch, round: highest, id } = chain.headAt(atMs)
   const certificate = `Tc(TimeoutCertificate { epoch: ${epoch}, round: ${round}, tip_rounds: [HighTipRoundSigColTuple { high_qc_round: ${highest}, high_tip_round: 0, ${signaturesOf(id)} }], high_extend: Qc(..) })`
   const fields = { certificate }

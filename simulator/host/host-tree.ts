@@ -220,7 +220,7 @@ const SCARCE_MEMORY = 5
 
 /** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
 const renderContention = ({ busy, idle, overloaded, starved }: Ticks, host: Host, nowMs: number): Entries => {
-  const { oomKills, drive, udpDrops } = host
+  const { oomKills, drive, udpDrops, diskStalls } = host
   const uptimeSeconds = (busy + idle) / CPUS / 100
   const busySeconds = busy / CPUS / 100
   const starvedSeconds = starved / CPUS / 100
@@ -228,11 +228,12 @@ const renderContention = ({ busy, idle, overloaded, starved }: Ticks, host: Host
     [`some ${Math.round(some * 1e6)}`, `full ${Math.round(full * 1e6)}`]
       .map((line) => `${line.replace(' ', ' avg10=0.00 avg60=0.00 avg300=0.00 total=')}\n`)
       .join('')
+  const stalled = dropsAt(diskStalls, nowMs) / 1000
   const lost = Math.round(overloaded / CPUS) + dropsAt(udpDrops, nowMs)
   const [reads, writes] = [Math.round(uptimeSeconds * 900), Math.round(uptimeSeconds * 2400)]
   return {
     'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
-    'proc/pressure/io': pressure(uptimeSeconds * 0.012, uptimeSeconds * 0.009),
+    'proc/pressure/io': pressure(uptimeSeconds * 0.012 + stalled, uptimeSeconds * 0.009 + stalled),
     'proc/pressure/memory': pressure(starvedSeconds * 0.3, starvedSeconds * 0.2),
     'proc/net/snmp': [
       'Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors',

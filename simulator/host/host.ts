@@ -52,6 +52,8 @@ export interface Host {
   readonly udpDrops: Drops
   /** Packets that the network card loses, because it has no free buffer. */
   readonly cardDrops: Drops
+  /** Milliseconds in which all programs waited for the disk, in addition to the usual ones. */
+  readonly diskStalls: Drops
   /** The number of files of the ledger, which changes linearly. */
   readonly ledger: Ledger
   readonly drive: { readonly is: (typeof DRIVES)[number]; readonly fromMs: number }
@@ -108,6 +110,7 @@ export const usualHost = (beginMs: number): Host => ({
   exposedPorts: [],
   udpDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
   cardDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
+  diskStalls: { perSecond: 0, fromMs: beginMs, before: 0 },
   ledger: { fromMs: beginMs, overMs: 0, fromFiles: LEDGER_FILES, toFiles: LEDGER_FILES },
   drive: { is: 'healthy', fromMs: beginMs },
   forkpointMs: undefined,
@@ -133,7 +136,7 @@ export const dropsAt = ({ perSecond, fromMs, before }: Drops, ms: number): numbe
 const changeHost = setIn('host')
 
 const changeDrops =
-  (drops: 'udpDrops' | 'cardDrops') =>
+  (drops: 'udpDrops' | 'cardDrops' | 'diskStalls') =>
   (perSecond: number): Effect =>
     changeHost((host, atMs) => ({ [drops]: { perSecond, fromMs: atMs, before: dropsAt(host[drops], atMs) } }))
 
@@ -274,6 +277,11 @@ export const hostDirectives: readonly Directive[] = [
     'host misses',
     'the number of packets that the network card loses per second, because it has no free buffer',
     taking(drops, changeDrops('cardDrops')),
+  ),
+  directive(
+    'host stalls',
+    'the share of the time in which all programs wait for the disk',
+    taking(percent, (share) => changeDrops('diskStalls')(share * 10)),
   ),
   directive(
     'ledger fills',

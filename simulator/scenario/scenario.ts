@@ -5,6 +5,7 @@ import { packageFile } from '../../src/core/package.ts'
 import { closestMatch } from '../../src/core/suggest.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { consensusDirectives } from '../consensus/consensus-log.ts'
+import { roundDirectives } from '../consensus/own-rounds.ts'
 import { logVolumeDirectives } from '../consensus/log-lines.ts'
 import { statesyncDirectives } from '../consensus/statesync.ts'
 import { executionDirectives } from '../execution.ts'
@@ -47,6 +48,7 @@ export const directives: readonly Directive[] = [
   ...cleanupDirectives,
   ...journalDirectives,
   ...nativeDirectives,
+  ...roundDirectives,
   ...statesyncDirectives,
 ]
 

@@ -14,6 +14,7 @@ import {
 } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { createMemoizeLast } from '../core/reload.ts'
+import { createRoundLog } from '../collectors/consensus/round-log.ts'
 import { createRecentRounds } from '../collectors/ledger/recent-rounds.ts'
 import type { RecentRound } from '../domain/round.ts'
 import { createRoundFeed } from '../collectors/schedule/predictions.ts'
@@ -101,6 +102,7 @@ const createCollectors = (
     roundCounter: createRoundCounter(),
     roundFeed: createRoundFeed(),
     ...kept,
+    roundLog: createRoundLog(),
     chainSets: createChainSets(),
     ownBlock: createOwnBlock(),
     duties: createDuties(),

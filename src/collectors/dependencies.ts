@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Collector, Timing } from '../core/collector.ts'
+import type { RoundLog } from './consensus/round-log.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
@@ -86,6 +87,7 @@ export interface Shared {
   readonly roundCounter: RoundCounter
   readonly roundFeed: RoundFeed
   readonly recentRounds: RecentRounds
+  readonly roundLog: RoundLog
   readonly chainSets: ChainSets
   readonly ownBlock: OwnBlock
   readonly duties: Duties

@@ -1,63 +1,12 @@
 import { type NodeSource, own, received } from '../domain/node-source.ts'
+import type {
+  BlocksyncStep,
+  ConsensusEventBody,
+  NetworkErrorKind,
+  StartStep,
+  StatesyncStep,
+} from './consensus-event.ts'
 import { type Fields, readCertificate, readKey, readNamed, readPeer, readU64 } from './consensus-fields.ts'
-
-/** What a message of consensus reports. Null is a field that the line or its version does not have. */
-export type ConsensusEventBody =
-  | { readonly event: 'committed_block'; readonly block: bigint; readonly transactions: bigint | null }
-  /** A round ended, by a quorum certificate or a timeout certificate. `round` is the certificate's round. */
-  | { readonly event: 'round_closed'; readonly by: 'qc' | 'tc'; readonly round: bigint; readonly epoch: bigint }
-  | { readonly event: 'qc_created'; readonly round: bigint; readonly epoch: bigint | null }
-  | { readonly event: 'local_timeout'; readonly round: bigint; readonly leader: string | null }
-  | { readonly event: 'remote_timeout'; readonly round: bigint | null }
-  | {
-      readonly event: 'proposal'
-      readonly round: bigint
-      readonly epoch: bigint | null
-      readonly seqNum: bigint | null
-      readonly author: string | null
-    }
-  | { readonly event: 'vote_created'; readonly round: bigint | null }
-  | { readonly event: 'vote_succeeded' }
-  | { readonly event: 'start'; readonly step: StartStep }
-  | {
-      readonly event: 'statesync'
-      readonly step: StatesyncStep
-      readonly target: bigint | null
-      /** The requests of other nodes that wait, and those that this node answers; only in the line about a request. */
-      readonly requests?: { readonly pending: bigint; readonly inProgress: bigint }
-    }
-  | { readonly event: 'blocksync'; readonly step: BlocksyncStep }
-  | {
-      readonly event: 'network_error'
-      readonly kind: NetworkErrorKind
-      /** Without the port, which changes from session to session. */
-      readonly peer: string | null
-    }
-  /** The leader has no executed block to build on. */
-  | { readonly event: 'execution_lagging' }
-  /** The network uses a different vote pace than this node's version or configuration. */
-  | { readonly event: 'pacing_differs' }
-  | { readonly event: 'wal'; readonly trouble: 'thread_stopped' | 'push_failed' }
-  | { readonly event: 'crash'; readonly reason: string }
-  /** The reason of a panic: the block tree is too old to continue from. */
-  | { readonly event: 'too_far_behind' }
-  /** The first line of a panic. Since Rust 1.73 the reason is on the next line; null in that case. */
-  | { readonly event: 'panic'; readonly place: string; readonly reason: string | null }
-  | { readonly event: 'starting'; readonly version: string }
-  | { readonly event: 'configs_replaced' }
-  | { readonly event: 'stopping' }
-  /** A warning or an error without a known message. */
-  | { readonly event: 'other' }
-
-/** Each start has these phases. `waiting`: for the blocks of the root. `database_done`: their state is present, also without statesync. */
-type StartStep = 'begun' | 'waiting' | 'database_done' | 'live'
-
-/** `serving` answers other nodes and is healthy; every other step is this node's own statesync. */
-type StatesyncStep = 'running' | 'new_target' | 'snapshot_advised' | 'reached' | 'serving'
-
-type BlocksyncStep = 'own' | 'no_peers' | 'serving'
-
-type NetworkErrorKind = 'decrypt' | 'session_timeout' | 'timestamp'
 
 // Each function reads the fields of one message; null if the fields do not match.
 
@@ -95,6 +44,7 @@ const proposal = ({ author, proposal: text }: Fields): ConsensusEventBody | null
     epoch: readNamed(text, 'proposal_epoch'),
     seqNum: readNamed(text, 'seq_num'),
     author: readKey(author),
+    blockRound: readNamed(text, 'block_round'),
   }
 }
 
@@ -156,6 +106,11 @@ const blocksync =
     text,
     { target: BLOCKSYNC, read: always({ event: 'blocksync', step }), sources: sources(BLOCKSYNC_FILE, name) },
   ]
+
+const ofOwnRound = ([text, event]: readonly [string, 'execution_lagging' | 'parent_missing']): [string, Message] => {
+  const read: Message['read'] = ({ round }) => ({ event, round: readU64(round) })
+  return [text, { target: CONSENSUS, read, sources: own(STATE, 'try_propose') }]
+}
 
 /** Messages with a fixed text, in every version since v0.11. */
 export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
@@ -283,7 +238,13 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
     networkError('session_timeout', received('monad-bft/monad-wireauth/src/session/transport.rs', 'tick')),
   ],
   ['Timestamp validation failed', networkError('timestamp', received(STATE, 'try_vote'))],
-  ["no eth_header found, can't propose", other({ event: 'execution_lagging' }, own(STATE, 'try_propose'), CONSENSUS)],
+  ...(
+    [
+      ["no eth_header found, can't propose", 'execution_lagging'],
+      ['qc.block_id not coherent, not proposing', 'parent_missing'],
+      ['tip.block_id not coherent, not reproposing', 'parent_missing'],
+    ] as const
+  ).map(ofOwnRound),
   [
     'network has different vote/proposal pacing than us',
     other({ event: 'pacing_differs' }, received(STATE, 'try_vote'), CONSENSUS),

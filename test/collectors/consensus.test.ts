@@ -1,17 +1,21 @@
 import { expect, test } from 'vitest'
 import { consensus } from '../../src/collectors/consensus/collector.ts'
+import { createRoundLog } from '../../src/collectors/consensus/round-log.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { closed, committed, entry, T0, UNIT } from './consensus-log.ts'
 import { runFollower, type Step } from './run-follower.ts'
 
 /** Runs the collector over these batches. */
 const run = async (steps: readonly Step[], stderr = '') =>
-  runFollower((dependencies) => consensus({ ...dependencies, unit: '{prefix}-bft.service' }), {
-    beginsAt: T0,
-    steps,
-    stderr,
-    isTimed: true,
-  })
+  runFollower(
+    (dependencies) => consensus({ ...dependencies, unit: '{prefix}-bft.service', roundLog: createRoundLog() }),
+    {
+      beginsAt: T0,
+      steps,
+      stderr,
+      isTimed: true,
+    },
+  )
 
 const seconds = (from: number, until: number): readonly JournalEntry[] =>
   Array.from({ length: until - from }, (_, at) => [

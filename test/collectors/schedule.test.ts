@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createRoundLog } from '../../src/collectors/consensus/round-log.ts'
 import { schedule } from '../../src/collectors/schedule/collector.ts'
 import { createOwnRounds } from '../../src/collectors/schedule/own-rounds.ts'
 import { createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
@@ -61,6 +62,11 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsCha
         saved = value
         return Promise.resolve()
       },
+    },
+    roundLog: createRoundLog(),
+    missedCheckpoint: {
+      read: () => Promise.resolve({ state: 'none' }),
+      save: () => Promise.resolve(),
     },
     timing: { interval: 5000, timeout: 20_000 },
   })

@@ -45,7 +45,7 @@ test('a recording as text', async () => {
   )
   expect(out).toContain('\n  epoch 7  2 own rounds: 1 led, 1 missed; 6 rounds in all\n')
   expect(out).toContain(
-    '\n  2026-03-01T12:01:44Z  epoch 7, round 103: timed out; leader before 03bb..bbbb; 1 of the 50 rounds before without a block; recorded then: unknown\n',
+    '\n  2026-03-01T12:01:44Z  epoch 7, round 103: timed out; class unknown: not recorded; leader before 03bb..bbbb; 1 of the 50 rounds before without a block; recorded then: unknown\n',
   )
   expect(out).toContain('\nGaps of the stream:\n  2026-03-01T12:01:44Z  6 s; recorded then: unknown\n')
   expect(out).toContain('What else happened is unknown: a recording does not contain them.')

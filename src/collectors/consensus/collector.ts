@@ -8,6 +8,7 @@ import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
+import type { RoundLog } from './round-log.ts'
 import type { Journal } from '../../sources/journal.ts'
 import {
   createGrepSupport,
@@ -44,6 +45,7 @@ interface ConsensusCollectorOptions {
   readonly unitNames: UnitNames
   /** The systemd unit, with `{prefix}` for the name prefix. */
   readonly unit: string
+  readonly roundLog: RoundLog
   readonly timing: Timing
 }
 
@@ -51,8 +53,8 @@ type Reading = FollowerReading & ConsensusLogReading
 
 /** The last 60 seconds of the consensus log, and the findings in them. */
 export const consensus = (options: ConsensusCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, exec, clock, unitNames, unit, timing } = options
-  const counters = createConsensusCounters(journalDependencies.counts.recorder)
+  const { journalDependencies, exec, clock, unitNames, unit, roundLog, timing } = options
+  const counters = createConsensusCounters(journalDependencies.counts.recorder, roundLog)
   const canGrep = createGrepSupport(exec)
   let entries = 0
   /** The number of entries, and since when it is the same. */
@@ -138,7 +140,10 @@ const states: Collector<Reading>['states'] = (reading) => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = ({ unit }, { exec, clock, unitNames, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = (
+  { unit },
+  { exec, clock, unitNames, roundLog, journalFor },
+) => ({
   create: (timing) =>
     consensus({
       journalDependencies: journalFor('consensus'),
@@ -146,6 +151,7 @@ export const offer: OfferCollector<typeof definition> = ({ unit }, { exec, clock
       clock,
       unitNames,
       unit,
+      roundLog,
       timing,
     }),
 })

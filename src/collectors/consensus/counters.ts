@@ -6,6 +6,7 @@ import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from './definition.ts'
 import { type ConsensusEvent, parseConsensusLine } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { ConsensusValues } from './findings.ts'
+import type { RoundLog } from './round-log.ts'
 import { createConsensusWindow, kindsOf, levelOf } from './window.ts'
 import { createLineReader, droppedMessages, isAboutUnit } from '../shared/log-lines.ts'
 
@@ -18,7 +19,7 @@ export const SERVICE = 'bft'
 const snapshotSchema = z.object({ votedAt: z.number().nullable() })
 
 /** Counters and window of the consensus log, from its journal entries. */
-export const createConsensusCounters = (recorder: Recorder) => {
+export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog) => {
   let window = createConsensusWindow()
   let panic: string | null = null
   /** The PID whose next plain line is the reason of its panic. */
@@ -54,6 +55,7 @@ export const createConsensusCounters = (recorder: Recorder) => {
 
   const onDropped = (dropped: number, at: number, by: number): void => {
     window.addDropped(dropped, at)
+    roundLog?.addDropped(at)
     recorder.count('chain_log_suppressed_messages_total', dropped * by, { service: SERVICE })
   }
 
@@ -85,6 +87,7 @@ export const createConsensusCounters = (recorder: Recorder) => {
       notePanic(event, message, fields['_PID'] ?? '')
       if (!event) return
       window.add(event, at)
+      roundLog?.add(event, at)
       countEvent(event, by)
     },
     /** Moves the end of the window while no entries arrive. */

@@ -13,6 +13,8 @@ import type { FileTree } from '../../sources/file-tree.ts'
 import type { OfferCollector, ReadingOf } from '../dependencies.ts'
 import type { ChainSets, OwnKey } from '../shared/node-state.ts'
 import { definition } from './definition.ts'
+import type { RoundLog } from '../consensus/round-log.ts'
+import { createMissedRounds, MISSED_ROUNDS } from './missed-rounds.ts'
 import { createOwnRounds } from './own-rounds.ts'
 import { createPredictions, type LedgerRound, PROOF_ROUNDS, type RoundFeed } from './predictions.ts'
 
@@ -31,6 +33,9 @@ interface ScheduleCollectorOptions {
   /** Returns the samples of the other collectors. */
   readonly published: () => Iterable<Sample>
   readonly checkpoint: Checkpoint
+  readonly roundLog: RoundLog
+  /** Of the classes of missed rounds. */
+  readonly missedCheckpoint: Checkpoint
   readonly timing: Timing
 }
 
@@ -42,6 +47,8 @@ export const FILES = { sets: 'config/validators/validators.toml', starts: 'confi
 const READ_EVERY_MS = minute
 /** Own rounds in the reading. */
 const MAX_SLOTS = 500
+/** Missed rounds in the reading. */
+const MAX_MISSED = 20
 const PACE_MS = 5 * minute
 const PACE_ROUNDS = 20
 const NO_SETS: readonly ValidatorSet[] = []
@@ -121,6 +128,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
   const { feed, ownKey, recorder, chainSets, epochs, published, checkpoint, timing } = options
   const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
   const own = createOwnRounds()
+  const missed = createMissedRounds({ roundLog: options.roundLog, checkpoint: options.missedCheckpoint })
   const setFiles = createSetFiles(options)
   const pace = createPace()
   let used: readonly (readonly ValidatorSet[])[] = []
@@ -146,15 +154,17 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     if (sets.length > 0) recorder.count('chain_schedule_misses_total', 0)
   }
 
-  const follow = (round: LedgerRound): void => {
+  const follow = (round: LedgerRound, now: number): void => {
     predictions.add(round)
     const { block } = round
+    const key = ownKey.get()
+    const isProved = predictions.isProved()
+    const leaders = isProved && block && block.epoch !== null ? predictions.scheduleOf(block.epoch) : undefined
+    const isOwn = (at: bigint): boolean => leaders?.leader(at) === key
+    if (key !== null && !round.isOld) missed.add(round, { ownKey: key, now, isOwn })
     if (!block || block.epoch === null) return
     const { epoch, blockAt, seqNum, parentRound } = block
-    const key = ownKey.get()
     if (key !== null && !round.isOld) {
-      const isProved = predictions.isProved()
-      const isOwn = (at: bigint): boolean => isProved && predictions.scheduleOf(epoch)?.leader(at) === key
       own.settle({ round: round.round, parentRound, epoch, isLed: round.author === key, isOwn })
     }
     if (last && round.round <= last.round) return
@@ -191,11 +201,12 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       useSets()
     }
     for (const [index, round] of rounds.entries()) {
-      follow(round)
+      follow(round, clock.now())
       if (index % SLICE === SLICE - 1) await nextTurn()
     }
     chainSets.isMissing = last !== null && !setFiles.sets().some(({ epoch }) => epoch === last?.epoch)
     const key = ownKey.get()
+    missed.evaluate(createSampleIndex(published()), key, clock.now())
     const known = last && predictions.scheduleOf(last.epoch)
     const roundMs = pace.read()
     const base = {
@@ -207,6 +218,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       disagreedAt: known ? predictions.disagreedAt() : null,
       round: last?.round ?? null,
       fileEpoch: setFiles.newestEpoch(),
+      missed: missed.all().slice(-MAX_MISSED),
     }
     const none = { until: null, own: null, nextHour: null, inEpoch: null }
     if (!last || !known || !predictions.isProved()) return { ...base, ...none }
@@ -239,6 +251,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     run: async (context, report) => {
       const found = await checkpoint.read()
       if (found.state === 'saved') own.restore(found.value)
+      await missed.restore()
       await poll(timing, evaluate)(context, report)
     },
     samples: (reading) => samplesOf(reading),
@@ -271,7 +284,7 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): re
 
 export const offer: OfferCollector<typeof definition> = (_, dependencies) => {
   const { roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, published, checkpoints } = dependencies
-  const { chainSets, epochs, nodeDirectory: directory, readsChainSets: readsChain } = dependencies
+  const { roundLog, chainSets, epochs, nodeDirectory: directory, readsChainSets: readsChain } = dependencies
   return {
     role: 'derived',
     create: (timing) =>
@@ -287,6 +300,8 @@ export const offer: OfferCollector<typeof definition> = (_, dependencies) => {
         epochs,
         published,
         checkpoint: checkpoints.open('schedule'),
+        roundLog,
+        missedCheckpoint: checkpoints.open(MISSED_ROUNDS),
         timing,
       }),
   }

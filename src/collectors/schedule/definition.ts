@@ -40,6 +40,8 @@ export const definition = {
     /** The next own rounds; null while they are unknown. */
     own: listOf(slot).nullable(),
     nextHour: numberOrNull,
+    /** The newest own rounds without a block, oldest first, with the class that the agent gave them. */
+    missed: listOf(objectOf({ round: integerOrNull, at: timeOrNull, class: textOrNull, figures: listOf(z.string()) })),
     inEpoch: objectOrNull({ led: numberOrNull, missed: numberOrNull, ahead: numberOrNull }),
   }),
   metrics: {

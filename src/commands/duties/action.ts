@@ -6,6 +6,7 @@ import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
 import { readNames } from '../../config/key-names.ts'
 import { count, duration, figure, tokens, utc } from '../../core/format.ts'
+import { MISS_CLASSES, type MissedRoundCause } from '../../domain/missed-round.ts'
 import { toApiJson } from '../../core/json.ts'
 import { day } from '../../core/units.ts'
 import { recordingOf } from '../ledger/ledger.ts'
@@ -147,12 +148,24 @@ const HOW = {
 } as const
 
 const missedText = (
-  { epoch, round, how, previousLeader, othersMissed, recorded }: Duties['missed'][number],
+  { epoch, round, how, previousLeader, othersMissed, recorded, cause }: Duties['missed'][number],
   names: ReadonlyMap<string, string>,
 ): string => {
   const before = previousLeader === null ? 'unknown' : (names.get(previousLeader) ?? shortKey(previousLeader))
-  return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; ${recordedText(recorded)}`
+  return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; ${causeText(cause)}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; ${recordedText(recorded)}`
 }
+
+const causeText = (cause: MissedRoundCause | null): string =>
+  cause === null ? 'class unknown: not recorded' : `class ${cause.class}: ${cause.figures.join(', ')}`
+
+/** `2 votes, 1 unknown`; null without a missed round. */
+export const classCounts = (missed: Duties['missed']): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    MISS_CLASSES.flatMap((one) => {
+      const found = missed.filter(({ cause }) => (cause?.class ?? 'unknown') === one).length
+      return found === 0 ? [] : [[one, found]]
+    }),
+  )
 
 const MAX_GAPS = 20
 

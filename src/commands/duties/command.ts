@@ -11,8 +11,13 @@ export const dutiesCommand = defineCommand({
       .option('--names', 'names instead of keys, from names.file in the configuration')
       .option('--json', 'as JSON'),
   help: `By epoch: own rounds, those with a block, missed ones, and rewards. For each
-missed round: time, epoch, round, the leader of the round before, and what the
-agent recorded within a minute before and five minutes after it.
+missed round: time, epoch, round, class, the leader of the round before, and
+what the agent recorded within a minute before and five minutes after it.
+
+The class is why the round was missed, with the figures that show it: own
+outage, execution, clock, peers, UDP, network, disk, late parent, votes, or
+unknown. The running agent decides it half a minute after the round and saves
+the newest 1000, which this command reads from state.directory.
 
 Rounds are those of the ledger stream in the journal. The first lines show which
 part of the time it covers; rounds outside of it are not counted as missed. The
@@ -31,6 +36,6 @@ not be read; 2 usage error.
 Examples:
   chain-agent duties --since 7d
   chain-agent duties --since 6h --names
-  chain-agent duties --json | jq '.missed[] | [.at, .round, .how] | @tsv'`,
+  chain-agent duties --json | jq '.missed[] | [.at, .round, .cause.class] | @tsv'`,
   load: async () => (await import('./action.ts')).showDuties,
 })

@@ -1,12 +1,15 @@
 import { FILES } from '../../collectors/schedule/collector.ts'
+import { type ClassifiedRound, MISSED_ROUNDS, parseMissedRounds } from '../../collectors/schedule/missed-rounds.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import type { Event } from '../../domain/event.ts'
+import type { MissedRoundCause } from '../../domain/missed-round.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { minute } from '../../core/units.ts'
+import { hour, minute } from '../../core/units.ts'
 import { parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
+import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createFileTree } from '../../sources/file-tree.ts'
 import type { Recording } from '../../sources/journal-range.ts'
@@ -42,12 +45,15 @@ interface Recorded {
   readonly recorded: readonly string[] | null
 }
 
+/** A missed round, and the class that the agent gave it; null if it has saved none. */
+type ExplainedRound = MissedRound & Recorded & { readonly cause: MissedRoundCause | null }
+
 export interface Duties extends Omit<RoundHistory, 'missed' | 'gaps'> {
   readonly from: number
   readonly to: number
   /** The own key; null if it is not known. */
   readonly key: string | null
-  readonly missed: readonly (MissedRound & Recorded)[]
+  readonly missed: readonly ExplainedRound[]
   /** Times of which the stream has no rounds. */
   readonly gaps: readonly (RoundGap & Recorded)[]
   /** Lines of the stream that could not be parsed. */
@@ -78,13 +84,14 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
   const { missed, gaps, ...rounds } = history.read()
   const isRecording = recording !== undefined
   const events = isRecording ? OF_RECORDING : await attempt(() => readEvents(withoutSince(options)))
+  const classified = isRecording ? NONE : await readClassified(options)
   const recordedAt = (at: number) => ({ recorded: events.value && recordedAround(events.value, at) })
   return {
     ...rounds,
     from: since,
     to,
     key,
-    missed: missed.map((round) => ({ ...round, ...recordedAt(round.at) })),
+    missed: missed.map((round) => ({ ...round, ...recordedAt(round.at), cause: causeOf(round, classified) })),
     gaps: gaps.map((gap) => ({ ...gap, ...recordedAt(gap.fromAt) })),
     unparsed,
     rewards: isRecording ? OF_RECORDING : await attempt(() => readRewards(options)),
@@ -96,6 +103,24 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
 
 /** It may be of another host. */
 const OF_RECORDING: Unknown = { value: null, unknownBecause: 'a recording does not contain them' }
+
+const NONE: ReadonlyMap<bigint, ClassifiedRound> = new Map()
+
+/** The classes that the running agent has saved. */
+const readClassified = async ({ config }: DutiesOptions): Promise<ReadonlyMap<bigint, ClassifiedRound>> => {
+  const found = await createReadOnlyCheckpoints(config.state.directory).open(MISSED_ROUNDS).read()
+  const all = found.state === 'saved' ? parseMissedRounds(found.value) : []
+  return new Map(all.map((one) => [one.round, one]))
+}
+
+/** A network that was reset has the same rounds again. */
+const SAME_ROUND_MS = hour
+
+const causeOf = ({ round, at }: MissedRound, classified: typeof NONE): MissedRoundCause | null => {
+  const found = classified.get(round)
+  if (!found || Math.abs(found.at - at) > SAME_ROUND_MS) return null
+  return { class: found.class, figures: found.figures }
+}
 
 /** Alerts may have begun to fire before the interval. */
 const withoutSince = ({ since: _since, ...options }: DutiesOptions) => options

@@ -1,3 +1,4 @@
+import { createRoundLog } from '../../collectors/consensus/round-log.ts'
 import { createRecentRounds } from '../../collectors/ledger/recent-rounds.ts'
 import { createRoundFeed } from '../../collectors/schedule/predictions.ts'
 import { createSavedCounts } from '../../collectors/shared/saved-counts.ts'
@@ -84,7 +85,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
           }),
         ]
       : []),
-    ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
+    ...(services.has('bft') ? [consensus({ ...unitOf('consensus'), roundLog: createRoundLog() })] : []),
     ...(services.has('execution') ? [execution(unitOf('execution'))] : []),
     ...(Object.keys(logged).length > 0
       ? [

@@ -7,8 +7,8 @@ import { pairs, type Style, wrap } from '../../terminal/style.ts'
 import { count, duration, figure, joinList, utc, share } from '../../core/format.ts'
 import { toApiJson } from '../../core/json.ts'
 import { day, second } from '../../core/units.ts'
-import { coverage, outcome, rewardText, totalsOf } from '../duties/action.ts'
-import type { Known } from '../duties/duties.ts'
+import { classCounts, coverage, outcome, rewardText, totalsOf } from '../duties/action.ts'
+import type { Duties, Known } from '../duties/duties.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { type Availability, readReport, type Report, type Restarts } from './report.ts'
 
@@ -53,7 +53,12 @@ const reportAsJson = (report: Report) => {
       downSeconds: (availability.value.known - availability.value.fresh) / second,
       ...budgetOf(to, availability.value),
     },
-    ownRounds: duties.value && { ...totalsOf(duties.value), covered: duties.value.covered, gaps: duties.value.gaps },
+    ownRounds: duties.value && {
+      ...totalsOf(duties.value),
+      missedByClass: classCounts(duties.value.missed),
+      covered: duties.value.covered,
+      gaps: duties.value.gaps,
+    },
     restarts: restarts.value,
     incidents: incidents.value && {
       fromAt: incidents.value.fromAt,
@@ -84,7 +89,10 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
   const { from, to, availability, duties, restarts, incidents, disk, versions, rewards } = report
   const rows: readonly (readonly [string, string])[] = [
     ['availability', known(availability, (value) => availabilityText(to, value))],
-    ['own rounds', known(duties, (value) => `${outcome(totalsOf(value)) ?? NO_ROUNDS}. ${coverage(value)}`)],
+    [
+      'own rounds',
+      known(duties, (value) => `${outcome(totalsOf(value)) ?? NO_ROUNDS}${classText(value)}. ${coverage(value)}`),
+    ],
     ['restarts', known(restarts, restartText)],
     ['incidents', known(incidents, incidentText)],
     ['disk', diskText(disk)],
@@ -129,6 +137,12 @@ const availabilityText = (to: number, value: Availability): string => {
   const down = value.known - value.fresh
   const budget = left < 0 ? `exceeded by ${share(-left)}` : `${share(left)} left`
   return `${share(value.fresh / value.known)} of the known ${duration(value.known)} since ${utc(value.fromAt)} with a fresh block, ${duration(down)} without; budget of ${share(1 - objective)} downtime: ${budget}`
+}
+
+/** `: 2 votes, 1 unknown`, of the missed ones that are listed. */
+const classText = ({ missed }: Duties): string => {
+  const counts = Object.entries(classCounts(missed)).map(([one, found]) => `${figure(found)} ${one}`)
+  return counts.length === 0 ? '' : `; missed by class: ${counts.join(', ')}`
 }
 
 const NO_ROUNDS = 'unknown: no rounds in the journal, or the key of the node is unknown'

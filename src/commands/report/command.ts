@@ -12,7 +12,8 @@ export const reportCommand = defineCommand({
   availability  time with a block of at most 30 s, saved by the agent by the
                 hour, for 31 days; an estimate of the delegation programme's
                 uptime, which may be measured in another way
-  own rounds    the ledger stream in the journal, as in \`chain-agent duties\`
+  own rounds    the ledger stream in the journal, as in \`chain-agent duties\`;
+                missed ones by class
   restarts      systemd's entries in the journal
   incidents     alerts of at least a warning that the agent has recorded; those
                 that began to fire within five minutes are one incident

@@ -1,9 +1,9 @@
 import { second } from '../../core/units.ts'
 import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
 import { blockAge, isNodeDown, progressText } from '../facts.ts'
-import { count, duration, figure, share } from '../../core/format.ts'
+import { count, duration, figure, share, utc } from '../../core/format.ts'
 import { limitOf } from '../rules/index.ts'
-import { fact, timeFact } from './fact.ts'
+import { type Fact, fact, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { nextOwnRound } from './staking.ts'
@@ -203,6 +203,14 @@ const ownDuties = (view: View) => {
   return identity && reading
 }
 
+/** The newest missed round with its class, once there is one. */
+const lastMissedRound = ({ readings }: View): readonly Fact[] => {
+  const { round = null, at = null, class: found, figures = [] } = readings.schedule?.missed.at(-1) ?? {}
+  if (round === null || at === null) return []
+  const text = `${figure(round)}, ${utc(at)}: ${found ?? 'unknown'}: ${figures.join(', ')}`
+  return [fact('lastMissedRound', text, { tone: () => 'notice' })]
+}
+
 export const duties: Section = {
   name: 'duties',
   groups: [
@@ -259,6 +267,7 @@ export const duties: Section = {
           fact('scheduleProved', schedule?.isProved, { label: 'schedule is proved', unknownReason: why }),
           nextOwnRound(view),
           fact('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour', unknownReason: why }),
+          ...lastMissedRound(view),
           fact('ownMissedInEpoch', schedule?.inEpoch?.missed, {
             label: 'missed in the epoch',
             unknownReason: why,

@@ -1,0 +1,169 @@
+import { minute, second } from '../../core/units.ts'
+import { NODE_FACTS } from '../../domain/node-facts.ts'
+import type { RoundTimes } from '../../domain/missed-round.ts'
+import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
+
+/** The newest rounds as the consensus log of this node shows them. */
+export interface RoundLog {
+  add(event: ConsensusEvent, at: number): void
+  /** journald dropped lines at that time: what the log does not have may have been logged. */
+  addDropped(at: number): void
+  /** Null if the log does not show rounds at that time. */
+  read(question: RoundQuestion): RoundTimes | null
+}
+
+interface RoundQuestion {
+  readonly round: bigint
+  /** An estimate of its time, for a round that the node did not enter; in milliseconds since the epoch. */
+  readonly at: number
+  readonly now: number
+  readonly ownKey: string
+  /** Other rounds that this node led and missed. */
+  readonly ownMissed: ReadonlySet<bigint>
+}
+
+interface LoggedRound {
+  enteredAt: number | null
+  enteredBy: 'qc' | 'tc' | null
+  proposal: { readonly at: number; readonly author: string | null; readonly isReproposal: boolean } | null
+  obstacle: RoundTimes['obstacle']
+}
+
+/** Six minutes, if none times out. */
+const MAX_ROUNDS = 1000
+const KEPT_MS = 6 * minute
+/** Rounds before and after that are compared. */
+const NEARBY = 25n
+/** Rounds for the usual time between two entries, and own proposals for the usual time of one. */
+const COMPARED = 50n
+const MIN_COMPARED = 3
+/** A vote waits for the pace, and a proposal for its way. */
+const SHORTEST_MS = NODE_FACTS.delta.value
+/** Rounds after it of which one was entered. */
+const NEXT = 5n
+const DROPPED_NEAR_MS = 10 * second
+
+export const createRoundLog = (): RoundLog => {
+  const rounds = new Map<bigint, LoggedRound>()
+  /** Times with a line about a round, one for each second. */
+  let times: readonly number[] = []
+  let droppedAt: readonly number[] = []
+
+  const roundOf = (round: bigint): LoggedRound => {
+    const known = rounds.get(round)
+    if (known) return known
+    const created = { enteredAt: null, enteredBy: null, proposal: null, obstacle: null }
+    rounds.set(round, created)
+    for (const old of rounds.keys()) {
+      if (rounds.size <= MAX_ROUNDS) break
+      rounds.delete(old)
+    }
+    return created
+  }
+
+  const addTime = (at: number): void => {
+    const last = times.at(-1)
+    if (last !== undefined && at >= last && at - last < second) return
+    // After the clock was set back, remove the times of the future.
+    times = [...times.filter((time) => time <= at && at - time <= KEPT_MS), at]
+  }
+
+  const nextEntry = (round: bigint): number | null => {
+    for (let one = round + 1n; one <= round + NEXT; one += 1n) {
+      const entry = rounds.get(one)?.enteredAt ?? null
+      if (entry !== null) return entry
+    }
+    return null
+  }
+
+  const previousOf = (round: bigint): number | null => {
+    const [before, entered] = [rounds.get(round - 1n)?.enteredAt ?? null, rounds.get(round)?.enteredAt ?? null]
+    return before === null || entered === null ? null : entered - before
+  }
+
+  const proposalOf = ({ enteredAt, proposal }: LoggedRound): number | null =>
+    enteredAt === null || proposal === null ? null : Math.max(0, proposal.at - enteredAt)
+
+  const usualPrevious = (round: bigint): number | null => {
+    const found: number[] = []
+    for (let one = round - COMPARED; one < round; one += 1n) {
+      const previous = rounds.get(one)?.enteredBy === 'qc' ? previousOf(one) : null
+      if (previous !== null) found.push(previous)
+    }
+    return medianOf(found)
+  }
+
+  const usualProposal = (round: bigint, ownKey: string): number | null =>
+    medianOf(
+      [...rounds].flatMap(([one, logged]) => {
+        const isCompared =
+          one !== round && logged.proposal?.author === ownKey && rounds.get(one + 1n)?.enteredBy === 'qc'
+        const ms = isCompared ? proposalOf(logged) : null
+        return ms === null ? [] : [ms]
+      }),
+    )
+
+  const othersOf = ({ round, ownMissed }: RoundQuestion): RoundTimes['others'] => {
+    const ends: ('qc' | 'tc')[] = []
+    for (let one = round - NEARBY; one <= round + NEARBY; one += 1n) {
+      const by = one === round || ownMissed.has(one) ? null : rounds.get(one + 1n)?.enteredBy
+      if (by) ends.push(by)
+    }
+    return { closed: ends.length, timedOut: ends.filter((by) => by === 'tc').length }
+  }
+
+  const silentAround = (at: number, now: number): number | null => {
+    const before = times.findLast((time) => time <= at)
+    if (before === undefined) return null
+    return (times.find((time) => time > at) ?? Math.max(now, at)) - before
+  }
+
+  return {
+    add: (event, at) => {
+      if (event.event === 'round_closed') {
+        addTime(at)
+        const next = roundOf(event.round + 1n)
+        next.enteredAt ??= at
+        next.enteredBy ??= event.by
+      } else if (event.event === 'proposal') {
+        addTime(at)
+        const { author, blockRound } = event
+        const isReproposal = blockRound !== null && blockRound !== event.round
+        roundOf(event.round).proposal ??= { at, author, isReproposal }
+      } else if (event.event === 'local_timeout') addTime(at)
+      else if (event.event === 'execution_lagging' && event.round !== null) roundOf(event.round).obstacle = 'execution'
+      else if (event.event === 'parent_missing' && event.round !== null) roundOf(event.round).obstacle ??= 'parent'
+    },
+    addDropped: (at) => {
+      droppedAt = [...droppedAt.filter((one) => at - one <= KEPT_MS).slice(-MAX_ROUNDS), at]
+    },
+    read: (question) => {
+      const { round, now, ownKey } = question
+      const after = nextEntry(round)
+      const entry = rounds.get(round)?.enteredAt ?? null
+      // A node that catches up has the certificates of many rounds together.
+      const isLive = entry === null || after === null || after - entry >= SHORTEST_MS
+      const logged = isLive ? rounds.get(round) : undefined
+      const at = logged?.enteredAt ?? question.at
+      const silentMs = silentAround(at, now)
+      const isIncomplete = droppedAt.some((one) => Math.abs(one - at) <= DROPPED_NEAR_MS)
+      if (isIncomplete || silentMs === null) return null
+      const own = logged?.proposal?.author === ownKey ? logged : undefined
+      return {
+        silentMs,
+        enteredBy: logged?.enteredBy ?? null,
+        previousMs: previousOf(round),
+        usualPreviousMs: usualPrevious(round),
+        proposalMs: own ? proposalOf(own) : null,
+        usualProposalMs: usualProposal(round, ownKey),
+        isReproposal: own?.proposal?.isReproposal ?? false,
+        closedMs: logged === undefined || entry === null || after === null ? null : after - entry,
+        obstacle: logged?.obstacle ?? null,
+        others: othersOf(question),
+      }
+    },
+  }
+}
+
+const medianOf = (values: readonly number[]): number | null =>
+  values.length < MIN_COMPARED ? null : (values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null)
