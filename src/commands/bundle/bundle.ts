@@ -8,7 +8,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { eventAsJson } from '../../domain/event.ts'
 import { asError } from '../../core/errors.ts'
-import { second } from '../../core/units.ts'
+import { stampOf } from '../../core/format.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
@@ -19,8 +19,7 @@ import { jsonText, linesText } from '../../terminal/output.ts'
 import { toJson } from '../../core/json.ts'
 import { renderSettings } from '../../config/render.ts'
 import type { Setting } from '../../config/load.ts'
-import { readJournal } from '../shared/journal-reader.ts'
-import { redactEntry } from '../logs/logs.ts'
+import { readLogText } from '../../agent/log-text.ts'
 import { UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 
 /** How often each kind of secret was redacted. */
@@ -199,9 +198,6 @@ export const writeBundle = async (file: string, members: Members, clock: Clock):
   return bytes.length
 }
 
-/** A timestamp for a file name, to the second. */
-export const stampOf = (at: number): string => new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-
 const statusOf = (
   { at, origin, prefix, collectors, ...agent }: NodeSnapshot,
   readings: Readonly<Record<string, unknown>>,
@@ -249,39 +245,21 @@ interface LogRequest {
 
 const MAX_LINES = 5000
 const MAX_BYTES = 2 * 1024 * 1024
-/** Longer lines are truncated. */
-const MAX_LINE_LENGTH = 16 * 1024
-
 /** Adds the newest lines of a service's log, with secrets redacted. An error becomes an entry of the manifest. */
 const gatherLog = async (parts: GatherLogDependencies, { label, stretch, members }: LogRequest) => {
   const name = `logs/${label}.log`
   const redacted: RedactionCounts = {}
-  const lines: string[] = []
-  let bytes = 0
+  const limits = { keep: 'newest', maxLines: MAX_LINES, maxBytes: MAX_BYTES } as const
   try {
-    for await (const { entries } of readJournal(parts, { ...stretch, newest: MAX_LINES })) {
-      for (const entry of entries) {
-        const { at, by, raw } = redactEntry(entry, (kind) => {
-          redacted[kind] = (redacted[kind] ?? 0) + 1
-        })
-        const cut = raw.length > MAX_LINE_LENGTH ? `${raw.slice(0, MAX_LINE_LENGTH)}\u2026 (truncated)` : raw
-        const line = `${new Date(at).toISOString()} ${by === null ? '' : `${by}: `}${cut}\n`
-        lines.push(line)
-        bytes += Buffer.byteLength(line)
-      }
-    }
+    const { lines } = await readLogText(parts, { ...stretch, ...limits }, (kind) => {
+      redacted[kind] = (redacted[kind] ?? 0) + 1
+    })
+    if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
+    else members.add(name, logOf(linesText(lines)), redacted)
   } catch (error) {
     parts.signal.throwIfAborted()
     members.leaveOut(name, asError(error).message)
-    return
   }
-  let first = 0
-  while (bytes > MAX_BYTES) {
-    bytes -= Buffer.byteLength(lines[first] ?? '')
-    first += 1
-  }
-  if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
-  else members.add(name, logOf(lines.slice(first).join('')), redacted)
 }
 
 /** Unit properties in the bundle. Commands and environment are left out: units pass passwords there. */
