@@ -119,6 +119,9 @@ const overviewResponse = z
         ),
       })
       .describe('What to do with the node.'),
+    incident: textOrNull.describe(
+      'The incident with the evidence of the time at which the first critical alert fired, for `chain-agent incident` on the host; null if none is kept.',
+    ),
     findings: z
       .array(findingResponse)
       .readonly()
