@@ -13,6 +13,7 @@ import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
 import type { Address } from '../exporter/web.ts'
+import { whatChanged } from '../health/changes/what-changed.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
@@ -263,6 +264,7 @@ const watchNode = async (options: NodeWatchOptions) => {
       return renderHealth(health.health())
     },
     events: events.all,
+    changes: (range) => whatChanged(health.series, range),
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
   }

@@ -8,6 +8,7 @@ import type { Health } from '../domain/health.ts'
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
+import { createSeriesHistory } from '../health/changes/series-history.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 
 interface HealthWatchOptions {
@@ -33,6 +34,7 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
   const history = createHistory()
+  const series = createSeriesHistory()
   const logFailures = createFailureLog((failure) => {
     log.error(failure)
   })
@@ -50,6 +52,7 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(evaluatedElapsed - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of changes) record(change, severity)
+      if (!isExtra) series.record(exposed, clock.now())
       logFailures(monitor.health().failures)
     } catch (error) {
       logFailures([asError(error)])
@@ -59,6 +62,7 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
 
   return {
     history,
+    series,
     health: (): Health => monitor.health(),
     samples: (): readonly Sample[] => monitor.samples(),
     /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */
