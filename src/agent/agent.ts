@@ -14,6 +14,8 @@ import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
 import type { Address } from '../exporter/web.ts'
+import { recentChanges } from './incident-evidence.ts'
+import { whatChanged } from '../health/changes/what-changed.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
@@ -162,7 +164,11 @@ const watchNode = async (options: NodeWatchOptions) => {
     directory: incidentDirectory(config.state.directory),
     clock,
     exec: options.exec,
-    evidence: () => ({ snapshot: snapshot(), outputs: tools.outputs(), changes: [] }),
+    evidence: () => ({
+      snapshot: snapshot(),
+      outputs: tools.outputs(),
+      changes: recentChanges(health.series, clock.now()),
+    }),
     units: () => [...new Set(logUnits(config, prefix() ?? 'chain').values())],
     announce: (id, alerts) => {
       const text = `kept the evidence of ${joinList(alerts)}: chain-agent incident ${id}`
@@ -253,6 +259,7 @@ const watchNode = async (options: NodeWatchOptions) => {
       return renderHealth(health.health())
     },
     events: events.all,
+    changes: (range) => whatChanged(health.series, range),
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
   }

@@ -8,6 +8,7 @@ import type { Health, RuleFinding } from '../domain/health.ts'
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
+import { createSeriesHistory } from '../health/changes/series-history.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import type { Incidents } from './incidents.ts'
 
@@ -36,6 +37,7 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
   const history = createHistory()
+  const series = createSeriesHistory()
   const logFailures = createFailureLog((failure) => {
     log.error(failure)
   })
@@ -53,6 +55,7 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(evaluatedElapsed - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of changes) record(change, severity)
+      if (!isExtra) series.record(exposed, clock.now())
       incidents?.observe(clock.now(), monitor.health())
       logFailures(monitor.health().failures)
     } catch (error) {
@@ -68,6 +71,7 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
 
   return {
     history,
+    series,
     health: (): Health => {
       const health = monitor.health()
       return { ...health, findings: health.findings.map(withIncident) }

@@ -6,6 +6,8 @@ import { redactDocument, redactLog } from '../core/redaction/redact-log.ts'
 import { redact } from '../core/redaction/redact.ts'
 import { minute, second } from '../core/units.ts'
 import type { RuleFinding } from '../domain/health.ts'
+import type { SeriesHistory } from '../health/changes/series-history.ts'
+import { whatChanged } from '../health/changes/what-changed.ts'
 import { diagnose } from '../health/diagnosis.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import {
@@ -29,6 +31,16 @@ export interface Evidence {
 }
 
 const MAX_CHANGES = 20
+/** The time before the alert that is compared with the hour before it; of a shorter history the second half. */
+const CHANGED = 5 * minute
+
+/** The series that changed most. */
+export const recentChanges = (history: SeriesHistory, at: number): readonly string[] => {
+  const known = at - (history.oldestAt() ?? at)
+  const { changes } = whatChanged(history, { to: at, span: Math.min(CHANGED, known / 2) })
+  return changes.slice(0, MAX_CHANGES).map(({ text }) => text)
+}
+
 /** All readings of a node with 300 validators have 400 KB. */
 const MAX_READING_LENGTH = 512 * 1024
 
@@ -45,7 +57,7 @@ export const createIncident = async (
     agent: snapshot.version,
     completedAt: null,
     diagnosis: { word, sentence, recovery: { path, summary, left }, causes },
-    changes: changes.slice(0, MAX_CHANGES),
+    changes,
     // Lines of other programs.
     tools: outputs.map((tool) => ({ ...tool, output: tool.output.split('\n').map(redactLine).join('\n') })),
     readings: Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, limited(reading)])),

@@ -1,12 +1,11 @@
 import pLimit from 'p-limit'
 import { type Clock, waitForAbort } from '../core/clock.ts'
 import { asError } from '../core/errors.ts'
-import { stampOf } from '../core/format.ts'
 import { minute, second } from '../core/units.ts'
 import type { Health, RuleFinding } from '../domain/health.ts'
 import { keyOf } from '../health/promql/series.ts'
 import { type Incident, type IncidentAlert, parseIncident } from '../parsers/incident.ts'
-import { listIncidents, readIncidentFile, writeIncidentFile } from '../sources/incident-files.ts'
+import { incidentId, listIncidents, readIncidentFile, writeIncidentFile } from '../sources/incident-files.ts'
 import type { Exec } from '../sources/exec.ts'
 import { createIncident, describeAlert, type Evidence, readRange } from './incident-evidence.ts'
 
@@ -99,16 +98,13 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   }
 
   const begin = (at: number, alerts: readonly IncidentAlert[], signal: AbortSignal): string => {
-    let id = stampOf(at)
+    let id = incidentId(at)
     // The clock of the host may have been set back.
-    for (let later = at; stored.has(id); id = stampOf(later)) later += second
+    for (let later = at; stored.has(id); id = incidentId(later)) later += second
     start(async () => {
       const given = evidence()
       await inTurn(async () => write(await createIncident(given, { id, firedAt: isoTime(at), alerts })))
-      announce(
-        id,
-        alerts.map(({ alert }) => alert),
-      )
+      announce(id, [...new Set(alerts.map(({ alert }) => alert))])
       await complete(id, signal)
     })
     return id

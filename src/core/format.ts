@@ -52,9 +52,6 @@ export const tokens = (wei: bigint): string => {
 /** RFC 3339 in UTC, to the second. */
 export const utc = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
-/** The same for a file name. */
-export const stampOf = (at: number): string => utc(at).replaceAll(/[-:]/g, '')
-
 /** Quotes a word for a POSIX shell if necessary. */
 export const shellQuote = (word: string): string =>
   /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

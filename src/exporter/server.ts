@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
+import type { WhatChanged } from '../health/changes/what-changed.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
+import { type ChangesQuery, readChangesQuery, renderChanges } from './changes.ts'
 import { type Handler, oneAtATime } from './connections.ts'
 import { listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { createRoutes, limited, type MonitoringView, OPTIONS, rejectAsText, type Routes } from './monitoring.ts'
@@ -11,6 +13,7 @@ import type { Address, Web } from './web.ts'
 export interface AgentView extends MonitoringView, PagesView {
   status(): StatusResponse
   health(): Promise<HealthResponse>
+  changes(range: ChangesQuery): WhatChanged
 }
 
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
@@ -57,5 +60,10 @@ export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
     const query = readEventsQuery(new URL(request.url, 'http://agent').searchParams)
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
     else response.json(renderEvents(await view.events(), query))
+  })
+  add('/api/v1/changes', (request, response) => {
+    const query = readChangesQuery(new URL(request.url, 'http://agent').searchParams, view.clock.now())
+    if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
+    else response.json(renderChanges(view.changes(query)))
   })
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { utc } from '../core/format.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
 export interface IncidentFile {
@@ -14,7 +15,11 @@ const MAX_BYTES = 64 * 1024 * 1024
 /** One has at most 6 MiB of log lines, which can take twice that in JSON, and 2 MiB of everything else. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
-const NAME = /^(\d{8}T\d{6}Z)\.json$/
+const NAME = /^(\d{8}-\d{6})\.json$/
+
+/** The id of an incident at this time, in UTC. From 16 characters on redaction takes a word for a secret. */
+export const incidentId = (at: number): string =>
+  utc(at).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(/[-:]/g, '').replace('T', '-')
 
 /** The directory of the incidents in the agent's state directory. */
 export const incidentDirectory = (stateDirectory: string): string => join(stateDirectory, 'incidents')

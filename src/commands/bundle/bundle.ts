@@ -8,7 +8,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { eventAsJson } from '../../domain/event.ts'
 import { asError } from '../../core/errors.ts'
-import { stampOf } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
@@ -197,6 +197,9 @@ export const writeBundle = async (file: string, members: Members, clock: Clock):
   await writeNewFile(file, bytes)
   return bytes.length
 }
+
+/** A timestamp for a file name, to the second. */
+export const stampOf = (at: number): string => new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
 const statusOf = (
   { at, origin, prefix, collectors, ...agent }: NodeSnapshot,

@@ -1,4 +1,3 @@
-import { stampOf } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
 import { configOf } from '../../terminal/config.ts'
@@ -36,5 +35,5 @@ const unknownId = (id: string, ids: readonly string[], directory: string): strin
   if (ids.length === 0) return `there is no incident in ${directory}: no critical alert has fired.`
   const meant = closestMatch(id, ids)
   const hint = meant === undefined ? `The newest is ${ids.at(-1) ?? ''}` : `Did you mean ${meant}`
-  return `no incident '${id}' in ${directory}; expected an id as ${stampOf(0)}, or latest.\n(${hint}?)`
+  return `no incident '${id}' in ${directory}; expected an id such as 20260301-125930, or latest.\n(${hint}?)`
 }

@@ -25,7 +25,7 @@ printed; 1 it could not be read; 2 no incident has the id, or usage error.
 Examples:
   chain-agent incident
   chain-agent incident latest | less
-  chain-agent incident 20260301T125930Z
+  chain-agent incident 20260301-125930
   chain-agent incident latest --json | jq '.readings.services'`,
   load: async () => (await import('./action.ts')).showIncident,
 })

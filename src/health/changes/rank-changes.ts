@@ -1,0 +1,121 @@
+import type { Recording } from './series-history.ts'
+import { median, type Signal, type SignalKind, signalsOf, spread } from './signals.ts'
+
+/** A metric whose series differ in the window from the time before. */
+export interface RankedChange {
+  readonly family: string
+  /** The labels of the series that changed most. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly kind: SignalKind
+  /** The share of the window in which it differed, from 0 to 1, beyond its share of the time before. */
+  readonly score: number
+  /** The difference in units of its usual spread, at most 100 without a change of the sign. */
+  readonly distance: number
+  /** Milliseconds since the epoch: the first time at which it differed, and the first at which it no longer did. */
+  readonly since: number
+  readonly until: number | null
+  /** The usual value before and the one while it differed; null is absent. */
+  readonly from: number | null
+  readonly to: number | null
+  /** Further series of the metric that changed. */
+  readonly others: number
+  /** Further metrics with the same first words in their names that became absent, or appeared, at the same time. */
+  readonly with: readonly string[]
+}
+
+/** A change by less than this share of the value is no difference, however constant the value was. */
+const LEAST_SPREAD = 0.01
+/** The distance at which a value is as much different as usual, in spreads: noise rarely reaches it. */
+const HALF = 5
+const DISTANCE_OF_ABSENCE = 1 / LEAST_SPREAD
+
+/**
+ * The metrics that changed, most first. The score has no limit that an operator sets: each value counts by its distance
+ * from the usual one in units of the usual spread, and what also happened before the window is subtracted. So a metric
+ * that changed earlier in the window ranks higher than what followed from it.
+ */
+export const rankChanges = (recording: Recording): readonly RankedChange[] => {
+  const families = new Map<string, RankedChange>()
+  for (const signal of signalsOf(recording)) {
+    const change = compare(signal, recording)
+    if (change === undefined) continue
+    const best = families.get(change.family)
+    const others = (best?.others ?? -1) + 1
+    families.set(change.family, { ...(best && order(best, change) <= 0 ? best : change), others })
+  }
+  return grouped([...families.values()].toSorted(order))
+}
+
+const order = (a: RankedChange, b: RankedChange): number =>
+  Number(isOfProcess(a)) - Number(isOfProcess(b)) ||
+  b.score - a.score ||
+  b.distance - a.distance ||
+  (a.family < b.family ? -1 : 1)
+
+/** The process of the agent ranks after the node. */
+const isOfProcess = ({ family }: RankedChange): boolean => /^(?:process|nodejs)_/.test(family)
+
+const compare = (signal: Signal, { times, before }: Recording): RankedChange | undefined => {
+  const { family, labels, kind, values, absent, raw } = signal
+  const past = values.slice(0, before)
+  const wasAbsent = absent.slice(0, before).filter(Boolean).length * 2 > before
+  const usual = median(past)
+  const usualSpread = spread(past)
+  const distances = values.map((value, index) => {
+    if (absent[index] === true) return wasAbsent ? 0 : DISTANCE_OF_ABSENCE
+    if (wasAbsent) return DISTANCE_OF_ABSENCE
+    const floor = LEAST_SPREAD * Math.max(Math.abs(value), Math.abs(usual))
+    const distance = Math.abs(value - usual)
+    return distance === 0 ? 0 : distance / Math.max(usualSpread, floor)
+  })
+  const weights = distances.map((distance) => distance ** 4 / (distance ** 4 + HALF ** 4))
+  const weightsBefore = known(weights.slice(0, before))
+  const inWindow = weights.slice(before)
+  const score = (sum(known(inWindow)) - expected(weightsBefore, known(inWindow).length)) / inWindow.length
+  if (!(score > 0)) return undefined
+  const different = inWindow.map((weight) => weight >= 0.5)
+  const start = different.indexOf(true)
+  if (start < 0) return undefined
+  const end = different.lastIndexOf(true) + 1
+  const shown = kind === 'difference' ? raw : values
+  const during = shown.slice(before + start, before + end).filter((_, index) => different[start + index])
+  const at = (index: number): number => times[before + index] ?? Number.NaN
+  return {
+    family,
+    labels,
+    kind,
+    score,
+    distance: Math.max(...known(distances.slice(before))),
+    since: at(start),
+    until: end < inWindow.length ? at(end) : null,
+    from: wasAbsent ? null : orNull(median(shown.slice(0, before))),
+    to: orNull(median(during)),
+    others: 0,
+    with: [],
+  }
+}
+
+const known = (values: readonly number[]): readonly number[] => values.filter((value) => !Number.isNaN(value))
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value)
+
+/** The sum of as many weights as before the window, and twice its standard deviation. */
+const expected = (weights: readonly number[], count: number): number => {
+  if (weights.length === 0) return 0
+  const mean = sum(weights) / weights.length
+  const variance = sum(weights.map((weight) => (weight - mean) ** 2)) / weights.length
+  return count * mean + 2 * Math.sqrt(count * variance)
+}
+
+/** A source that cannot be read makes all its metrics absent at once: one row. */
+const grouped = (changes: readonly RankedChange[]): readonly RankedChange[] => {
+  const rows = new Map<string, RankedChange>()
+  for (const change of changes) {
+    const { family, since, from, to } = change
+    const isPresence = from === null || to === null
+    const key = isPresence ? `${family.split('_', 2).join('_')} ${since} ${from === null}` : family
+    const first = rows.get(key)
+    rows.set(key, first ? { ...first, with: [...first.with, family] } : change)
+  }
+  return [...rows.values()]
+}

@@ -1,0 +1,56 @@
+import { duration, figure, percent, size, utc } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import type { RankedChange } from './rank-changes.ts'
+
+/** `chain_ledger_propagation_seconds: mean 0.12 s → 0.94 s (7.8×), since 03:12:40 UTC`. */
+export const changeText = (change: RankedChange): string => {
+  const { family, labels, since, until, others } = change
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  const more = [
+    ...(others > 0 ? [`${figure(others)} more of its series`] : []),
+    ...(change.with.length > 0 ? [`${figure(change.with.length)} more metrics of this source`] : []),
+  ]
+  const time = until === null ? `since ${clockTime(since)}` : `from ${clockTime(since)} to ${clockTime(until)}`
+  return `${family}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''}: ${difference(change)}, ${time}${
+    more.length > 0 ? `; also ${more.join(' and ')}` : ''
+  }`
+}
+
+const clockTime = (at: number): string => `${utc(at).slice(11, 19)} UTC`
+
+const NOUNS = { value: '', rate: 'rate ', age: 'age ', mean: 'mean ', difference: '' } as const
+
+const difference = (change: RankedChange): string => {
+  const { kind, from, to } = change
+  if (to === null) return from === null ? 'absent' : `absent, was ${amount(from, change)}`
+  if (from === null) return `appeared, ${amount(to, change)}`
+  return `${NOUNS[kind]}${amount(from, change)} → ${amount(to, change)}${factor(change, to / from)}`
+}
+
+/** Of a change to half or to twice the value. */
+const factor = ({ kind }: RankedChange, ratio: number): string =>
+  kind !== 'difference' && Number.isFinite(ratio) && (ratio >= 2 || (ratio <= 0.5 && ratio > 0))
+    ? ` (${rounded(ratio)}×)`
+    : ''
+
+const amount = (value: number, { family, kind }: Pick<RankedChange, 'family' | 'kind'>): string => {
+  if (kind === 'age') return span(value)
+  const perSecond = kind === 'rate' ? '/s' : ''
+  if (family.endsWith('_timestamp_seconds')) return kind === 'rate' ? `${rounded(value)} s/s` : utc(value * second)
+  if (/_seconds(?:_total)?$/.test(family) && !(kind === 'rate' && !family.endsWith('_total')))
+    return kind === 'rate' ? `${rounded(value)} s/s` : span(value)
+  if (/_bytes(?:_total)?$/.test(family)) return `${value < 0 ? '-' : ''}${size(Math.abs(value))}${perSecond}`
+  if (family.endsWith('_ratio') && kind !== 'rate') return percent(value)
+  if (family.endsWith('_celsius') && kind !== 'rate') return `${rounded(value)} °C`
+  return `${rounded(value)}${perSecond}`
+}
+
+/** Seconds below a minute with decimals. */
+const span = (seconds: number): string => {
+  const length = Math.abs(seconds)
+  return `${seconds < 0 ? '-' : ''}${length >= 60 ? duration(length * second) : `${rounded(length)} s`}`
+}
+
+/** Three digits, and all of a large number. */
+const rounded = (value: number): string =>
+  Math.abs(value) >= 100 || Number.isInteger(value) ? figure(Math.round(value)) : `${Number(value.toPrecision(3))}`
