@@ -47,7 +47,7 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   const firing = new Map<string, string>()
   /** Alerts of an earlier agent: it is not known yet whether their condition still holds. */
   const restored = new Set<string>()
-  const stored = new Set<string>()
+  let stored: ReadonlySet<string> = new Set()
   /** The newest incident: when it began, and when its last alert fired. */
   let newest: { readonly id: string; readonly beganAt: number; readonly lastAt: number } | undefined
   let running: { readonly signal: AbortSignal; readonly startedAt: number } | undefined
@@ -63,30 +63,26 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     tasks.add(task)
   }
 
-  const read = async (id: string): Promise<Incident | undefined> => {
-    const text = await readIncidentFile(directory, id)
-    return text === undefined ? undefined : parseIncident(text)
-  }
+  const read = async (id: string): Promise<Incident> => parseIncident(await readIncidentFile(directory, id))
   const write = async (incident: Incident): Promise<void> => {
-    await writeIncidentFile(directory, incident.id, JSON.stringify(incident))
-    stored.add(incident.id)
+    stored = new Set(await writeIncidentFile(directory, incident.id, JSON.stringify(incident)))
   }
   const update = (id: string, change: (incident: Incident) => Incident): Promise<void> =>
     inTurn(async () => {
-      const incident = await read(id)
-      if (incident) await write(change(incident))
+      // It could not be stored, or newer ones have replaced it.
+      if (stored.has(id)) await write(change(await read(id)))
     })
 
   /** Reads the journals that are still to be read, each when its time has passed. */
   const complete = async (id: string, signal: AbortSignal): Promise<void> => {
-    const begun = await inTurn(() => read(id))
-    for (const [index, range] of begun?.journals.entries() ?? []) {
+    const { journals: ranges } = await inTurn(() => read(id))
+    for (const [index, range] of ranges.entries()) {
       if (range.units !== null) continue
       // The clock of the host may be set in the meantime.
       const wait = Math.min(minute, Date.parse(range.toAt) + JOURNAL_DELAY - clock.now())
       if (wait > 0) await clock.sleep(wait, signal)
       const current = await inTurn(() => read(id))
-      if (signal.aborted || !current) return
+      if (signal.aborted) return
       const logs = await readRange({ exec, clock, signal, units: units() }, range, current)
       if (signal.aborted) return
       await update(id, (incident) => {
@@ -138,11 +134,11 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   /** Reads the stored incidents; returns those whose journals are still to be read. */
   const restore = async (): Promise<readonly string[]> => {
     const incomplete: string[] = []
-    for (const { id } of await listIncidents(directory)) {
-      stored.add(id)
+    const files = await listIncidents(directory)
+    stored = new Set(files.map(({ id }) => id))
+    for (const { id } of files) {
       try {
         const incident = await read(id)
-        if (!incident) continue
         if (incident.completedAt === null) incomplete.push(id)
         const [beganAt, ...later] = [incident.firedAt, ...incident.alerts.map(({ firedAt }) => firedAt)].map(timeOf)
         newest = { id, beganAt: beganAt ?? 0, lastAt: Math.max(...later) }

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { utc } from '../core/format.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
@@ -38,34 +38,37 @@ export const listIncidents = async (directory: string): Promise<readonly Inciden
   }
 }
 
-/** The text of an incident; undefined if there is none with this id. Throws a SourceError. */
-export const readIncidentFile = async (directory: string, id: string): Promise<string | undefined> => {
+/** The text of a listed incident. Throws a SourceError. */
+export const readIncidentFile = async (directory: string, id: string): Promise<string> => {
   const file = fileOf(directory, id)
-  if (!NAME.test(`${id}.json`)) return undefined
   const doing = `read ${file}`
   try {
     const { size } = await stat(file)
     if (size <= MAX_FILE_BYTES) return await readFile(file, 'utf8')
   } catch (error) {
-    if (isNotFound(error)) return undefined
     throw failed(doing, error)
   }
   throw new SourceError({ doing, happened: `it has more than ${MAX_FILE_BYTES} bytes: the agent did not write it` })
 }
 
-/** Replaces an incident, and removes the oldest ones beyond the limits. Throws an error of the file system. */
-export const writeIncidentFile = async (directory: string, id: string, text: string): Promise<void> => {
+/**
+ * Replaces an incident, and removes the oldest ones beyond the limits. Returns the ids of those that are left. Throws an
+ * error of the file system.
+ */
+export const writeIncidentFile = async (directory: string, id: string, text: string): Promise<readonly string[]> => {
   await makeDirectory(directory, 0o750)
   await writeAtomically(fileOf(directory, id), [text], { mode: 0o640 })
   // An agent that was killed leaves a file that is not complete.
   const torn = (await readdir(directory)).filter((name) => name.endsWith('.json.new'))
   for (const name of torn) await rm(join(directory, name), { force: true })
+  const kept: string[] = []
   let bytes = 0
-  for (const [index, file] of (await listIncidents(directory)).toReversed().entries()) {
+  for (const file of (await listIncidents(directory)).toReversed()) {
     bytes += file.bytes
-    const isKept = file.id === id || (index < MAX_INCIDENTS && bytes <= MAX_BYTES)
-    if (!isKept) await rm(fileOf(directory, file.id), { force: true })
+    if (file.id === id || (kept.length < MAX_INCIDENTS && bytes <= MAX_BYTES)) kept.push(file.id)
+    else await rm(fileOf(directory, file.id), { force: true })
   }
+  return kept
 }
 
 const failed = (doing: string, error: unknown): SourceError =>

@@ -12,7 +12,9 @@ import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
 import { readEvents } from '../events/events.ts'
+import { readIncident } from '../incident/incidents.ts'
 import { findUnits } from '../shared/log-units.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 import { jsonText, linesText } from '../../terminal/output.ts'
@@ -128,6 +130,8 @@ interface Options extends SourceContext {
 
 /** The number of newest events in the bundle. */
 const MAX_EVENTS = 1000
+/** The number of newest incidents in the bundle. */
+const MAX_INCIDENTS = 3
 
 /** Gathers the members of the archive, with secrets redacted. Errors become entries of the manifest. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
@@ -172,6 +176,17 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
       const since = oldestAt === null ? null : new Date(oldestAt).toISOString()
       return jsonOf({ origin, total, oldestAt: since, events: events.slice(-MAX_EVENTS).map(eventAsJson) })
     })
+    const directory = incidentDirectory(config.state.directory)
+    const incidents = await listIncidents(directory).catch((error: unknown) => {
+      members.leaveOut('incidents', asError(error).message)
+      return []
+    })
+    for (const { id } of incidents.slice(-MAX_INCIDENTS)) {
+      await attempt(`incidents/${id}.json`, async () => {
+        const { journals, ...incident } = await readIncident(directory, id)
+        return jsonOf(options.logsSince === null ? incident : { ...incident, journals })
+      })
+    }
     if (options.logsSince !== null) {
       for (const [label, unit] of units) {
         signal.throwIfAborted()

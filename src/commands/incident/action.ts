@@ -24,8 +24,8 @@ export const showIncident = async ({ io, exit, options }: ActionContext<Options>
   } else {
     const ids = (await listIncidents(directory)).map((file) => file.id)
     const wanted = id === 'latest' ? ids.at(-1) : id
-    const incident = wanted === undefined ? undefined : await readIncident(directory, wanted)
-    if (!incident) throw new UsageError(unknownId(id, ids, directory))
+    if (wanted === undefined || !ids.includes(wanted)) throw new UsageError(unknownId(id, ids, directory))
+    const incident = await readIncident(directory, wanted)
     printResult({ io, options }, { document: () => incident, lines: (style) => incidentLines(incident, style) })
   }
   exit(0)
@@ -34,6 +34,6 @@ export const showIncident = async ({ io, exit, options }: ActionContext<Options>
 const unknownId = (id: string, ids: readonly string[], directory: string): string => {
   if (ids.length === 0) return `there is no incident in ${directory}: no critical alert has fired.`
   const meant = closestMatch(id, ids)
-  const hint = meant === undefined ? `The newest is ${ids.at(-1) ?? ''}` : `Did you mean ${meant}`
-  return `no incident '${id}' in ${directory}; expected an id such as 20260301-125930, or latest.\n(${hint}?)`
+  const hint = meant === undefined ? `The newest is ${ids.at(-1) ?? ''}.` : `Did you mean ${meant}?`
+  return `no incident '${id}' in ${directory}; expected an id such as 20260301-125930, or latest.\n(${hint})`
 }

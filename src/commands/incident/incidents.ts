@@ -13,7 +13,6 @@ export const readIncidents = async (directory: string): Promise<readonly ListedI
   for (const file of await listIncidents(directory)) {
     try {
       const incident = await readIncident(directory, file.id)
-      if (!incident) continue
       const { firedAt, completedAt, alerts } = incident
       listed.push({ ...file, firedAt, completedAt, alerts: [...new Set(alerts.map(({ alert }) => alert))] })
     } catch (error) {
@@ -24,11 +23,11 @@ export const readIncidents = async (directory: string): Promise<readonly ListedI
   return listed
 }
 
-/** The incident; undefined if there is none with this id. Throws a SourceError. */
-export const readIncident = async (directory: string, id: string): Promise<Incident | undefined> => {
+/** A stored incident. Throws a SourceError. */
+export const readIncident = async (directory: string, id: string): Promise<Incident> => {
   const text = await readIncidentFile(directory, id)
   try {
-    return text === undefined ? undefined : parseIncident(text)
+    return parseIncident(text)
   } catch (error) {
     if (!(error instanceof ParseError)) throw error
     throw new SourceError(
