@@ -1,3 +1,4 @@
+import { hour, second } from '../../core/units.ts'
 import type { RecordedSeries, Recording } from './series-history.ts'
 
 /**
@@ -19,6 +20,8 @@ export interface Signal {
   readonly absent: readonly boolean[]
   /** The values of the series itself. */
   readonly raw: readonly number[]
+  /** Of a counter that did not grow before, the weight of each value: that of one event is half as much as of a state. */
+  readonly weights?: readonly number[]
 }
 
 /** The signals of all series. */
@@ -59,18 +62,28 @@ const signal = (series: RecordedSeries, { times, before }: Recording): Signal =>
   const [first = Number.NaN] = known
   const isConstant = known.every((value) => value === first)
   if (name.endsWith('_timestamp_seconds')) {
-    const ages = raw.map((value, index) => (times[index] ?? 0) / 1000 - value)
-    return spread(ages.slice(0, before)) < spread(past)
-      ? { ...base(series), kind: 'age', values: ages }
-      : { ...base(series), kind: 'difference', values: raw.map((value) => value - median(known)) }
+    const ages = raw.map((value, index) => (times[index] ?? 0) / second - value)
+    if (spread(ages.slice(0, before)) < spread(past)) return { ...base(series), kind: 'age', values: ages }
+    const usual = median(known)
+    // It has advanced at such intervals before: once an hour or more often.
+    const isRegular = (value: number): boolean => value > usual && value - usual <= hour / second
+    return {
+      ...base(series),
+      kind: 'difference',
+      values: raw.map((value) => (isRegular(value) ? 0 : value - usual)),
+    }
   }
   const isCounter = /_(?:total|count)$/.test(name)
   if (isConstant || !(isCounter || movesOneWay(steps(past)))) {
-    return isCounter && known.length > 0
-      ? { ...base(series), kind: 'difference', values: raw.map((value) => value - first) }
-      : { ...base(series), kind: 'value', values: raw }
+    if (!isCounter || known.length === 0) return { ...base(series), kind: 'value', values: raw }
+    let events = 0
+    const weights = steps(raw, false).map((step) => {
+      if (step !== 0 && !Number.isNaN(step)) events += 1
+      return events / (events + 1)
+    })
+    return { ...base(series), kind: 'difference', values: raw.map((value) => value - first), weights }
   }
-  const seconds = times.map((at, index) => (at - (times[index - 1] ?? Number.NaN)) / 1000)
+  const seconds = times.map((at, index) => (at - (times[index - 1] ?? Number.NaN)) / second)
   return { ...base(series), kind: 'rate', values: ratio(steps(raw, isCounter), seconds) }
 }
 
