@@ -21,7 +21,7 @@ export interface RankedChange {
   readonly replaced: Readonly<Record<string, string>> | null
   /** Further series of the metric that changed. */
   readonly others: number
-  /** Further metrics with the same first words in their names that became absent, or appeared, at the same time. */
+  /** Further metrics that became absent at the same time, appeared, or stopped. */
   readonly with: readonly string[]
 }
 
@@ -144,20 +144,27 @@ const expected = (weights: readonly number[], count: number): number => {
   return count * mean + 2 * Math.sqrt(count * variance)
 }
 
-/** A source that cannot be read makes all its metrics absent at once: one row. */
+/**
+ * A source that cannot be read makes all its metrics absent at once, and a chain that is stalled stops whatever advances:
+ * one row for each, of the change that ranks first.
+ */
 const grouped = (changes: readonly RankedChange[]): readonly RankedChange[] => {
-  const rows = new Map<string, RankedChange>()
+  const rows: RankedChange[] = []
   for (const change of changes) {
-    const { family, since, from, to } = change
-    const source = family.split('_', 2).join('_')
-    const key =
-      from === null || to === null
-        ? `${source} ${since} ${from === null}`
-        : change.kind === 'rate' && to === 0
-          ? `stopped ${since}`
-          : family
-    const first = rows.get(key)
-    rows.set(key, first ? { ...first, with: [...first.with, family] } : change)
+    const at = rows.findIndex((row) => isTogether(row, change))
+    const row = rows[at]
+    if (row) rows[at] = { ...row, with: [...row.with, change.family] }
+    else rows.push(change)
   }
-  return [...rows.values()]
+  return rows
 }
+
+const isTogether = (a: RankedChange, b: RankedChange): boolean =>
+  (isStop(a) && isStop(b) && Math.abs(a.since - b.since) <= SAME_STOP_MS) ||
+  (a.since === b.since && ((a.from === null && b.from === null) || (a.to === null && b.to === null)))
+
+/** An age differs from the usual one a sample later than a rate. */
+const SAME_STOP_MS = 30_000
+
+const isStop = ({ kind, from, to }: RankedChange): boolean =>
+  (kind === 'rate' && to === 0) || (kind === 'age' && (to ?? 0) > (from ?? 0))

@@ -79,7 +79,7 @@ const signal = (series: RecordedSeries, { times, before }: Recording): Signal =>
     let events = 0
     const weights = steps(raw, false).map((step) => {
       if (step !== 0 && !Number.isNaN(step)) events += 1
-      return events / (events + 1)
+      return 1 - 0.5 ** events
     })
     return { ...base(series), kind: 'difference', values: raw.map((value) => value - first), weights }
   }
