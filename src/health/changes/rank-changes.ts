@@ -29,7 +29,8 @@ export interface RankedChange {
 const LEAST_SPREAD = 0.01
 /** The distance at which a value is as much different as usual, in spreads: noise rarely reaches it. */
 const HALF = 5
-const DISTANCE_OF_ABSENCE = 1 / LEAST_SPREAD
+/** Half of that of a state that changes: a value tells more than none. */
+const DISTANCE_OF_ABSENCE = 0.5 / LEAST_SPREAD
 
 /**
  * The metrics that changed, most first. The score has no limit that an operator sets: each value counts by its distance
@@ -96,14 +97,12 @@ const compare = (signal: Signal, { times, before }: Recording): RankedChange | u
   const usualSpread = spread(past)
   const distances = values.map((value, index) => {
     if (absent[index] === true) return wasAbsent ? 0 : DISTANCE_OF_ABSENCE
-    if (wasAbsent) return DISTANCE_OF_ABSENCE / 2
+    if (wasAbsent) return DISTANCE_OF_ABSENCE
     const floor = LEAST_SPREAD * Math.max(Math.abs(value), Math.abs(usual))
     const distance = Math.abs(value - usual)
     return distance === 0 ? 0 : distance / Math.max(usualSpread, floor)
   })
-  const weights = distances.map((distance, index) =>
-    absent[index] === true ? Number(distance > 0) : (signal.weights?.[index] ?? 1) * weightOf(distance),
-  )
+  const weights = distances.map((distance, index) => (signal.weights?.[index] ?? 1) * weightOf(distance))
   const weightsBefore = known(weights.slice(Math.max(0, begin), before))
   const inWindow = weights.slice(before)
   const score = (sum(known(inWindow)) - expected(weightsBefore, known(inWindow).length)) / inWindow.length
@@ -145,8 +144,9 @@ const expected = (weights: readonly number[], count: number): number => {
 }
 
 /**
- * A source that cannot be read makes all its metrics absent at once, and a chain that is stalled stops whatever advances:
- * one row for each, of the change that ranks first.
+ * One row for what has one cause: the metrics of one subject, such as a service, that changed at the same time; those
+ * that became absent together, because their source cannot be read; what no longer advances, because the chain is
+ * stalled.
  */
 const grouped = (changes: readonly RankedChange[]): readonly RankedChange[] => {
   const rows: RankedChange[] = []
@@ -161,6 +161,7 @@ const grouped = (changes: readonly RankedChange[]): readonly RankedChange[] => {
 
 const isTogether = (a: RankedChange, b: RankedChange): boolean =>
   (isStop(a) && isStop(b) && Math.abs(a.since - b.since) <= SAME_STOP_MS) ||
+  (a.since === b.since && isSameSubject(a, b)) ||
   (a.since === b.since && ((a.from === null && b.from === null) || (a.to === null && b.to === null)))
 
 /** An age differs from the usual one a sample later than a rate. */
@@ -168,3 +169,16 @@ const SAME_STOP_MS = 30_000
 
 const isStop = ({ kind, from, to }: RankedChange): boolean =>
   (kind === 'rate' && to === 0) || (kind === 'age' && (to ?? 0) > (from ?? 0))
+
+/** Whether the first words of the names are the same, as in `chain_service`, and the labels of one are those of the other. */
+const isSameSubject = (a: RankedChange, b: RankedChange): boolean => {
+  const [fewer, more] = [a, b].map(({ labels }) => Object.entries(labels)).toSorted((x, y) => x.length - y.length)
+  return (
+    sourceOf(a) === sourceOf(b) &&
+    fewer !== undefined &&
+    fewer.length > 0 &&
+    fewer.every(([label, value]) => Object.fromEntries(more ?? [])[label] === value)
+  )
+}
+
+const sourceOf = ({ family }: RankedChange): string => family.split('_', 2).join('_')

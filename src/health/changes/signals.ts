@@ -31,6 +31,8 @@ export const signalsOf = (recording: Recording): readonly Signal[] => {
   )
   return recording.series.flatMap((series) => {
     const { name } = series
+    // Most series are constant.
+    if (series.values.every((value) => value === series.values[0])) return []
     const sum = name.endsWith('_count') ? sums.get(keyOf(series, '_count')) : undefined
     if (sum) {
       const family = name.slice(0, -'_count'.length)
@@ -111,10 +113,13 @@ const movesOneWay = (increases: readonly number[]): boolean => {
 
 /** The median of the known values; NaN without one. */
 export const median = (values: readonly number[]): number => {
-  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+  // Sorted as numbers: NaN is last.
+  const sorted = Float64Array.from(values).sort()
+  const firstUnknown = sorted.findIndex(Number.isNaN)
+  const count = firstUnknown < 0 ? sorted.length : firstUnknown
+  const middle = Math.floor(count / 2)
+  const upper = count === 0 ? Number.NaN : (sorted[middle] ?? Number.NaN)
+  return count % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
 /** The median distance from the median: 1.48 of it is the standard deviation of noise. */

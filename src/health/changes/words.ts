@@ -19,7 +19,7 @@ export const changeText = (change: RankedChange): string => {
 }
 
 /** How many of the metrics of a row are named. */
-const NAMED = 4
+const NAMED = 5
 
 /** Without those that are in the difference. */
 const labelsText = ({ labels, replaced }: RankedChange): string => {

@@ -125,6 +125,23 @@ it('reports the absence of all metrics of a source in one row, and a value that 
   ])
 })
 
+it('reports what changed of one subject at the same time in one row', () => {
+  expect(
+    texts({
+      'chain_service_active{service="rpc"}': step(1, 0),
+      'chain_service_state{service="rpc",state="failed"}': step(0, 1),
+      'chain_service_tasks{service="rpc"}': step(68, NaN),
+      'chain_service_active{service="bft"}': step(1, 1),
+      'chain_log_lines{service="rpc"}': step(4, 8),
+      'chain_service_starts{service="rpc"}': step(4, 8, 1),
+    }),
+  ).toEqual([
+    'chain_service_active{service="rpc"}: 1 → 0, since 12:04:00 UTC; also chain_service_state and chain_service_tasks',
+    'chain_log_lines{service="rpc"}: 4 → 8 (2×), since 12:04:00 UTC',
+    'chain_service_starts{service="rpc"}: 4 → 8 (2×), since 12:04:15 UTC',
+  ])
+})
+
 it('does not take the start of the agent for absence', () => {
   expect(texts({ chain_a: (index) => (index < 9 ? NaN : 1) })).toEqual([])
 })
@@ -138,8 +155,8 @@ it('reports what replaced a state, or the labels of an info metric', () => {
       'chain_info{version="0.17.0"}': step(NaN, 1),
     }),
   ).toEqual([
-    'chain_info: version 0.16.1 → 0.17.0, since 12:04:00 UTC',
     'chain_state{key="secp"}: state ok → missing, since 12:04:00 UTC',
+    'chain_info: version 0.16.1 → 0.17.0, since 12:04:00 UTC',
   ])
 })
 
