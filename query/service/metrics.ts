@@ -27,7 +27,7 @@ export const QUERY_PATHS = [
 /** The metrics of the query service. */
 export const queryService = {
   introduction:
-    'The query service, `chain-agent serve-query`: a separate process that exports its own /metrics on `serveQuery.metricsListen`, with `process_*` and `nodejs_*` of that process. Its counters start at 0 with each run.',
+    'The query service, `chain-agent serve-query`: a separate process that exports its own /metrics on `serveQuery.metricsListen`, with `process_*` of that process. Its counters start at 0 with each run.',
   metrics: {
     chain_query_service_node_height: gauge(
       'Last finalized block that the node reports to the query service; absent while the node does not respond.',

@@ -147,12 +147,8 @@ export class Board {
   /** All current samples. Stale or unknown values are absent, never zero. */
   *samples(): Generator<Sample> {
     yield sample('chain_agent_internal_failures_total', this.#internalFailures)
-    for (const collector of this.#disabled.keys()) {
-      yield sample('chain_agent_collector_enabled', 0, { collector })
-    }
     for (const entry of this.#entries.values()) {
       const { name: collector, last, lastSuccess, failures } = entry
-      yield sample('chain_agent_collector_enabled', 1, { collector })
       yield* this.#samplesOf(entry)
       yield sample('chain_agent_collector_failures_total', failures.count, { collector })
       yield* sampleIfKnown('chain_agent_collector_up', this.#isUp(entry), { collector })

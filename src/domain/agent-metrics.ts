@@ -5,7 +5,7 @@ export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
 
 /** The metrics of the agent itself. */
 export const agent = {
-  introduction: 'The agent itself. `process_*` and `nodejs_*` are exported in addition.',
+  introduction: 'The agent itself. `process_*` is exported in addition.',
   metrics: {
     chain_agent_build_info: {
       ...gauge('Constant 1; version of the agent and of Node.', {
@@ -21,13 +21,10 @@ export const agent = {
       ),
       noScenario: 'the disk of the simulated host accepts every file; test/agent has one that does not',
     },
-    chain_agent_collector_enabled: {
-      ...gauge('Whether the collector is enabled in the configuration.', { collector: open }),
-      noScenario: 'no scenario changes the configuration',
-    },
-    chain_agent_collector_up: gauge('Whether the last attempt of the collector succeeded and its reading is fresh.', {
-      collector: open,
-    }),
+    chain_agent_collector_up: gauge(
+      'Whether the last attempt of the collector succeeded and its reading is fresh; absent before the first, and for a disabled collector.',
+      { collector: open },
+    ),
     chain_agent_collector_last_success_timestamp_seconds: gauge('Time of the last reading of the collector.', {
       collector: open,
     }),

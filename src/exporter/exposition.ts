@@ -1,12 +1,10 @@
 import Counter from 'prom-client/lib/counter.js'
 import Histogram from 'prom-client/lib/histogram.js'
-import heapSizeAndUsed from 'prom-client/lib/metrics/heapSizeAndUsed.js'
 import osMemoryHeap from 'prom-client/lib/metrics/osMemoryHeap.js'
 import processCpuTotal from 'prom-client/lib/metrics/processCpuTotal.js'
 import processMaxFileDescriptors from 'prom-client/lib/metrics/processMaxFileDescriptors.js'
 import processOpenFileDescriptors from 'prom-client/lib/metrics/processOpenFileDescriptors.js'
 import processStartTime from 'prom-client/lib/metrics/processStartTime.js'
-import version from 'prom-client/lib/metrics/version.js'
 import Registry from 'prom-client/lib/registry.js'
 import type { MetricDefinition, Recorder, Sample } from '../core/metric.ts'
 
@@ -28,7 +26,7 @@ export interface ExposedValue {
 
 /**
  * The default metrics of prom-client that are exported. The others are gauges named like counters, which `promtool check
- * metrics` rejects; series that are rarely needed: heap spaces, garbage collection, handles by kind; and the delay of the
+ * metrics` rejects; series that are rarely needed: the heap in detail, garbage collection, handles by kind; and the delay of the
  * event loop, which prom-client resets at each collection, so that a scrape misses what an evaluation of the rules took.
  */
 const OF_PROCESS = [
@@ -37,8 +35,6 @@ const OF_PROCESS = [
   osMemoryHeap,
   processOpenFileDescriptors,
   processMaxFileDescriptors,
-  heapSizeAndUsed,
-  version,
 ]
 
 interface ExpositionOptions {

@@ -74,3 +74,12 @@ test('a state of a later systemd is other, and its value is logged', async () =>
   expect(values()).toMatchObject({ 'service_state{bft,other}': 1, 'service_active{bft}': 0 })
   expect(states()).toMatchObject({ bft: 'other' })
 })
+
+test.each([
+  ['reloading', 'active', 1],
+  ['maintenance', 'inactive', 0],
+])('a unit that systemd reports as %s is %s', async (reported, state, isActive) => {
+  const { values, states } = await run(unit({ ActiveState: reported }))
+  expect(values()).toMatchObject({ [`service_state{bft,${state}}`]: 1, 'service_active{bft}': isActive })
+  expect(states()).toMatchObject({ bft: reported })
+})

@@ -12,8 +12,7 @@ const AGENTS = 'Agents'
 const MISSING = 'Collectors without a reading'
 const NODES = { keys: { instance: 'Node' }, hidden: NODE_LABELS, links: { instance: TO_NODE_FROM_TABLE } }
 
-const WITHOUT_READING =
-  'chain_agent_collector_enabled == 1 unless on (job, instance, collector) (chain_agent_collector_up == 1)'
+const WITHOUT_READING = 'chain_agent_collector_up == 0'
 const HEARTBEAT = 'time() - chain_agent_heartbeat_last_success_timestamp_seconds'
 
 const zeroOr = (expr: string): string => `(${expr}) or 0 * count(up)`
@@ -116,7 +115,7 @@ export const glance: Row = {
           title: 'Is',
           expr: `max by (job, instance, collector) (${WITHOUT_READING})`,
           unit: 'none',
-          words: { 1: ['no reading', 'warning'] },
+          words: { 0: ['no reading', 'warning'] },
           width: 90,
         },
         {

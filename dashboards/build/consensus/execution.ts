@@ -1,7 +1,6 @@
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
-import { quantile } from '../promql.ts'
 import { askedOf } from '../rules.ts'
 import { inWords } from '../units.ts'
 
@@ -10,7 +9,10 @@ const IN_TIME = askedOf('ChainExecutionSlow', 'le')
 const ABOUT_IN_TIME = IN_TIME.map(({ severity, value }) => `${inWords(Number(value), 's')} (${severity})`).join(
   ', and within ',
 )
-const UPSERT = 'chain_execution_upsert_duration_seconds'
+/** Mean duration by label. */
+const mean = (metric: string, label: string): string => `
+  sum by (${label}) (rate(${metric}_sum[$__rate_interval]))
+  / sum by (${label}) (rate(${metric}_count[$__rate_interval]) > 0)`
 
 export const execution: Row = {
   title: 'Execution',
@@ -47,9 +49,7 @@ export const execution: Row = {
       names: ['sender_recovery', 'execution', 'commit'],
       lines: [
         {
-          expr: `
-            sum by (phase) (rate(chain_execution_phase_duration_seconds_sum[$__rate_interval]))
-            / sum by (phase) (rate(chain_execution_phase_duration_seconds_count[$__rate_interval]) > 0)`,
+          expr: mean('chain_execution_phase_duration_seconds', 'phase'),
           legend: '{{phase}}',
         },
       ],
@@ -57,16 +57,12 @@ export const execution: Row = {
     graph({
       title: 'Time to write the state of a block',
       about:
-        'Into the database, for each timeline, on a logarithmic scale. If it rises, execution slows down next: see the drives on the dashboard of storage and host.',
+        'Into the database, mean of each timeline, on a logarithmic scale. If it rises, execution slows down next: see the drives on the dashboard of storage and host.',
       alerts: ['ChainExecutionSlow'],
       unit: 's',
       width: 8,
       logarithmic: true,
-      lines: [
-        { expr: quantile(0.5, `${UPSERT}{timeline="primary"}`), legend: 'primary, median' },
-        { expr: quantile(0.99, `${UPSERT}{timeline="primary"}`), legend: 'primary, 99th' },
-        { expr: quantile(0.99, `${UPSERT}{timeline="secondary"}`), legend: 'secondary, 99th' },
-      ],
+      lines: [{ expr: mean('chain_execution_upsert_duration_seconds', 'timeline'), legend: '{{timeline}}' }],
     }),
     graph({
       title: 'Executed again, and not finalized',

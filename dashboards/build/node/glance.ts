@@ -74,11 +74,9 @@ const tiles: readonly Placed[] = [
       'Collectors of the agent that are enabled and have no reading: their values are absent here, and the alerts on them cannot fire. The dashboard of the agent lists them.',
     alerts: ['ChainCollectorDown'],
     expr: `
-      count by (job, instance) (
-        chain_agent_collector_enabled == 1 unless on (job, instance, collector) (chain_agent_collector_up == 1)
-      )
+      count by (job, instance) (chain_agent_collector_up == 0)
       or on (job, instance)
-      0 * count by (job, instance) (chain_agent_collector_enabled)`,
+      0 * count by (job, instance) (chain_agent_collector_up)`,
     legend: 'of those enabled',
     unit: 'locale',
     words: NONE,

@@ -48,12 +48,12 @@ export const definition = {
     ),
     chain_execution_phase_duration_seconds: histogram(
       'Duration of a phase of the execution of a block in seconds.',
-      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
+      [],
       { phase: EXECUTION_PHASES },
     ),
     chain_execution_upsert_duration_seconds: histogram(
       'Time to write the state of a block into the database, in seconds.',
-      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
+      [],
       { timeline: TIMELINES },
     ),
     chain_execution_storage_used_ratio: gauge('Used ratio of the database, from the log of execution.'),

@@ -57,11 +57,11 @@ export const definition = {
     }),
     chain_ledger_block_interval_seconds: histogram(
       'Time between the timestamps of consecutive proposed blocks, in seconds.',
-      [0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5],
+      [0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5],
     ),
     chain_ledger_propagation_seconds: histogram(
       'Time from the timestamp of a proposed block to its line in the ledger stream, in seconds: more than the propagation, because the line comes after the block was received, checked and written.',
-      [0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.5, 3],
+      [0.025, 0.05, 0.1, 0.2, 0.5, 0.8, 1.5, 3],
     ),
     chain_ledger_own_block_interval_seconds: histogram(
       'Time between the timestamps of the block before and of a proposed block that this node led, in seconds: from the proposal of the leader before to its own, by the clocks of both; also among those of all leaders.',
@@ -73,7 +73,7 @@ export const definition = {
     ),
     chain_ledger_finality_seconds: histogram(
       'Time from the timestamp of a block to the line of the ledger stream that reports it as finalized, in seconds.',
-      [0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5],
+      [0.7, 0.8, 1, 1.2, 1.5, 2, 5],
     ),
     chain_ledger_future_blocks_total: counter(
       'Proposed blocks whose timestamp is later than their line: the clock of the leader or of this host is wrong.',

@@ -3,16 +3,7 @@ import { FOLLOW, timing } from '../../core/settings.ts'
 import { open, counter } from '../../core/metric.ts'
 
 /** Results of a service as systemd reports them; rare and unknown ones are `other`. */
-export const EXIT_RESULTS = [
-  'success',
-  'exit-code',
-  'signal',
-  'core-dump',
-  'oom-kill',
-  'timeout',
-  'watchdog',
-  'other',
-] as const
+export const EXIT_RESULTS = ['success', 'exit-code', 'signal', 'core-dump', 'oom-kill', 'timeout', 'other'] as const
 
 export const definition = {
   name: 'lifecycle',

@@ -53,7 +53,14 @@ export const lifecycleEntry = (fields: Readonly<Record<string, string>>) => {
 }
 
 /** Those of systemd 258; the rare ones are counted as `other`. */
-const KNOWN_RESULTS: readonly string[] = [...EXIT_RESULTS, 'resources', 'protocol', 'start-limit-hit', 'exec-condition']
+const KNOWN_RESULTS: readonly string[] = [
+  ...EXIT_RESULTS,
+  'watchdog',
+  'resources',
+  'protocol',
+  'start-limit-hit',
+  'exec-condition',
+]
 
 /** Number of runs to remember: enough for a unit that restarts every second for minutes. */
 const MAX_RUNS = 500

@@ -53,7 +53,7 @@ export const definition = {
     }),
     chain_rpc_request_duration_seconds: histogram(
       'Duration of the requests of each poll of the RPC in seconds, whether the response was valid or not.',
-      [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5],
       { method: ['eth_blockNumber', 'eth_getBlockByNumber'] },
     ),
     chain_rpc_errors_total: counter('Requests of the polls of the RPC without a valid response, by reason.', {

@@ -128,9 +128,12 @@ const describe = ({ loadState, activeState, result, exit, expected }: Service): 
   return `failed (${result}${exit === null ? '' : ` ${exit.status}`})`
 }
 
+const stateOf = ({ activeState }: Pick<Service, 'activeState'>): string =>
+  activeState === 'reloading' ? 'active' : activeState === 'maintenance' ? 'inactive' : activeState
+
 const samples: Collector<ServicesReading>['samples'] = ({ services: units, timers, partialRestart }) => [
   ...units.flatMap(({ service, expected, ...unit }) => {
-    const now = unit.loadState === 'not-found' ? 'not-found' : unit.activeState
+    const now = unit.loadState === 'not-found' ? 'not-found' : stateOf(unit)
     return [
       ...SERVICE_STATES.map((state) => sample('chain_service_state', state === now, { service, state })),
       sample('chain_service_active', now === 'active', { service }),

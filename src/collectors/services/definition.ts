@@ -12,15 +12,16 @@ import {
   timeOrNull,
 } from '../shared/reading-schema.ts'
 
-/** ActiveState of systemd, `other` for one of a later version, and `not-found` for a unit that does not exist. */
+/**
+ * ActiveState of systemd, `other` for one of a later version, and `not-found` for a unit that does not exist. By
+ * systemd(1) a unit that reloads is active, and one in maintenance inactive.
+ */
 export const SERVICE_STATES = [
   'active',
-  'reloading',
   'inactive',
   'failed',
   'activating',
   'deactivating',
-  'maintenance',
   'other',
   'not-found',
 ] as const

@@ -87,15 +87,13 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
         },
         {
           comment:
-            'Enabled and not up: a disabled collector is not a failure, and one without a first reading is not up either.',
+            'A disabled collector has no value. One without a first reading has 0 as soon as that reading is overdue.',
           alert: 'ChainCollectorDown',
           severity: 'warning',
           component: 'agent',
           for: '5m',
           advice: ['See which collectors fail, and why: `chain-agent status agent`.'],
-          expr: `(chain_agent_collector_enabled == 1)
-unless on (instance, job, cluster, collector)
-  (chain_agent_collector_up == 1)`,
+          expr: 'chain_agent_collector_up == 0',
           summary: 'A collector of the agent gives no readings.',
           description:
             'Collector {{ $labels.collector }} on {{ $labels.instance }} has failed for five minutes. Its metrics are absent, and the alerts on them cannot fire.',

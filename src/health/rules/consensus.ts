@@ -204,7 +204,7 @@ export const consensus: RuleFile = {
             'Enable the metrics of the node, or set `native.url`.',
           ],
           pending: 'nothing',
-          expr: `(chain_agent_collector_enabled{collector="native"} == 1)
+          expr: `chain_agent_collector_up{collector="native"}
   unless on (instance, job, cluster) chain_native_uptime_seconds
   unless on (instance, job, cluster) (chain_native_zombie == 1)`,
           summary: 'No endpoint serves live metrics of consensus.',

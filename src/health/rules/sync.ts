@@ -272,7 +272,7 @@ and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
           severity: 'warning',
           component: 'sync',
           limit: 0.5,
-          limits: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
+          limits: [0.005, 0.025, 0.1, 0.25, 0.5],
           for: '5m',
           explainedBy: [{ alerts: ['ChainRpcDown'] }, NODE_DOWN],
           advice: [

@@ -101,7 +101,6 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_agent_config_last_reload_successful', 1)
   for (const collector of Object.keys(COLLECTORS)) {
     const fails = collector === 'native' && !moment.consensusRuns
-    to.gauge('chain_agent_collector_enabled', 1, { collector })
     to.gauge('chain_agent_collector_up', !fails, { collector })
     if (!fails) {
       const period = collector === 'status' ? 300 : 1
@@ -143,13 +142,9 @@ const recordProcess = (to: Recorder, moment: NodeState): void => {
     process_heap_bytes: 181e6,
     process_open_fds: 42,
     process_max_fds: 20_000,
-    nodejs_heap_size_total_bytes: 49.9e6,
-    nodejs_heap_size_used_bytes: 30.3e6,
-    nodejs_external_memory_bytes: 5e6,
   }
   for (const [name, usual] of Object.entries(gauges)) {
     const isFixed = name === 'process_max_fds'
     to.other(name, isFixed ? usual : usual * (1 + 0.05 * moment.noise(45)))
   }
-  to.other('nodejs_version_info', 1, { version: 'v20.20.2', major: '20', minor: '20', patch: '2' })
 }

@@ -52,8 +52,7 @@ const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
 }
 
 /** The default metrics of prom-client. */
-const OF_PROCESS =
-  /^(?:process_(?:start_time_seconds|(?:resident|virtual)_memory_bytes|heap_bytes|(?:open|max)_fds)|nodejs_heap_size_(?:total|used)_bytes|nodejs_external_memory_bytes|nodejs_version_info)$/
+const OF_PROCESS = /^process_(?:start_time_seconds|(?:resident|virtual)_memory_bytes|heap_bytes|(?:open|max)_fds)$/
 const CPU = /^process_cpu_(?:(?:user|system)_)?seconds_total$/
 
 /** Labels and type of a metric; undefined if no source exposes it. */
