@@ -94,7 +94,8 @@ const compare = (signal: Signal, { times, before }: Recording): RankedChange | u
   const begin = absent.slice(0, before).indexOf(false)
   const wasAbsent = begin < 0 || absent.slice(begin, before).filter(Boolean).length * 2 > before - begin
   const usual = median(past)
-  const usualSpread = spread(past)
+  // Of few values the spread is uncertain: of four it counts twice, of an hour as it is.
+  const usualSpread = spread(past) * (1 + 4 / Math.max(1, known(past).length))
   const distances = values.map((value, index) => {
     if (absent[index] === true) return wasAbsent ? 0 : DISTANCE_OF_ABSENCE
     if (wasAbsent) return DISTANCE_OF_ABSENCE
@@ -160,7 +161,7 @@ const grouped = (changes: readonly RankedChange[]): readonly RankedChange[] => {
 }
 
 const isTogether = (a: RankedChange, b: RankedChange): boolean =>
-  (isStop(a) && isStop(b) && Math.abs(a.since - b.since) <= SAME_STOP_MS) ||
+  (isStop(a) && isStop(b) && isOfAgent(a) === isOfAgent(b) && Math.abs(a.since - b.since) <= SAME_STOP_MS) ||
   (a.since === b.since && isSameSubject(a, b)) ||
   (a.since === b.since && ((a.from === null && b.from === null) || (a.to === null && b.to === null)))
 
