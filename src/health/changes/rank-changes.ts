@@ -81,7 +81,7 @@ const order = (a: RankedChange, b: RankedChange): number =>
 
 /** What follows from all others, and the process of the agent, ranks after the node. */
 const isConclusion = ({ family }: RankedChange): boolean =>
-  /^(?:process|nodejs)_|^chain_node_(?:health|findings)$/.test(family)
+  /^(?:process|nodejs|chain_slo)_|^chain_node_(?:health|findings)$/.test(family)
 
 /** Whether the metric is about the agent and not about the node. */
 export const isOfAgent = (change: RankedChange): boolean =>

@@ -38,7 +38,12 @@ export const signalsOf = (recording: Recording): readonly Signal[] => {
       const family = name.slice(0, -'_count'.length)
       return [
         { ...signal(series, recording), family },
-        { ...base(series), family, kind: 'mean' as const, values: ratio(steps(sum.values), steps(series.values)) },
+        {
+          ...base(series),
+          family,
+          kind: 'mean' as const,
+          values: ratio(steps(sum.values, true), steps(series.values, true)),
+        },
       ]
     }
     const isSum = name.endsWith('_sum') && sums.get(keyOf(series, '_sum')) === series
@@ -76,7 +81,7 @@ const signal = (series: RecordedSeries, { times, before }: Recording): Signal =>
     }
   }
   const isCounter = /_(?:total|count)$/.test(name)
-  if (isConstant || !(isCounter || movesOneWay(steps(past)))) {
+  if (isConstant || !(isCounter || movesOneWay(steps(past, false)))) {
     if (!isCounter || known.length === 0) return { ...base(series), kind: 'value', values: raw }
     let events = 0
     const weights = steps(raw, false).map((step) => {
@@ -89,8 +94,8 @@ const signal = (series: RecordedSeries, { times, before }: Recording): Signal =>
   return { ...base(series), kind: 'rate', values: ratio(steps(raw, isCounter), seconds) }
 }
 
-/** The increase to each value; that of a counter which begins again is its value. */
-const steps = (values: ArrayLike<number>, isCounter = true): readonly number[] =>
+/** The difference to each value from the one before; of a counter which begins again it is the value. */
+const steps = (values: ArrayLike<number>, isCounter: boolean): readonly number[] =>
   Array.from(values, (value, index) => {
     const increase = value - (values[index - 1] ?? Number.NaN)
     return isCounter && increase < 0 ? value : increase

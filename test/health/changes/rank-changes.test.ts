@@ -61,6 +61,11 @@ it('does not count what also happened before', () => {
   expect(texts({ chain_a: flapping })).toEqual([])
 })
 
+it('compares the value of what rises and falls', () => {
+  const sessions: Values = (index) => (index < PAST ? 26 + (index % 5) : 2)
+  expect(texts({ chain_sessions: sessions })).toEqual(['chain_sessions: 28 → 2 (0.0714×), since 12:04:00 UTC'])
+})
+
 it('reports when a difference was over', () => {
   const [change] = texts({ chain_a: (index) => Number(index === PAST + 1) })
   expect(change).toBe('chain_a: 0 → 1, from 12:04:15 UTC to 12:04:30 UTC')
@@ -84,8 +89,8 @@ it('compares the value of a counter that was constant: one event counts half as 
 
 it('compares the rate of a height, and names those that stop together in one row', () => {
   const stops: Values = (index) => 40 * Math.min(index, PAST)
-  const goesOn: Values = (index) => 40 * index
-  expect(texts({ chain_a_number: stops, chain_b_number: stops, chain_c_number: goesOn })).toEqual([
+  const grows: Values = (index) => 40 * index
+  expect(texts({ chain_a_number: stops, chain_b_number: stops, chain_c_number: grows })).toEqual([
     'chain_a_number: rate 2.67/s → 0/s, since 12:04:15 UTC; also chain_b_number',
   ])
 })
