@@ -25,7 +25,7 @@ export const seriesChangeResponse = z
     with: z
       .array(z.string())
       .readonly()
-      .describe('Further metrics of the same source that became absent, or appeared, at the same time.'),
+      .describe('Further metrics that became absent at the same time, appeared, or stopped.'),
   })
   .describe('A metric that changed.')
 

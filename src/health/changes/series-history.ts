@@ -14,7 +14,7 @@ const MAX_SERIES = 2000
 export interface RecordedSeries {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  readonly values: ArrayLike<number>
+  readonly values: readonly number[] | Float64Array
 }
 
 /** All series at the times of a window and before it. */

@@ -1,3 +1,4 @@
+import { hour, second } from '../../core/units.ts'
 import type { RecordedSeries, Recording } from './series-history.ts'
 
 /**
@@ -19,6 +20,8 @@ export interface Signal {
   readonly absent: readonly boolean[]
   /** The values of the series itself. */
   readonly raw: readonly number[]
+  /** Of a counter that did not grow before, the weight of each value: that of one event is half as much as of a state. */
+  readonly weights?: readonly number[]
 }
 
 /** The signals of all series. */
@@ -28,12 +31,19 @@ export const signalsOf = (recording: Recording): readonly Signal[] => {
   )
   return recording.series.flatMap((series) => {
     const { name } = series
+    // Most series are constant.
+    if (series.values.every((value) => value === series.values[0])) return []
     const sum = name.endsWith('_count') ? sums.get(keyOf(series, '_count')) : undefined
     if (sum) {
       const family = name.slice(0, -'_count'.length)
       return [
         { ...signal(series, recording), family },
-        { ...base(series), family, kind: 'mean' as const, values: ratio(steps(sum.values), steps(series.values)) },
+        {
+          ...base(series),
+          family,
+          kind: 'mean' as const,
+          values: ratio(steps(sum.values, true), steps(series.values, true)),
+        },
       ]
     }
     const isSum = name.endsWith('_sum') && sums.get(keyOf(series, '_sum')) === series
@@ -59,23 +69,33 @@ const signal = (series: RecordedSeries, { times, before }: Recording): Signal =>
   const [first = Number.NaN] = known
   const isConstant = known.every((value) => value === first)
   if (name.endsWith('_timestamp_seconds')) {
-    const ages = raw.map((value, index) => (times[index] ?? 0) / 1000 - value)
-    return spread(ages.slice(0, before)) < spread(past)
-      ? { ...base(series), kind: 'age', values: ages }
-      : { ...base(series), kind: 'difference', values: raw.map((value) => value - median(known)) }
+    const ages = raw.map((value, index) => (times[index] ?? 0) / second - value)
+    if (spread(ages.slice(0, before)) < spread(past)) return { ...base(series), kind: 'age', values: ages }
+    const usual = median(known)
+    // It has advanced at such intervals before: once an hour or more often.
+    const isRegular = (value: number): boolean => value > usual && value - usual <= hour / second
+    return {
+      ...base(series),
+      kind: 'difference',
+      values: raw.map((value) => (isRegular(value) ? 0 : value - usual)),
+    }
   }
   const isCounter = /_(?:total|count)$/.test(name)
-  if (isConstant || !(isCounter || movesOneWay(steps(past)))) {
-    return isCounter && known.length > 0
-      ? { ...base(series), kind: 'difference', values: raw.map((value) => value - first) }
-      : { ...base(series), kind: 'value', values: raw }
+  if (isConstant || !(isCounter || movesOneWay(steps(past, false)))) {
+    if (!isCounter || known.length === 0) return { ...base(series), kind: 'value', values: raw }
+    let events = 0
+    const weights = steps(raw, false).map((step) => {
+      if (step !== 0 && !Number.isNaN(step)) events += 1
+      return 1 - 0.5 ** events
+    })
+    return { ...base(series), kind: 'difference', values: raw.map((value) => value - first), weights }
   }
-  const seconds = times.map((at, index) => (at - (times[index - 1] ?? Number.NaN)) / 1000)
+  const seconds = times.map((at, index) => (at - (times[index - 1] ?? Number.NaN)) / second)
   return { ...base(series), kind: 'rate', values: ratio(steps(raw, isCounter), seconds) }
 }
 
-/** The increase to each value; that of a counter which begins again is its value. */
-const steps = (values: ArrayLike<number>, isCounter = true): readonly number[] =>
+/** The difference to each value from the one before; of a counter which begins again it is the value. */
+const steps = (values: ArrayLike<number>, isCounter: boolean): readonly number[] =>
   Array.from(values, (value, index) => {
     const increase = value - (values[index - 1] ?? Number.NaN)
     return isCounter && increase < 0 ? value : increase
@@ -98,10 +118,13 @@ const movesOneWay = (increases: readonly number[]): boolean => {
 
 /** The median of the known values; NaN without one. */
 export const median = (values: readonly number[]): number => {
-  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+  // Sorted as numbers: NaN is last.
+  const sorted = Float64Array.from(values).sort()
+  const firstUnknown = sorted.findIndex(Number.isNaN)
+  const count = firstUnknown < 0 ? sorted.length : firstUnknown
+  const middle = Math.floor(count / 2)
+  const upper = count === 0 ? Number.NaN : (sorted[middle] ?? Number.NaN)
+  return count % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
 /** The median distance from the median: 1.48 of it is the standard deviation of noise. */
