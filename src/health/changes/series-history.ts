@@ -5,7 +5,7 @@ import { keyOf, type StoredSample } from '../promql/series.ts'
 const INTERVAL = 15 * second
 
 /** How far back they go, in milliseconds: a window of an hour and the hour before it. */
-export const HISTORY_SPAN = 2 * hour
+const HISTORY_SPAN = 2 * hour
 
 /** At most as many numbers as 2,000 series have in that time: 7.3 MiB. A node has at most 950 series. */
 const MAX_SERIES = 2000
