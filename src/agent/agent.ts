@@ -1,39 +1,43 @@
 import type { Logger } from 'pino'
 import { changedKeys } from '../config/load.ts'
+import { logUnits } from '../config/log-units.ts'
 import type { Config } from '../config/schema.ts'
 import { type Clock, watchEventLoop } from '../core/clock.ts'
-import type { Board, Change } from '../core/board.ts'
+import type { Board } from '../core/board.ts'
 import { asError } from '../core/errors.ts'
-import { type NewEvent, type Severity, severityOf, toNewEvent } from '../domain/event.ts'
+import { joinList } from '../core/format.ts'
+import { severityOf } from '../domain/event.ts'
 import { createReloader, type Reloaded, type Reloader } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
-import { createChangeLog } from '../exporter/change-log.ts'
 import { renderHealth, renderStatus } from '../exporter/api.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
 import type { Address } from '../exporter/web.ts'
+import { recentChanges } from './incident-evidence.ts'
+import { whatChanged } from '../health/changes/what-changed.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { TARGET } from '../health/monitor.ts'
 import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
-import { parseEvent } from '../parsers/event.ts'
-import { createCheckpoints } from '../sources/checkpoint.ts'
 import { makeDirectory } from '../sources/durable.ts'
 import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
-import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
+import { incidentDirectory } from '../sources/incident-files.ts'
+import { keepLastOutputs } from '../sources/last-outputs.ts'
 import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/package.ts'
 import { createHealthWatch } from './health-watch.ts'
+import { createIncidents } from './incidents.ts'
 import { type Connect, createRuntime } from './runtime.ts'
 import { collectorStates, readingsOf, settingsOf } from './snapshot.ts'
+import { agentEvent, createState } from './state.ts'
 
 interface AgentOptions {
   readonly config: Config
@@ -111,6 +115,7 @@ const startLocked = async (options: AgentOptions): Promise<Agent> => {
   const checking = [
     checkStaleness(node.board, clock, stopping.signal),
     node.runHealth(stopping.signal),
+    node.incidents.run(stopping.signal),
     web.watch(stopping.signal),
     ...(ownsProcess ? [watchEventLoop(stopping.signal, node.observeEventLoop)] : []),
   ]
@@ -140,36 +145,6 @@ const startLocked = async (options: AgentOptions): Promise<Agent> => {
   }
 }
 
-/** What the agent keeps on disk: journal cursors and counts, and the events that it has recorded. */
-const createState = ({ state: { directory }, events: { keep } }: Config, log: Logger) => {
-  const checkpoints = createCheckpoints(directory, (error) => {
-    log.warn(
-      `Cannot keep state on disk (${error.message}): after a restart the agent will miss log lines, and counts begin ` +
-        `again. Make the directory writable for the agent, or set state.directory.`,
-    )
-  })
-  const events = createEventLog({
-    directory,
-    keep,
-    parse: parseEvent,
-    complain: (error) => {
-      log.warn(
-        `Cannot save state changes (${error.message}): \`chain-agent events\` will list only those since the start ` +
-          `of the agent. Make the directory writable for the agent, or set state.directory.`,
-      )
-    },
-  })
-  const changeLog = createChangeLog(log)
-  return {
-    checkpoints,
-    events,
-    record: (change: Change, severity: Severity): void => {
-      changeLog(change, severity)
-      events.add(toNewEvent(change, severity))
-    },
-  }
-}
-
 interface NodeWatchOptions extends AgentOptions {
   readonly ownsProcess: boolean
   readonly exec: Exec
@@ -190,9 +165,30 @@ const watchNode = async (options: NodeWatchOptions) => {
     (name) => name?.trim() ?? null,
     () => null,
   )
-  const health = createHealthWatch({ clock, log, settings: config.health, record })
+  const tools = keepLastOutputs(options.exec, clock)
+  const incidents = createIncidents({
+    directory: incidentDirectory(config.state.directory),
+    clock,
+    exec: options.exec,
+    evidence: () => ({
+      snapshot: snapshot(),
+      outputs: tools.outputs(),
+      changes: recentChanges(health.series, clock.now()),
+    }),
+    units: () => [...new Set(logUnits(config, prefix() ?? 'chain').values())],
+    announce: (id, alerts) => {
+      const text = `kept the evidence of ${joinList(alerts)}: chain-agent incident ${id}`
+      log.info(text)
+      events.add(agentEvent(clock.now(), text))
+    },
+    complain: (error) => {
+      log.warn(`Cannot keep the evidence of a critical alert (${error.message}).`)
+    },
+  })
+  const health = createHealthWatch({ clock, log, settings: config.health, record, incidents })
   const { board, exposition, offer, prefix, rounds, heartbeatInbox } = await createRuntime({
     ...options,
+    exec: tools.exec,
     ask: options.ask ?? createHttpClient(clock),
     checkpoints,
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
@@ -268,6 +264,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     },
     events: events.all,
     heartbeatInbox,
+    changes: (range) => whatChanged(health.series, range),
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
   }
@@ -276,6 +273,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     offer,
     startedAt,
     view,
+    incidents,
     runHealth: (signal: AbortSignal) => health.run(measured, signal),
     observeEventLoop: (seconds: number): void => {
       exposition.recorder.observe('chain_agent_event_loop_delay_seconds', seconds)
@@ -320,17 +318,6 @@ const serveCommands = async (view: AgentView, { config, log }: Pick<AgentOptions
     return null
   }
 }
-
-/** An event of the agent itself. */
-const agentEvent = (at: number, to: string): NewEvent => ({
-  at,
-  collector: 'agent',
-  subject: null,
-  from: null,
-  to,
-  severity: 'info',
-  isFirstSight: false,
-})
 
 const logPrefix = (log: Logger, { word, from }: Prefix): void => {
   if (from === 'default') {

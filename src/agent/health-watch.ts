@@ -4,11 +4,13 @@ import type { Change } from '../core/board.ts'
 import type { Sample } from '../core/metric.ts'
 import { createSampleIndex } from '../core/metric.ts'
 import type { Severity } from '../domain/event.ts'
-import type { Health } from '../domain/health.ts'
+import type { Health, RuleFinding } from '../domain/health.ts'
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
+import { createSeriesHistory } from '../health/changes/series-history.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
+import type { Incidents } from './incidents.ts'
 
 interface HealthWatchOptions {
   readonly clock: Clock
@@ -16,6 +18,8 @@ interface HealthWatchOptions {
   readonly settings: Config['health']
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
+  /** Keeps the evidence of critical alerts. */
+  readonly incidents?: Pick<Incidents, 'observe' | 'idOf'>
 }
 
 /** What the rules are evaluated on; it exists once the collectors do. */
@@ -28,11 +32,12 @@ interface Measured {
 const COALESCED = 500
 
 /** Evaluates the alert rules at an interval, soon after a change, and for requests. */
-export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchOptions) => {
+export const createHealthWatch = ({ clock, log, settings, record, incidents }: HealthWatchOptions) => {
   const startedAt = clock.now()
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
   const history = createHistory()
+  const series = createSeriesHistory()
   const logFailures = createFailureLog((failure) => {
     log.error(failure)
   })
@@ -50,6 +55,8 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(evaluatedElapsed - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of changes) record(change, severity)
+      if (!isExtra) series.record(exposed, clock.now())
+      incidents?.observe(clock.now(), monitor.health())
       logFailures(monitor.health().failures)
     } catch (error) {
       logFailures([asError(error)])
@@ -57,9 +64,18 @@ export const createHealthWatch = ({ clock, log, settings, record }: HealthWatchO
     }
   }
 
+  const withIncident = (finding: RuleFinding): RuleFinding => {
+    const incident = incidents?.idOf(finding)
+    return incident === undefined ? finding : { ...finding, incident }
+  }
+
   return {
     history,
-    health: (): Health => monitor.health(),
+    series,
+    health: (): Health => {
+      const health = monitor.health()
+      return { ...health, findings: health.findings.map(withIncident) }
+    },
     samples: (): readonly Sample[] => monitor.samples(),
     firing: monitor.firing,
     /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */

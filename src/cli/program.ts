@@ -79,6 +79,17 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/events/command.ts')).eventsCommand,
       },
       {
+        name: 'incident',
+        args: '[id]',
+        summary: 'print what the agent kept when a critical alert fired: journals, diagnosis, readings',
+        load: async () => (await import('../commands/incident/command.ts')).incidentCommand,
+      },
+      {
+        name: 'what-changed',
+        summary: 'print the metrics that differ most from the hour before',
+        load: async () => (await import('../commands/what-changed/command.ts')).whatChangedCommand,
+      },
+      {
         name: 'replay',
         summary: "show which alerts would have fired, from the node's journal or a recording",
         load: async () => (await import('../commands/replay/command.ts')).replayCommand,

@@ -26,6 +26,8 @@ export interface RuleFinding {
   readonly explainedBy: readonly string[]
   /** What it is about: service, device, fork … */
   readonly labels: Readonly<Record<string, string>>
+  /** The incident with the evidence of the time at which it fired, if one is kept. */
+  readonly incident?: string | undefined
 }
 
 /** The health of the node by all rules. */

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
+import type { WhatChanged } from '../health/changes/what-changed.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
+import { type ChangesQuery, readChangesQuery, renderChanges } from './changes.ts'
 import { addHeartbeats } from './heartbeats.ts'
 import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import { type Handler, oneAtATime } from './connections.ts'
@@ -15,6 +17,7 @@ export interface AgentView extends MonitoringView, PagesView {
   health(): Promise<HealthResponse>
   /** Where the heartbeats of a watched node are put. */
   readonly heartbeatInbox: HeartbeatInbox
+  changes(range: ChangesQuery): WhatChanged
 }
 
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
@@ -63,4 +66,9 @@ export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
     else response.json(renderEvents(await view.events(), query))
   })
   addHeartbeats(add, view)
+  add('/api/v1/changes', (request, response) => {
+    const query = readChangesQuery(new URL(request.url, 'http://agent').searchParams, view.clock.now())
+    if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
+    else response.json(renderChanges(view.changes(query)))
+  })
 }

@@ -21,6 +21,8 @@ export interface Diagnosis {
   /** The most severe first, by themselves or by what follows from them. */
   readonly causes: readonly HealthFinding[]
   readonly recovery: RecoveryAdvice
+  /** The incident with the evidence of the time at which the first of its alerts fired; null if none is kept. */
+  readonly incident: string | null
   /** 0: healthy; 1: something needs attention; 2: the node does not do its work, or its state is unknown. */
   readonly exitCode: 0 | 1 | 2
 }
@@ -52,7 +54,8 @@ export const diagnose = (snapshot: DiagnosisInput): Diagnosis => {
   const outside = ofRules.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
   const deciding = maintenance && word !== 'MAINTENANCE' ? underCauses(findingsOf(outside, context)) : causes
   const sentence = sentenceOf({ word, deciding, maintenance, snapshot })
-  return { at, word, since, exitCode, causes, sentence: `${sentence}.`, recovery }
+  const incident = ofRules.find((one) => one.incident !== undefined)?.incident ?? null
+  return { at, word, since, exitCode, causes, sentence: `${sentence}.`, recovery, incident }
 }
 
 /** The recovery has the steps in their order and the time that is left; analyses come after it. */
@@ -107,8 +110,12 @@ export const isPlannable = ({ word, recovery: { path } }: Diagnosis): boolean =>
 export const firstLine = ({ word, sentence }: Pick<Diagnosis, 'word' | 'sentence'>): string => `${word}: ${sentence}`
 
 /** `RECOVERY: …`, the second line of an output with a diagnosis, unless none is needed. */
-export const recoveryLine = ({ summary, left }: RecoveryAdvice): string =>
+export const recoveryLine = ({ summary, left }: Pick<RecoveryAdvice, 'summary' | 'left'>): string =>
   `RECOVERY: ${summary}.${left === null ? '' : ` ${left}.`}`
+
+/** `EVIDENCE: chain-agent incident ID`, if any is kept. */
+export const evidenceLines = ({ incident }: Pick<Diagnosis, 'incident'>): readonly string[] =>
+  incident === null ? [] : [`EVIDENCE: chain-agent incident ${incident}`]
 
 const unevaluated = (failures: readonly string[]): readonly HealthFinding[] =>
   failures.length === 0

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { TONES } from '../domain/health.ts'
 import { ROUND_STATES } from '../domain/round.ts'
 import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from './agent-status.ts'
+import { changesResponse, seriesChangeResponse } from './changes.ts'
 import { eventResponse, eventsResponse } from './event.ts'
 
 /**
@@ -119,6 +120,9 @@ const overviewResponse = z
         ),
       })
       .describe('What to do with the node.'),
+    incident: textOrNull.describe(
+      'The incident with the evidence of the time at which the first critical alert fired, for `chain-agent incident` on the host; null if none is kept.',
+    ),
     findings: z
       .array(findingResponse)
       .readonly()
@@ -200,6 +204,8 @@ export const API_SCHEMAS = {
   RuleFinding: ruleFindingResponse,
   Events: eventsResponse,
   Event: eventResponse,
+  Changes: changesResponse,
+  SeriesChange: seriesChangeResponse,
   StreamChange: streamChangeMessage,
   StreamAlive: streamAliveMessage,
   Runbooks: runbooksResponse,

@@ -56,6 +56,11 @@ export const ruleFindingResponse = z
     advice: texts.describe('What to do, one step each; commands are between backticks.'),
     explainedBy: texts.describe('The alerts of which it is a consequence.'),
     labels: z.record(text, text).describe('What it is about: service, device, fork and others.'),
+    incident: text
+      .optional()
+      .describe(
+        'The incident with the evidence of the time at which it fired, for `chain-agent incident` on the host; absent if none is kept.',
+      ),
   })
   .describe('An alert rule whose condition is true, for one set of labels.')
 

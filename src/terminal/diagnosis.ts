@@ -1,6 +1,6 @@
 import { type Finding, type HealthFinding, type Severity, weightOf } from '../health/finding.ts'
 import type { Fact } from '../health/summary.ts'
-import { type Diagnosis, firstLine, recoveryLine } from '../health/diagnosis.ts'
+import { type Diagnosis, evidenceLines, firstLine, recoveryLine } from '../health/diagnosis.ts'
 import type { HealthStatus, Tone } from '../domain/health.ts'
 import { pairs, wrap, type Style } from './style.ts'
 
@@ -24,11 +24,15 @@ export const verdictLine = (verdict: Pick<Diagnosis, 'word' | 'sentence'>, style
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
-/** The state in its first line, the recovery in its second one if the node needs any. */
-export const headLines = (diagnosis: Diagnosis, style: Style): readonly string[] => {
-  const { recovery } = diagnosis
+interface Head extends Pick<Diagnosis, 'word' | 'sentence' | 'incident'> {
+  readonly recovery: Pick<Diagnosis['recovery'], 'summary' | 'left'> & { readonly path: string }
+}
+
+/** The state in its first line, the recovery in the next if the node needs any, and where the evidence is. */
+export const headLines = (head: Head, style: Style): readonly string[] => {
+  const { recovery } = head
   const lines = recovery.path === 'none' ? [] : wrap(style.safe(recoveryLine(recovery)), style)
-  return [verdictLine(diagnosis, style), ...lines.map((line) => style.paint('strong', line))]
+  return [verdictLine(head, style), ...lines.map((line) => style.paint('strong', line)), ...evidenceLines(head)]
 }
 
 /** The page of `check`: the diagnosis, the set-up of the host, facts. */

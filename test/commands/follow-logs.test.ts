@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readJournal } from '../../src/commands/shared/journal-reader.ts'
+import { readJournal } from '../../src/agent/journal-reader.ts'
 import { settle } from '../../src/core/virtual-clock.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import { manualClock } from '../support/manual-clock.ts'

@@ -12,15 +12,16 @@ import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
 import { readEvents } from '../events/events.ts'
+import { readIncident } from '../incident/incidents.ts'
 import { findUnits } from '../shared/log-units.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 import { jsonText, linesText } from '../../terminal/output.ts'
 import { toJson } from '../../core/json.ts'
 import { renderSettings } from '../../config/render.ts'
 import type { Setting } from '../../config/load.ts'
-import { readJournal } from '../shared/journal-reader.ts'
-import { redactEntry } from '../logs/logs.ts'
+import { readLogText } from '../../agent/log-text.ts'
 import { UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 
 /** How often each kind of secret was redacted. */
@@ -129,6 +130,8 @@ interface Options extends SourceContext {
 
 /** The number of newest events in the bundle. */
 const MAX_EVENTS = 1000
+/** The number of newest incidents in the bundle. */
+const MAX_INCIDENTS = 3
 
 /** Gathers the members of the archive, with secrets redacted. Errors become entries of the manifest. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
@@ -173,6 +176,17 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
       const since = oldestAt === null ? null : new Date(oldestAt).toISOString()
       return jsonOf({ origin, total, oldestAt: since, events: events.slice(-MAX_EVENTS).map(eventAsJson) })
     })
+    const directory = incidentDirectory(config.state.directory)
+    const incidents = await listIncidents(directory).catch((error: unknown) => {
+      members.leaveOut('incidents', asError(error).message)
+      return []
+    })
+    for (const { id } of incidents.slice(-MAX_INCIDENTS)) {
+      await attempt(`incidents/${id}.json`, async () => {
+        const { journals, ...incident } = await readIncident(directory, id)
+        return jsonOf(options.logsSince === null ? incident : { ...incident, journals })
+      })
+    }
     if (options.logsSince !== null) {
       for (const [label, unit] of units) {
         signal.throwIfAborted()
@@ -249,39 +263,21 @@ interface LogRequest {
 
 const MAX_LINES = 5000
 const MAX_BYTES = 2 * 1024 * 1024
-/** Longer lines are truncated. */
-const MAX_LINE_LENGTH = 16 * 1024
-
 /** Adds the newest lines of a service's log, with secrets redacted. An error becomes an entry of the manifest. */
 const gatherLog = async (parts: GatherLogDependencies, { label, stretch, members }: LogRequest) => {
   const name = `logs/${label}.log`
   const redacted: RedactionCounts = {}
-  const lines: string[] = []
-  let bytes = 0
+  const limits = { keep: 'newest', maxLines: MAX_LINES, maxBytes: MAX_BYTES } as const
   try {
-    for await (const { entries } of readJournal(parts, { ...stretch, newest: MAX_LINES })) {
-      for (const entry of entries) {
-        const { at, by, raw } = redactEntry(entry, (kind) => {
-          redacted[kind] = (redacted[kind] ?? 0) + 1
-        })
-        const cut = raw.length > MAX_LINE_LENGTH ? `${raw.slice(0, MAX_LINE_LENGTH)}\u2026 (truncated)` : raw
-        const line = `${new Date(at).toISOString()} ${by === null ? '' : `${by}: `}${cut}\n`
-        lines.push(line)
-        bytes += Buffer.byteLength(line)
-      }
-    }
+    const { lines } = await readLogText(parts, { ...stretch, ...limits }, (kind) => {
+      redacted[kind] = (redacted[kind] ?? 0) + 1
+    })
+    if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
+    else members.add(name, logOf(linesText(lines)), redacted)
   } catch (error) {
     parts.signal.throwIfAborted()
     members.leaveOut(name, asError(error).message)
-    return
   }
-  let first = 0
-  while (bytes > MAX_BYTES) {
-    bytes -= Buffer.byteLength(lines[first] ?? '')
-    first += 1
-  }
-  if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
-  else members.add(name, logOf(lines.slice(first).join('')), redacted)
 }
 
 /** Unit properties in the bundle. Commands and environment are left out: units pass passwords there. */

@@ -16,8 +16,9 @@ export const bundleCommand = defineCommand({
       .option('--list', 'print the contents, and write nothing'),
   help: `Contains the health verdict with its evidence, the readings of all collectors,
 the metrics, the effective configuration, versions, the state of the systemd
-units, the agent's events, and the newest lines of each service's log. Never
-contains key files, the environment file, or commands and environment of units.
+units, the agent's events, the newest three incidents, and the newest lines of
+each service's log. Never contains key files, the environment file, or commands
+and environment of units.
 Everything that looks like a secret is redacted, and the manifest counts the
 redactions of each class. Nothing is sent: review the archive before you send
 it. Only you can read the file, and no file is overwritten.

@@ -14,7 +14,7 @@ import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import { findOwnKey } from '../shared/own-key.ts'
-import { type Batch, readJournal } from '../shared/journal-reader.ts'
+import { type Batch, readJournal } from '../../agent/journal-reader.ts'
 import type { Io, SourceContext } from '../../terminal/io.ts'
 import { larger, smaller } from '../../core/units.ts'
 

@@ -1,10 +1,11 @@
 import type { Config } from '../../config/schema.ts'
-import { type RedactionKind, redactLog } from '../../core/redaction/redact-log.ts'
+import { redactLog } from '../../core/redaction/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import type { ClockStep } from '../../sources/journal-order.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
-import { readJournal } from '../shared/journal-reader.ts'
+import { readJournal } from '../../agent/journal-reader.ts'
+import { redactEntry, type RedactedLine } from '../../agent/log-text.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 
@@ -21,15 +22,8 @@ interface LogQuery {
   readonly follow?: boolean
 }
 
-/** A line of a service's log, with secrets redacted. */
-export interface ShownLine extends LogLine {
-  /** When journald received it, in milliseconds since the epoch. */
-  readonly at: number
-  /** The writer, if it was not the service: systemd or journald. */
-  readonly by: string | null
-  /** The complete line. */
-  readonly raw: string
-}
+/** A line with its parts, all of them redacted. */
+export type ShownLine = LogLine & RedactedLine
 
 interface LogBatch {
   readonly lines: readonly ShownLine[]
@@ -64,7 +58,7 @@ export const openLogs = (options: Options) => {
     async *read(wanted: LogQuery): AsyncGenerator<LogBatch> {
       try {
         for await (const { entries, steps } of readJournal({ exec, clock, signal }, wanted)) {
-          yield { lines: entries.map((entry) => redactEntry(entry)), steps }
+          yield { lines: entries.map(shownLine), steps }
         }
       } catch (error) {
         // An interruption is no failure.
@@ -77,22 +71,15 @@ export const openLogs = (options: Options) => {
   }
 }
 
-/** Redacts the secrets of an entry; `count` receives the class of each redaction. */
-export const redactEntry = (entry: JournalEntry, count?: (kind: RedactionKind) => void): ShownLine => {
-  const { at, message, fields } = entry
-  const raw = redactLog(message ?? '', count)
-  const isOther = fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields
-  const line = parseLogLine(raw)
-  const level = line.level ?? levelOf(fields['PRIORITY'])
-  const by = isOther ? (fields['SYSLOG_IDENTIFIER'] ?? null) : null
+const shownLine = (entry: JournalEntry): ShownLine => {
+  const redacted = redactEntry(entry)
+  const { level, message, fields, from } = parseLogLine(redacted.raw)
   return {
-    at,
-    raw,
-    level: redactPart(level),
-    message: redactLog(line.message),
-    fields: Object.fromEntries(Object.entries(line.fields).map(([key, value]) => [redactLog(key), redactLog(value)])),
-    from: redactPart(line.from),
-    by: redactPart(by),
+    ...redacted,
+    level: redactPart(level ?? levelOf(entry.fields['PRIORITY'])),
+    message: redactLog(message),
+    fields: Object.fromEntries(Object.entries(fields).map(([key, value]) => [redactLog(key), redactLog(value)])),
+    from: redactPart(from),
   }
 }
 

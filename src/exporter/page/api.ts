@@ -31,6 +31,7 @@ export const renderOverview = ({
     summary: diagnosis.recovery.summary,
     left: diagnosis.recovery.left,
   },
+  incident: diagnosis.incident,
   findings: diagnosis.causes.map(({ explainedBy: _explainedBy, name, ...finding }) => ({
     name,
     ...finding,

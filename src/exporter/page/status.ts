@@ -57,10 +57,11 @@ const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
   warning: 'notice',
   info: 'quiet',
 }
-const renderState = ({ diagnosis: { word, sentence, since, recovery }, at, hostName }: Overview): Html =>
+const renderState = ({ diagnosis: { word, sentence, since, recovery, incident }, at, hostName }: Overview): Html =>
   html`${hostName === null ? null : html`<p class="node">${hostName}</p>`}
     ${renderHeadline(STATE_TONES[word], word, sentence)} ${recovery.path === 'none' ? null : renderRecovery(recovery)}
-    <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>`
+    <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>
+    ${incident === null ? null : html`<p>Evidence: ${withCommands(`\`chain-agent incident ${incident}\``)}</p>`}`
 
 const renderRecovery = ({ summary, left }: RecoveryAdvice): Html =>
   html`<p class="recovery">

@@ -1,4 +1,4 @@
-import { second } from '../../core/units.ts'
+import { second } from '../core/units.ts'
 import {
   createLineJoiner,
   isCut,
@@ -8,14 +8,14 @@ import {
   newestLines,
   parseJournalEntry,
   streamOf,
-} from '../../parsers/journal.ts'
-import { type Exec } from '../../sources/exec.ts'
-import { createJournalRangeReader, type EntryBatch, patternOf } from '../../sources/journal-range.ts'
-import { type ClockStep, compareOrder } from '../../sources/journal-order.ts'
-import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
-import { type Clock } from '../../core/clock.ts'
-import { SourceError } from '../../core/errors.ts'
-import { createEndReader, createJournal, type FollowOptions } from '../../sources/journal.ts'
+} from '../parsers/journal.ts'
+import { type Exec } from '../sources/exec.ts'
+import { createJournalRangeReader, type EntryBatch, patternOf } from '../sources/journal-range.ts'
+import { type ClockStep, compareOrder } from '../sources/journal-order.ts'
+import { createGrepSupport } from '../collectors/shared/journal-follower.ts'
+import { type Clock } from '../core/clock.ts'
+import { SourceError } from '../core/errors.ts'
+import { createEndReader, createJournal, type FollowOptions } from '../sources/journal.ts'
 
 /** The parts of a line that journald has split arrive within this time. */
 const MAX_LINE_MS = 2 * second
@@ -139,7 +139,7 @@ interface JournalQuery {
   readonly follow?: boolean
 }
 
-interface JournalDependencies {
+export interface JournalDependencies {
   readonly exec: Exec
   readonly clock: Clock
   readonly signal: AbortSignal

@@ -1,0 +1,49 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config/schema.ts'
+import type { Change } from '../core/board.ts'
+import { type NewEvent, type Severity, toNewEvent } from '../domain/event.ts'
+import { createChangeLog } from '../exporter/change-log.ts'
+import { parseEvent } from '../parsers/event.ts'
+import { createCheckpoints } from '../sources/checkpoint.ts'
+import { createEventLog } from '../sources/event-log.ts'
+
+/** What the agent keeps on disk: journal cursors and counts, and the events that it has recorded. */
+export const createState = ({ state: { directory }, events: { keep } }: Config, log: Logger) => {
+  const checkpoints = createCheckpoints(directory, (error) => {
+    log.warn(
+      `Cannot keep state on disk (${error.message}): after a restart the agent will miss log lines, and counts begin ` +
+        `again. Make the directory writable for the agent, or set state.directory.`,
+    )
+  })
+  const events = createEventLog({
+    directory,
+    keep,
+    parse: parseEvent,
+    complain: (error) => {
+      log.warn(
+        `Cannot save state changes (${error.message}): \`chain-agent events\` will list only those since the start ` +
+          `of the agent. Make the directory writable for the agent, or set state.directory.`,
+      )
+    },
+  })
+  const changeLog = createChangeLog(log)
+  return {
+    checkpoints,
+    events,
+    record: (change: Change, severity: Severity): void => {
+      changeLog(change, severity)
+      events.add(toNewEvent(change, severity))
+    },
+  }
+}
+
+/** An event of the agent itself. */
+export const agentEvent = (at: number, to: string): NewEvent => ({
+  at,
+  collector: 'agent',
+  subject: null,
+  from: null,
+  to,
+  severity: 'info',
+  isFirstSight: false,
+})

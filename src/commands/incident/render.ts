@@ -1,0 +1,107 @@
+import { size, utc } from '../../core/format.ts'
+import { minute } from '../../core/units.ts'
+import type { Incident, JournalRange, UnitLog } from '../../parsers/incident.ts'
+import { findingLines, headLines } from '../../terminal/diagnosis.ts'
+import { pairs, type Style, wrap } from '../../terminal/style.ts'
+import type { ListedIncident } from './incidents.ts'
+
+export const listLines = (listed: readonly ListedIncident[], directory: string, style: Style): readonly string[] => {
+  const strong = (text: string): readonly string[] => wrap(text, style).map((line) => style.paint('strong', line))
+  if (listed.length === 0) return strong(`No incident in ${directory}: no critical alert has fired.`)
+  return [
+    ...strong(
+      `${listed.length === 1 ? '1 incident' : `${listed.length} incidents`} in ${directory}, the newest first:`,
+    ),
+    ...pairs(
+      listed.toReversed().map((one) => [one.id, style.safe(summaryOf(one))]),
+      style,
+    ),
+    'Print one: chain-agent incident ID, or latest',
+  ]
+}
+
+const summaryOf = (one: ListedIncident): string =>
+  'error' in one
+    ? `cannot be read: ${one.error}`
+    : [one.alerts.join(', '), size(one.bytes), ...(one.completedAt === null ? ['incomplete'] : [])].join('; ')
+
+export const incidentLines = (incident: Incident, style: Style): readonly string[] => {
+  const { id, agent, alerts, diagnosis, changes, tools } = incident
+  const heading = (text: string): string => style.paint('strong', text)
+  return [
+    heading(`Incident ${id}, kept by chain-agent ${agent}`),
+    ...wrap(completeness(incident), style),
+    '',
+    heading('Alerts'),
+    ...alerts.flatMap(({ alert, description, ...times }) => [
+      `${style.paint('bad', style.sign('bad'))} ${alert}`,
+      ...wrap(style.safe(description), style, '    '),
+      ...wrap(timesOf(times), style, '    '),
+    ]),
+    '',
+    heading('Diagnosis when it fired'),
+    ...headLines({ ...diagnosis, incident: null }, style),
+    '',
+    ...findingLines(diagnosis.causes, style),
+    ...(changes.length === 0
+      ? []
+      : [
+          heading('What changed most against the hour before'),
+          ...changes.flatMap((change) => wrap(style.safe(change), style, '  ')),
+          '',
+        ]),
+    ...tools.flatMap(({ command, at, output }) => [
+      heading(`Last output of ${style.safe(command)}, ${at}`),
+      ...output
+        .trimEnd()
+        .split('\n')
+        .map((line) => `  ${style.safe(line)}`.trimEnd()),
+      '',
+    ]),
+    ...journalLines(incident, style),
+  ]
+}
+
+/** Later than this, journald may have deleted a part. */
+const LATE = 5 * minute
+
+const completeness = ({ completedAt, journals }: Incident): string => {
+  const last = Math.max(...journals.map(({ toAt }) => Date.parse(toAt)))
+  if (completedAt === null) {
+    return `Incomplete: the journals until ${utc(last)} are still to be read. An agent that was stopped reads them at its next start.`
+  }
+  return Date.parse(completedAt) - last > LATE
+    ? `Complete since ${completedAt}, after a restart of the agent: lines that journald had deleted by then are missing.`
+    : `Complete since ${completedAt}.`
+}
+
+const timesOf = ({ sinceAt, firedAt, endedAt }: Pick<Incident['alerts'][number], 'sinceAt' | 'firedAt' | 'endedAt'>) =>
+  `Condition since ${sinceAt}, fired ${firedAt}${endedAt === null ? '' : `, ended ${endedAt}`}.`
+
+/** By unit, each from the first range to the last. */
+const journalLines = ({ journals }: Incident, style: Style): readonly string[] => {
+  const units = new Set(journals.flatMap(({ units: logs }) => logs?.map(({ unit }) => unit) ?? []))
+  return [...units].flatMap((unit) => [
+    style.paint('strong', `Journal of ${style.safe(unit)}`),
+    ...journals.flatMap((range) =>
+      (range.units ?? []).filter((log) => log.unit === unit).flatMap((log) => rangeLines(range, log, style)),
+    ),
+    '',
+  ])
+}
+
+const rangeLines = ({ fromAt, toAt, keep }: JournalRange, log: UnitLog, style: Style): readonly string[] => {
+  const note = (text: string): readonly string[] =>
+    wrap(`-- ${text} --`, style, '  ').map((line) => style.paint('quiet', line))
+  const cut = log.isCut
+    ? note(`${keep === 'newest' ? 'earlier' : 'later'} lines are not kept: there were too many`)
+    : []
+  const lines = log.lines.map((line) => `  ${style.safe(line)}`.trimEnd())
+  return [
+    ...note(`${fromAt} to ${toAt}${lines.length === 0 && log.error === null ? ': no line' : ''}`),
+    ...(log.error === null ? [] : wrap(style.safe(log.error), style, '  ')),
+    ...(keep === 'newest' ? cut : []),
+    ...lines,
+    ...(keep === 'oldest' ? cut : []),
+  ]
+}

@@ -1,0 +1,82 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
+import { utc } from '../core/format.ts'
+import { makeDirectory, writeAtomically } from './durable.ts'
+
+export interface IncidentFile {
+  readonly id: string
+  readonly bytes: number
+}
+
+/** What is kept: the newest incidents, in at most this number of bytes together. */
+const MAX_INCIDENTS = 20
+const MAX_BYTES = 64 * 1024 * 1024
+/** One has at most 6 MiB of log lines, which can take twice that in JSON, and 2 MiB of everything else. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024
+
+const NAME = /^(\d{8}-\d{6})\.json$/
+
+/** The id of an incident at this time, in UTC. From 16 characters on redaction takes a word for a secret. */
+export const incidentId = (at: number): string =>
+  utc(at).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(/[-:]/g, '').replace('T', '-')
+
+/** The directory of the incidents in the agent's state directory. */
+export const incidentDirectory = (stateDirectory: string): string => join(stateDirectory, 'incidents')
+
+const fileOf = (directory: string, id: string): string => join(directory, `${id}.json`)
+
+/** The stored incidents, oldest first; none if there is no directory yet. Throws a SourceError. */
+export const listIncidents = async (directory: string): Promise<readonly IncidentFile[]> => {
+  try {
+    const names = await readdir(directory).catch(ifMissing([]))
+    const ids = names.flatMap((name) => NAME.exec(name)?.[1] ?? []).toSorted()
+    const files = ids.map(async (id) => ({ id, bytes: (await stat(fileOf(directory, id))).size }))
+    return await Promise.all(files)
+  } catch (error) {
+    throw failed(`list the incidents in ${directory}`, error)
+  }
+}
+
+/** The text of a listed incident. Throws a SourceError. */
+export const readIncidentFile = async (directory: string, id: string): Promise<string> => {
+  const file = fileOf(directory, id)
+  const doing = `read ${file}`
+  try {
+    const { size } = await stat(file)
+    if (size <= MAX_FILE_BYTES) return await readFile(file, 'utf8')
+  } catch (error) {
+    throw failed(doing, error)
+  }
+  throw new SourceError({ doing, happened: `it has more than ${MAX_FILE_BYTES} bytes: the agent did not write it` })
+}
+
+/**
+ * Replaces an incident, and removes the oldest ones beyond the limits. Returns the ids of those that are left. Throws an
+ * error of the file system.
+ */
+export const writeIncidentFile = async (directory: string, id: string, text: string): Promise<readonly string[]> => {
+  await makeDirectory(directory, 0o750)
+  await writeAtomically(fileOf(directory, id), [text], { mode: 0o640 })
+  // An agent that was killed leaves a file that is not complete.
+  const torn = (await readdir(directory)).filter((name) => name.endsWith('.json.new'))
+  for (const name of torn) await rm(join(directory, name), { force: true })
+  const kept: string[] = []
+  let bytes = 0
+  for (const file of (await listIncidents(directory)).toReversed()) {
+    bytes += file.bytes
+    if (file.id === id || (kept.length < MAX_INCIDENTS && bytes <= MAX_BYTES)) kept.push(file.id)
+    else await rm(fileOf(directory, file.id), { force: true })
+  }
+  return kept
+}
+
+const failed = (doing: string, error: unknown): SourceError =>
+  new SourceError(
+    {
+      doing,
+      happened: describeFileError(error).happened,
+      ...(errorCode(error) === 'EACCES' && { advice: "run this as root or as the agent's user" }),
+    },
+    { cause: error },
+  )

@@ -1,0 +1,291 @@
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { createIncidents } from '../../src/agent/incidents.ts'
+import { settle } from '../../src/core/virtual-clock.ts'
+import { createSampleIndex } from '../../src/core/metric.ts'
+import type { RuleFinding } from '../../src/domain/health.ts'
+import { parseIncident } from '../../src/parsers/incident.ts'
+import type { Exec } from '../../src/sources/exec.ts'
+import { it } from '../support/directory.ts'
+import { createInFlight, manualClock } from '../support/manual-clock.ts'
+import { entriesWithSecrets, leaksOf, PLANTED } from '../support/secrets.ts'
+
+const FIRED = Date.UTC(2026, 2, 1, 12, 59, 30)
+const ID = '20260301-125930'
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+const finding = (alert: string, more: Partial<RuleFinding> = {}): RuleFinding => ({
+  alert,
+  severity: 'critical',
+  component: 'services',
+  state: 'firing',
+  countsAs: 'critical',
+  since: FIRED,
+  for: 0,
+  summary: `${alert}.`,
+  description: `${alert} of bft.`,
+  advice: [],
+  explainedBy: [],
+  labels: { service: 'bft' },
+  ...more,
+})
+
+/** A journal of one unit with a line each second, which names its second of the day. */
+const journal: Exec = {
+  run: () => Promise.resolve({ exitCode: 0, stdout: entry(FIRED), stderr: '' }),
+  async *stream({ args }) {
+    const time = (name: string): number | undefined => {
+      const [, seconds] = args.join(' ').match(new RegExp(`--${name}=@([\\d.]+)`)) ?? []
+      return seconds === undefined ? undefined : Number(seconds) * SECOND
+    }
+    const [since, until] = [time('since'), time('until')]
+    const from = since ?? (until ?? FIRED) - 3 * MINUTE
+    const lines: string[] = []
+    const isReverse = args.includes('--reverse')
+    for (let at = Math.ceil(from / SECOND) * SECOND; at <= (until ?? from + 3 * MINUTE); at += SECOND) {
+      lines.push(entry(at))
+    }
+    yield await Promise.resolve(Buffer.from((isReverse ? lines.toReversed() : lines).join('')))
+  },
+  killAll: () => undefined,
+}
+const entry = (at: number): string => {
+  const fields = {
+    __CURSOR: `s=1;i=${at / SECOND}`,
+    __REALTIME_TIMESTAMP: `${at}000`,
+    MESSAGE: `line of ${clockTime(at)}`,
+  }
+  return `${JSON.stringify(fields)}\n`
+}
+const clockTime = (at: number): string => new Date(at).toISOString().slice(11, 19)
+
+/** An agent's incidents in a directory; one that is not closed is an agent that was killed. */
+const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } = {}) => {
+  const clock = manualClock(at)
+  const inFlight = createInFlight()
+  const ending = new AbortController()
+  const announced: string[] = []
+  const complaints: string[] = []
+  const health = { state: 'critical', since: at, unknownBecause: null, findings: [], failures: [] } as const
+  const incidents = createIncidents({
+    directory: join(directory, 'incidents'),
+    clock,
+    exec,
+    evidence: () => ({
+      snapshot: {
+        at: clock.now(),
+        origin: 'agent',
+        version: '1.2.3',
+        prefix: 'chain',
+        collectors: [],
+        readings: {},
+        epochs: new Map(),
+        devices: [],
+        known: createSampleIndex([]),
+        health,
+        export: () => Promise.resolve({ metrics: '', readings: { services: { lastExitAt: FIRED } } }),
+      },
+      outputs: [{ command: 'chain-status', at: FIRED, output: 'status: in-sync\npassword=hunter-two' }],
+      changes: ['chain_rpc_up: 1 → 0'],
+    }),
+    units: () => ['chain-bft.service'],
+    announce: (id, alerts) => announced.push(`${id} ${alerts.join(' ')}`),
+    complain: ({ message }) => complaints.push(message),
+  })
+  const running = incidents.run(ending.signal)
+  await inFlight.settled()
+  const to = async (time: number): Promise<void> => {
+    await clock.advance(time - clock.now())
+    await inFlight.settled()
+  }
+  return {
+    announced,
+    complaints,
+    incidents,
+    to,
+    /** The alerts that fire at a time. */
+    observe: async (time: number, findings: readonly RuleFinding[]): Promise<void> => {
+      await to(time)
+      incidents.observe(time, { ...health, findings })
+      await inFlight.settled()
+    },
+    close: async (): Promise<void> => {
+      ending.abort()
+      await settle()
+      await running
+    },
+  }
+}
+
+const stored = async (directory: string, id = ID) =>
+  parseIncident(await readFile(join(directory, 'incidents', `${id}.json`), 'utf8'))
+
+const messagesOf = ({ journals }: Awaited<ReturnType<typeof stored>>) =>
+  journals.map(
+    ({ units }) => units?.flatMap(({ lines }) => lines.map((line) => line.slice(-'hh:mm:ss'.length))) ?? null,
+  )
+
+/** The seconds from one time to another, both inclusive. */
+const seconds = (from: number, to: number): readonly string[] =>
+  Array.from({ length: (to - from) / SECOND + 1 }, (_, index) => clockTime(from + index * SECOND))
+
+it('the journals reach from 60 s before the alert to 30 s after it', async ({ directory }) => {
+  const agent = await open(directory)
+  await agent.observe(FIRED, [finding('ChainAssertion')])
+  expect(await stored(directory)).toMatchObject({
+    agent: '1.2.3',
+    firedAt: '2026-03-01T12:59:30.000Z',
+    completedAt: null,
+    alerts: [{ alert: 'ChainAssertion', labels: { service: 'bft' }, endedAt: null }],
+    changes: ['chain_rpc_up: 1 → 0'],
+    tools: [{ command: 'chain-status', output: 'status: in-sync\npassword=(redacted)' }],
+    readings: { services: { lastExitAt: '2026-03-01T12:59:30.000Z' } },
+  })
+  expect(messagesOf(await stored(directory))).toEqual([null, null])
+  await agent.to(FIRED + 31 * SECOND)
+  expect(messagesOf(await stored(directory))).toEqual([seconds(FIRED - MINUTE, FIRED), null])
+  await agent.to(FIRED + 32 * SECOND)
+  const complete = await stored(directory)
+  expect(complete.completedAt).toBe('2026-03-01T13:00:02.000Z')
+  expect(messagesOf(complete)).toEqual([seconds(FIRED - MINUTE, FIRED), seconds(FIRED + SECOND, FIRED + 30 * SECOND)])
+  expect(agent.announced).toEqual([`${ID} ChainAssertion`])
+  await agent.close()
+})
+
+it('of a rule that waits the journals begin before its condition became true', async ({ directory }) => {
+  const agent = await open(directory)
+  await agent.observe(FIRED, [finding('ChainServiceDown', { since: FIRED - MINUTE })])
+  await agent.to(FIRED + 32 * SECOND)
+  expect(messagesOf(await stored(directory))[0]).toEqual(seconds(FIRED - 2 * MINUTE, FIRED))
+  await agent.close()
+})
+
+it('of a condition that began long ago the journals around its beginning are kept, too', async ({ directory }) => {
+  const agent = await open(directory)
+  const since = FIRED - 5 * MINUTE
+  await agent.observe(FIRED, [finding('ChainNotVoting', { since })])
+  await agent.to(FIRED + 32 * SECOND)
+  expect(messagesOf(await stored(directory))).toEqual([
+    seconds(since - MINUTE, since),
+    seconds(since + SECOND, since + 30 * SECOND),
+    seconds(FIRED - MINUTE, FIRED),
+    seconds(FIRED + SECOND, FIRED + 30 * SECOND),
+  ])
+  await agent.close()
+})
+
+it('only a critical alert that fires begins an incident', async ({ directory }) => {
+  const agent = await open(directory)
+  await agent.observe(FIRED, [
+    finding('ChainServiceDown', { state: 'pending' }),
+    finding('ChainCollectorDown', { severity: 'warning' }),
+  ])
+  expect(agent.announced).toEqual([])
+  await agent.close()
+})
+
+it('alerts within ten minutes, and one that comes and goes, are one incident', async ({ directory }) => {
+  const agent = await open(directory)
+  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  await agent.observe(FIRED, [crash])
+  await agent.observe(FIRED + MINUTE, [crash, down])
+  await agent.observe(FIRED + 2 * MINUTE, [down])
+  expect((await stored(directory)).alerts.map(({ alert, endedAt }) => [alert, endedAt])).toEqual([
+    ['ChainAssertion', '2026-03-01T13:01:30.000Z'],
+    ['ChainServiceDown', null],
+  ])
+  await agent.observe(FIRED + 3 * MINUTE, [crash, down])
+  expect((await stored(directory)).alerts.map(({ endedAt }) => endedAt)).toEqual([null, null])
+  expect(agent.incidents.idOf(crash)).toBe(ID)
+  // The last one fired at 3 min: what fires 10 min and a second later is another incident, what still fires is not.
+  const later = finding('ChainBehind')
+  await agent.observe(FIRED + 13 * MINUTE + SECOND, [crash, down, later])
+  expect(agent.announced).toEqual([`${ID} ChainAssertion`, '20260301-131231 ChainBehind'])
+  expect([crash, down, later].map(agent.incidents.idOf)).toEqual([ID, ID, '20260301-131231'])
+  await agent.close()
+})
+
+it('an agent that was killed between the two halves: the next one completes the incident', async ({ directory }) => {
+  const killed = await open(directory)
+  await killed.observe(FIRED, [finding('ChainAssertion')])
+  await killed.to(FIRED + 10 * SECOND)
+  expect(messagesOf(await stored(directory))).toEqual([seconds(FIRED - MINUTE, FIRED), null])
+  // What it was about to write.
+  await writeFile(join(directory, 'incidents', `${ID}.json.new`), '{"id":"2026')
+  const next = await open(directory, { at: FIRED + 8 * MINUTE })
+  expect(messagesOf(await stored(directory))[1]).toEqual(seconds(FIRED + SECOND, FIRED + 30 * SECOND))
+  expect((await stored(directory)).completedAt).toBe('2026-03-01T13:07:30.000Z')
+  expect(await readdir(join(directory, 'incidents'))).toEqual([`${ID}.json`])
+  // The condition still holds: the rule waits again, and fires. It is the same incident, an hour later too.
+  await next.observe(FIRED + 9 * MINUTE, [])
+  await next.observe(FIRED + 10 * MINUTE, [finding('ChainAssertion', { state: 'pending' })])
+  await next.observe(FIRED + 70 * MINUTE, [finding('ChainAssertion')])
+  expect(next.announced).toEqual([])
+  expect((await stored(directory)).alerts).toMatchObject([{ alert: 'ChainAssertion', endedAt: null }])
+  await next.close()
+})
+
+it('an agent that was killed before the journals were read: the next one reads both halves', async ({ directory }) => {
+  const killed = await open(directory)
+  await killed.observe(FIRED, [finding('ChainAssertion')])
+  const next = await open(directory, { at: FIRED + MINUTE })
+  expect(messagesOf(await stored(directory)).map((lines) => lines?.length)).toEqual([61, 30])
+  await next.close()
+})
+
+it('a file that is not complete is reported and does not stop the agent', async ({ directory }) => {
+  const killed = await open(directory)
+  await killed.observe(FIRED, [finding('ChainAssertion')])
+  await truncate(join(directory, 'incidents', `${ID}.json`), 100)
+  const next = await open(directory, { at: FIRED + MINUTE })
+  expect(next.complaints).toEqual([expect.stringMatching(/^Could not parse the incident: expected the complete JSON/)])
+  await next.observe(FIRED + 2 * MINUTE, [finding('ChainAssertion')])
+  expect(next.announced).toEqual(['20260301-130130 ChainAssertion'])
+  await next.close()
+})
+
+it('a directory that cannot be written is reported, and no incident is named', async ({ directory }) => {
+  await writeFile(join(directory, 'incidents'), '')
+  const agent = await open(directory)
+  await agent.observe(FIRED, [finding('ChainAssertion')])
+  expect(agent.complaints).toHaveLength(1)
+  expect(agent.announced).toEqual([])
+  expect(agent.incidents.idOf(finding('ChainAssertion'))).toBeUndefined()
+  await agent.close()
+})
+
+it('the newest 20 are kept', async ({ directory }) => {
+  const agent = await open(directory)
+  for (let hour = 0; hour < 22; hour += 1) {
+    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainAssertion')])
+    await agent.observe(FIRED + hour * 60 * MINUTE + MINUTE, [])
+  }
+  const names = await readdir(join(directory, 'incidents'))
+  expect(names.toSorted()).toEqual(
+    Array.from({ length: 20 }, (_, index) => {
+      const at = new Date(FIRED + (index + 2) * 60 * MINUTE).toISOString()
+      return `${at.slice(0, 10).replaceAll('-', '')}-${at.slice(11, 19).replaceAll(':', '')}.json`
+    }),
+  )
+  await agent.close()
+})
+
+it('no planted secret of the journals is kept', async ({ directory }) => {
+  const planted = entriesWithSecrets(FIRED, { trouble: true })
+  const exec: Exec = {
+    ...journal,
+    run: () => Promise.resolve({ exitCode: 0, stdout: planted, stderr: '' }),
+    async *stream() {
+      yield await Promise.resolve(Buffer.from(planted))
+    },
+  }
+  const agent = await open(directory, { exec })
+  await agent.observe(FIRED, [finding('ChainAssertion')])
+  await agent.to(FIRED + 32 * SECOND)
+  const text = await readFile(join(directory, 'incidents', `${ID}.json`), 'utf8')
+  expect(text).toContain('LOG_ERROR MonadException: password=(redacted)')
+  expect(leaksOf(PLANTED)(text)).toEqual([])
+  await agent.close()
+})
