@@ -23,6 +23,9 @@ const CAUSES: Readonly<Record<string, readonly string[]>> = {
   lagging: ['chain_block_difference'],
   // Most of its lines are at DEBUG; what journald drops is known at the end of the flood.
   'log-flood': ['chain_agent_lines_total', 'chain_log_suppressed_messages_total'],
+  // Heights of the node stay in both: those of the references, or the difference from them, tell which it is.
+  'network-halted': ['chain_reference_block_number', 'chain_ledger_block_timestamp_seconds'],
+  stalled: ['chain_block_difference', 'chain_ledger_block_timestamp_seconds'],
   'rpc-frozen': ['chain_rpc_block_number', 'chain_block_difference'],
   statesync: ['chain_consensus_statesync_active', 'chain_native_statesync_active'],
   'storage-full': ['chain_storage_used_ratio', 'chain_storage_chunks'],
