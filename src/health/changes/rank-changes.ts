@@ -28,7 +28,7 @@ export interface RankedChange {
 /** A change by less than this share of the value is no difference, however constant the value was. */
 const LEAST_SPREAD = 0.01
 /** The distance at which a value is as much different as usual, in spreads: noise rarely reaches it. */
-const HALF = 5
+const HALF = 4
 /** Half of that of a state that changes: a value tells more than none. */
 const DISTANCE_OF_ABSENCE = 0.5 / LEAST_SPREAD
 
@@ -101,8 +101,8 @@ const compare = (signal: Signal, { times, before }: Recording): RankedChange | u
   const begin = absent.slice(0, before).indexOf(false)
   const wasAbsent = begin < 0 || absent.slice(begin, before).filter(Boolean).length * 2 > before - begin
   const usual = median(past)
-  // Of few values the spread is uncertain: of four it counts twice, of an hour as it is.
-  const usualSpread = spread(past) * (1 + 4 / Math.max(1, known(past).length))
+  // Of few values the spread is uncertain: that of four counts as half as much again, that of an hour as it is.
+  const usualSpread = spread(past) * (1 + 2 / Math.max(1, known(past).length))
   const distances = values.map((value, index) => {
     if (absent[index] === true) return wasAbsent ? 0 : DISTANCE_OF_ABSENCE
     if (wasAbsent) return DISTANCE_OF_ABSENCE
