@@ -5,7 +5,7 @@ import { keyOf, type StoredSample } from '../promql/series.ts'
 const INTERVAL = 15 * second
 
 /** How far back they go, in milliseconds: a window of an hour and the hour before it. */
-export const HISTORY_SPAN = 2 * hour
+const HISTORY_SPAN = 2 * hour
 
 /** A node has 950 at most, which take 3.5 MiB of numbers and 0.7 MiB of names and labels; 2,000 take 7.3 and 1.4 MiB. */
 const MAX_SERIES = 2000
