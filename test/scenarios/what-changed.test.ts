@@ -23,10 +23,17 @@ const CAUSES: Readonly<Record<string, readonly string[]>> = {
   lagging: ['chain_block_difference'],
   // Most of its lines are at DEBUG; what journald drops is known at the end of the flood.
   'log-flood': ['chain_agent_lines_total', 'chain_log_suppressed_messages_total'],
+  // Heights of the node stay in both: those of the references, or the difference from them, tell which it is.
+  'network-halted': ['chain_reference_block_number', 'chain_ledger_block_timestamp_seconds'],
+  stalled: ['chain_block_difference', 'chain_ledger_block_timestamp_seconds'],
   'rpc-frozen': ['chain_rpc_block_number', 'chain_block_difference'],
   statesync: ['chain_consensus_statesync_active', 'chain_native_statesync_active'],
+  'statesync-frozen': ['chain_native_statesync_progress_block', 'chain_statesync_last_progress_timestamp_seconds'],
   'storage-full': ['chain_storage_used_ratio', 'chain_storage_chunks'],
 }
+
+/** The first fault that is no line of the scenario, in seconds: a day before the fork the running version counts. */
+const BEGINS: Readonly<Record<string, number>> = { 'upgrade-missed': 30 }
 
 /** When the failure is first read, in seconds after the first fault. */
 const LATER: Readonly<Record<string, number>> = {
@@ -54,7 +61,7 @@ const shifted = (text: string, begin: number): string =>
 
 const play = async ({ name, steps }: Scenario) => {
   const text = await readFile(`scenarios/${name}.scenario`, 'utf8')
-  const begin = (steps.find(({ afterMs }) => afterMs > 0)?.afterMs ?? 0) / 1000
+  const begin = BEGINS[name] ?? (steps.find(({ afterMs }) => afterMs > 0)?.afterMs ?? 0) / 1000
   const causes = CAUSES[name] ?? signalOf(text)
   const end = begin + (LATER[name] ?? AFTER_S)
   // The fork of this scenario has a fixed distance from its beginning.

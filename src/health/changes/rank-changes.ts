@@ -28,7 +28,7 @@ export interface RankedChange {
 /** A change by less than this share of the value is no difference, however constant the value was. */
 const LEAST_SPREAD = 0.01
 /** The distance at which a value is as much different as usual, in spreads: noise rarely reaches it. */
-const HALF = 5
+const HALF = 4
 /** Half of that of a state that changes: a value tells more than none. */
 const DISTANCE_OF_ABSENCE = 0.5 / LEAST_SPREAD
 
@@ -42,12 +42,19 @@ export const rankChanges = (recording: Recording): readonly RankedChange[] => {
   for (const signal of signalsOf(recording)) {
     const change = compare(signal, recording)
     if (change === undefined) continue
-    const known = families.get(change.family)
-    if (known) known.push(change)
-    else families.set(change.family, [change])
+    const all = families.get(change.family) ?? []
+    // A series may have two signals: the mean and the number of observations, or the value and its rate.
+    const other = all.findIndex(({ labels }) => labels === change.labels)
+    if (other < 0) all.push(change)
+    else all[other] = [...all.slice(other, other + 1), change].toSorted(byKind)[0] ?? change
+    families.set(change.family, all)
   }
   return grouped([...families.values()].map(strongest).toSorted(order))
 }
+
+/** The value before its rate: a value that fell also has another rate. */
+const byKind = (a: RankedChange, b: RankedChange): number =>
+  Number(b.kind === 'value') - Number(a.kind === 'value') || order(a, b)
 
 /** The series of a metric that changed most; of a state set or an info metric, with the labels that it replaced. */
 const strongest = (all: readonly RankedChange[]): RankedChange => {
@@ -94,8 +101,8 @@ const compare = (signal: Signal, { times, before }: Recording): RankedChange | u
   const begin = absent.slice(0, before).indexOf(false)
   const wasAbsent = begin < 0 || absent.slice(begin, before).filter(Boolean).length * 2 > before - begin
   const usual = median(past)
-  // Of few values the spread is uncertain: of four it counts twice, of an hour as it is.
-  const usualSpread = spread(past) * (1 + 4 / Math.max(1, known(past).length))
+  // Of few values the spread is uncertain: that of four counts as half as much again, that of an hour as it is.
+  const usualSpread = spread(past) * (1 + 2 / Math.max(1, known(past).length))
   const distances = values.map((value, index) => {
     if (absent[index] === true) return wasAbsent ? 0 : DISTANCE_OF_ABSENCE
     if (wasAbsent) return DISTANCE_OF_ABSENCE
@@ -112,7 +119,7 @@ const compare = (signal: Signal, { times, before }: Recording): RankedChange | u
   const start = different.indexOf(true)
   if (start < 0) return undefined
   const end = different.lastIndexOf(true) + 1
-  const shown = kind === 'difference' ? raw : values
+  const shown = kind === 'difference' || kind === 'value' ? raw : values
   const during = shown.slice(before + start, before + end).filter((_, index) => different[start + index])
   const at = (index: number): number => times[before + index] ?? Number.NaN
   return {
@@ -146,8 +153,8 @@ const expected = (weights: readonly number[], count: number): number => {
 
 /**
  * One row for what has one cause: the metrics of one subject, such as a service, that changed at the same time; those
- * that became absent together, because their source cannot be read; what no longer advances, because the chain is
- * stalled.
+ * that became absent together, because their source cannot be read; what no longer advances, or less than half as fast,
+ * because the chain or a log is stalled.
  */
 const grouped = (changes: readonly RankedChange[]): readonly RankedChange[] => {
   const rows: RankedChange[] = []
@@ -169,7 +176,7 @@ const isTogether = (a: RankedChange, b: RankedChange): boolean =>
 const SAME_STOP_MS = 30_000
 
 const isStop = ({ kind, from, to }: RankedChange): boolean =>
-  (kind === 'rate' && to === 0) || (kind === 'age' && (to ?? 0) > (from ?? 0))
+  (kind === 'rate' && to !== null && to >= 0 && to < (from ?? 0) / 2) || (kind === 'age' && (to ?? 0) > (from ?? 0))
 
 /** Whether the first words of the names are the same, as in `chain_service`, and the labels of one are those of the other. */
 const isSameSubject = (a: RankedChange, b: RankedChange): boolean => {

@@ -7,7 +7,7 @@ const INTERVAL = 15 * second
 /** How far back they go, in milliseconds: a window of an hour and the hour before it. */
 const HISTORY_SPAN = 2 * hour
 
-/** At most as many numbers as 2,000 series have in that time: 7.3 MiB. A node has at most 950 series. */
+/** A node has 950 at most, which take 3.5 MiB of numbers and 0.7 MiB of names and labels; 2,000 take 7.3 and 1.4 MiB. */
 const MAX_SERIES = 2000
 
 /** A series with one value for each time of its recording; NaN where it had none. */

@@ -46,8 +46,9 @@ export const signalsOf = (recording: Recording): readonly Signal[] => {
         },
       ]
     }
-    const isSum = name.endsWith('_sum') && sums.get(keyOf(series, '_sum')) === series
-    return isSum ? [] : [signal(series, recording)]
+    if (name.endsWith('_sum') && sums.get(keyOf(series, '_sum')) === series) return []
+    const one = signal(series, recording)
+    return one.kind === 'rate' && !isCounter(name) ? [one, againstDirection(one, recording)] : [one]
   })
 }
 
@@ -80,9 +81,9 @@ const signal = (series: RecordedSeries, { times, before }: Recording): Signal =>
       values: raw.map((value) => (isRegular(value) ? 0 : value - usual)),
     }
   }
-  const isCounter = /_(?:total|count)$/.test(name)
-  if (isConstant || !(isCounter || movesOneWay(steps(past, false)))) {
-    if (!isCounter || known.length === 0) return { ...base(series), kind: 'value', values: raw }
+  const counts = isCounter(name)
+  if (isConstant || !(counts || movesOneWay(steps(past, false)))) {
+    if (!counts || known.length === 0) return { ...base(series), kind: 'value', values: raw }
     let events = 0
     const weights = steps(raw, false).map((step) => {
       if (step !== 0 && !Number.isNaN(step)) events += 1
@@ -91,14 +92,24 @@ const signal = (series: RecordedSeries, { times, before }: Recording): Signal =>
     return { ...base(series), kind: 'difference', values: raw.map((value) => value - first), weights }
   }
   const seconds = times.map((at, index) => (at - (times[index - 1] ?? Number.NaN)) / second)
-  return { ...base(series), kind: 'rate', values: ratio(steps(raw, isCounter), seconds) }
+  return { ...base(series), kind: 'rate', values: ratio(steps(raw, counts), seconds) }
+}
+
+const isCounter = (name: string): boolean => /_(?:total|count)$/.test(name)
+
+/** The value of what moved in one direction, where it is on the other side of its usual value. */
+const againstDirection = (series: Signal, { before }: Recording): Signal => {
+  const usual = median(series.raw.slice(0, before))
+  const isRising = median(series.values.slice(0, before)) > 0
+  const clamp = isRising ? Math.min : Math.max
+  return { ...series, kind: 'value', values: series.raw.map((value) => clamp(value, usual)) }
 }
 
 /** The difference to each value from the one before; of a counter which begins again it is the value. */
-const steps = (values: ArrayLike<number>, isCounter: boolean): readonly number[] =>
+const steps = (values: ArrayLike<number>, restarts: boolean): readonly number[] =>
   Array.from(values, (value, index) => {
     const increase = value - (values[index - 1] ?? Number.NaN)
-    return isCounter && increase < 0 ? value : increase
+    return restarts && increase < 0 ? value : increase
   })
 
 /** Not known where nothing was observed. */

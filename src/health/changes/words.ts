@@ -54,7 +54,7 @@ const amount = (value: number, { family, kind }: Pick<RankedChange, 'family' | '
   const perSecond = kind === 'rate' ? '/s' : ''
   if (family.endsWith('_timestamp_seconds')) return kind === 'rate' ? `${rounded(value)} s/s` : utc(value * second)
   // The rate and the number of the observations of a histogram have no unit.
-  if (/_seconds_total$/.test(family)) return kind === 'rate' ? `${rounded(value)} s/s` : span(value)
+  if (family.endsWith('_seconds_total')) return kind === 'rate' ? `${rounded(value)} s/s` : span(value)
   if (family.endsWith('_seconds') && (kind === 'value' || kind === 'mean')) return span(value)
   if (/_bytes(?:_total)?$/.test(family)) return `${value < 0 ? '-' : ''}${size(Math.abs(value))}${perSecond}`
   if (family.endsWith('_ratio') && kind !== 'rate') return percent(value)

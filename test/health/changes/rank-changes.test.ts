@@ -66,6 +66,11 @@ it('compares the value of what rises and falls', () => {
   expect(texts({ chain_sessions: sessions })).toEqual(['chain_sessions: 28 → 2 (0.0714×), since 12:04:00 UTC'])
 })
 
+it('reports that what only grew fell', () => {
+  const growing: Values = (index) => (index < PAST ? 20 + index / 2 : 2)
+  expect(texts({ chain_sessions: growing })).toEqual(['chain_sessions: 23.8 → 2 (0.0842×), since 12:04:00 UTC'])
+})
+
 it('reports when a difference was over', () => {
   const [change] = texts({ chain_a: (index) => Number(index === PAST + 1) })
   expect(change).toBe('chain_a: 0 → 1, from 12:04:15 UTC to 12:04:30 UTC')

@@ -4,7 +4,7 @@ import { createSeriesHistory } from '../../../src/health/changes/series-history.
 const ALL = { beforeFrom: 0, from: 2000, to: 10_000 }
 const up = (value: number, labels = {}) => ({ name: 'chain_rpc_up', labels, value })
 const valuesOf = (history: ReturnType<typeof createSeriesHistory>) =>
-  history.read(ALL).series.map(({ labels, values }) => [Object.values(labels).join(), [...Array.from(values)]])
+  history.read(ALL).series.map(({ labels, values }) => [Object.values(labels).join(), Array.from(values)])
 
 it('keeps the newest times, each with one value of a series', () => {
   const history = createSeriesHistory(3)
