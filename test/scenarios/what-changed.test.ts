@@ -26,6 +26,8 @@ const CAUSES: Readonly<Record<string, readonly string[]>> = {
   // Heights of the node stay in both: those of the references, or the difference from them, tell which it is.
   'network-halted': ['chain_reference_block_number', 'chain_ledger_block_timestamp_seconds'],
   stalled: ['chain_block_difference', 'chain_ledger_block_timestamp_seconds'],
+  // Both count the rounds of this node that time out; the text of the scenario names the second as what rises.
+  'own-timeouts': ['chain_ledger_own_timeouts_total', 'chain_duty_timeout_ratio'],
   'rpc-frozen': ['chain_rpc_block_number', 'chain_block_difference'],
   statesync: ['chain_consensus_statesync_active', 'chain_native_statesync_active'],
   'statesync-frozen': ['chain_native_statesync_progress_block', 'chain_statesync_last_progress_timestamp_seconds'],
