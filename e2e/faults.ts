@@ -76,5 +76,7 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
     'a flag changes with a block; the scenario left-set has it, and its rule is played by promtool',
   ],
   ['ChainStatesyncFrozen', 'half an hour without progress, by the clock: only promtool can wait for it'],
+  ['ChainWatchedNodeSilent', 'a watcher on another host sees it: test/agent/watcher.test.ts'],
+  ['ChainWatchedNoProposals', 'six hours of history: only promtool can wait for it'],
   ['ChainUptimeBudgetFast', 'asks for an hour of history: only promtool can wait for it'],
 ])

@@ -23,6 +23,9 @@ export const runningOf = (services = ''): string => {
 
 /** Labels that distinguish the series of one alert. */
 export const DETAILS = [
+  'node',
+  'sees',
+  'alertmanager',
   'service',
   'pattern',
   'finding',

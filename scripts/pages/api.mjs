@@ -53,6 +53,17 @@ const ENDPOINTS = {
     ],
     errors: { 400: 'A parameter is invalid; the body names it.' },
   },
+  heartbeat: {
+    method: 'post',
+    summary: 'Receives the heartbeat of the agent of another node',
+    description: 'Only with `watched.name`. The document is that of docs/how-to/heartbeat.md, at most 64 KiB.',
+    type: 'text/plain',
+    errors: {
+      400: 'The body is not the document of an agent; the text names the field.',
+      403: 'The request has an `Origin` header: it comes from a browser.',
+      404: 'This agent watches no other node.',
+    },
+  },
   stream: {
     summary: 'Changes of the status page, as server-sent events',
     description:
@@ -94,7 +105,7 @@ const ERRORS = {
   401: 'A user name and password of `basic_auth_users` are required.',
   403: 'A client certificate is required, or the one that was sent is not accepted.',
   404: 'There is no such path.',
-  405: 'The method is not GET or HEAD.',
+  405: 'The method is not one of the `Allow` header.',
   417: 'The request has an `Expect` header other than `100-continue`.',
   421: 'The name in the `Host` header is not one of this server: use its IP address, or add the name to `web.hosts`.',
   431: 'The request line and the headers are longer than 8 KiB.',
@@ -143,15 +154,18 @@ const document = () => ({
   security: [{}, { basic: [] }, { certificate: [] }],
   paths: Object.fromEntries(
     Object.entries(ENDPOINTS).map(([path, endpoint]) => {
-      const { summary, description, parameters, errors = {} } = endpoint
+      const { method = 'get', summary, description, parameters, errors = {} } = endpoint
       return [
         `/api/v1/${path}`,
         {
-          get: {
+          [method]: {
             operationId: path.replaceAll(/\W+(\w?)/g, (_, letter) => letter.toUpperCase()),
             summary,
             ...(description && { description }),
             ...(parameters && { parameters }),
+            ...(method === 'post' && {
+              requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
+            }),
             responses: {
               200: { description: summary, content: contentOf(endpoint) },
               ...Object.fromEntries(Object.entries(errors).map(([status, text]) => [status, textOf(text)])),

@@ -20,11 +20,11 @@ export const schema = z.strictObject({
     .regex(PREFIX, 'expected auto, or the name prefix in lower case, like chain or monad')
     .default('auto')
     .describe('the name prefix of every unit and tool; auto finds it from systemd, then PATH'),
+  listen,
   profile: z
     .enum(['node', 'watcher'], 'expected node or watcher')
     .default('node')
     .describe('watcher: no node on this host; only what another host can see is enabled: docs/how-to/watcher.md'),
-  listen,
   web: z
     .strictObject({
       configFile: file(

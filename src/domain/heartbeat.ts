@@ -1,34 +1,18 @@
-import { z } from 'zod'
-import { ParseError } from '../core/errors.ts'
-import { parseJson } from '../core/json.ts'
-import { HEALTH_STATES } from './health.ts'
-import { MAINTENANCE_REASONS } from './maintenance.ts'
-
-const MAX_CAUSES = 100
-const MAX_CAUSE_LENGTH = 2000
+import type { HealthState } from './health.ts'
+import type { MaintenanceReason } from './maintenance.ts'
 
 /** The document that an agent posts as its heartbeat. A value that is unknown is null. */
-export const heartbeatSchema = z.object({
-  /** By the clock of the sender. */
-  at: z.iso.datetime(),
-  health: z.enum(HEALTH_STATES),
+export interface Heartbeat {
+  /** RFC 3339, by the clock of the sender. */
+  readonly at: string
+  readonly health: HealthState
   /** The sentences of the diagnosis, the first cause first. */
-  causes: z.array(z.string().max(MAX_CAUSE_LENGTH)).max(MAX_CAUSES).readonly(),
-  maintenance: z.enum(MAINTENANCE_REASONS).nullable(),
-  height: z.number().nullable(),
-  blockTime: z.iso.datetime().nullable(),
-  blockDifference: z.number().nullable(),
-})
-
-export type Heartbeat = Readonly<z.output<typeof heartbeatSchema>>
-
-/** Throws a ParseError that names the first field that is wrong. */
-export const parseHeartbeat = (text: string): Heartbeat => {
-  const what = 'the heartbeat'
-  const parsed = heartbeatSchema.safeParse(parseJson(what, text))
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new ParseError(what, `the document of an agent (${issue?.path.join('.')}: ${issue?.message})`, text)
+  readonly causes: readonly string[]
+  readonly maintenance: MaintenanceReason | null
+  readonly height: number | null
+  /** RFC 3339. */
+  readonly blockTime: string | null
+  readonly blockDifference: number | null
 }
 
 /** The last heartbeat of the watched node, and when it was received, in milliseconds since the epoch. */

@@ -2,9 +2,11 @@ import { minute } from '../core/units.ts'
 
 export const MAINTENANCE_REASONS = ['upgrade', 'hardware', 'network', 'other'] as const
 
+export type MaintenanceReason = (typeof MAINTENANCE_REASONS)[number]
+
 /** A maintenance window. Times in milliseconds since the epoch. */
 export interface Maintenance {
-  readonly reason: (typeof MAINTENANCE_REASONS)[number]
+  readonly reason: MaintenanceReason
   readonly note: string | null
   readonly startedAt: number
   readonly until: number

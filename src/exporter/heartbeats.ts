@@ -1,14 +1,20 @@
 import express from 'express'
 import { ParseError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
-import { parseHeartbeat } from '../domain/heartbeat.ts'
+import type { Clock } from '../core/clock.ts'
+import type { HeartbeatInbox } from '../domain/heartbeat.ts'
+import { parseHeartbeat } from '../parsers/heartbeat.ts'
 import type { Routes } from './monitoring.ts'
-import type { AgentView } from './server.ts'
 
 const NOT_WATCHED = 'This agent watches no other node: set `watched.name` in its configuration.\n'
 
+interface HeartbeatView {
+  readonly heartbeatInbox: HeartbeatInbox
+  readonly clock: Clock
+}
+
 /** Adds the route that receives the heartbeats of a watched node: the only one that changes anything. */
-export const addHeartbeats = (add: Routes['add'], view: Pick<AgentView, 'heartbeatInbox' | 'clock'>): void => {
+export const addHeartbeats = (add: Routes['add'], view: HeartbeatView): void => {
   const readText = express.text({ type: () => true, limit: LIMITS.response.valueBytes })
   add(
     '/api/v1/heartbeat',

@@ -131,6 +131,9 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'staking.expected.beneficiary': { to: `0x${'ab'.repeat(20)}` },
   'staking.delayRounds': { to: 20, also: ['schedule'] },
   'web.hosts': { to: ['node1'] },
+  profile: { to: 'watcher', also: ['reference'] },
+  'watched.name': { to: 'other' },
+  'watched.port': { to: 'other:8000' },
 }
 
 const OF_OTHER_COMMANDS = /^serveQuery\./

@@ -8,7 +8,8 @@ import { openHost } from '../support/host.ts'
 import { runPolls } from '../collectors/run-collector.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { watched } from '../../src/collectors/watched/collector.ts'
-import { createHeartbeatInbox, parseHeartbeat } from '../../src/domain/heartbeat.ts'
+import { createHeartbeatInbox } from '../../src/domain/heartbeat.ts'
+import { parseHeartbeat } from '../../src/parsers/heartbeat.ts'
 import { createPortProbe } from '../../src/sources/endpoints.ts'
 
 /** What an agent posts; the fields are those of docs/how-to/heartbeat.md. */

@@ -109,7 +109,7 @@ describe('backups that are kept off the node', () => {
 test('exactly one state of each file is 1, and the copies of each backup are counted', async () => {
   const { collector, reading } = await polled()
   const samples = collector.samples(reading)
-  expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(6 * 6)
+  expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(3 * 5 + 3 * 6)
   expect(samples.filter(({ name }) => name === 'chain_key_backup_copies')).toHaveLength(3)
 })
 

@@ -5,7 +5,7 @@ import { createChain } from '../../simulator/chain.ts'
 import { type Host, startHost } from '../support/host.ts'
 
 /** Without `tokens` and `heartbeat`, for which the demo configures nothing. */
-const COUNT = Object.keys(COLLECTORS).length - 2
+const COUNT = Object.keys(COLLECTORS).length - 4
 
 const documentSchema = z.object({
   verdict: z.object({ word: z.string(), sentence: z.string() }),
@@ -59,7 +59,7 @@ describe('a healthy node, with an agent', () => {
     expect(verdict).toEqual({ word: 'OK', sentence: 'the node keeps up with the chain.' })
     expect(from).toBe('agent')
     expect(Object.keys(sections)).toEqual(
-      'header config services chain consensus statesync peers rpc execution storage staking duties versions host keys maintenance restart agent'.split(
+      'header config services chain consensus statesync peers rpc execution storage staking duties versions host keys maintenance restart watched agent'.split(
         ' ',
       ),
     )

@@ -31,23 +31,23 @@ describe('what is known', () => {
 
   test('nothing, before the first attempt has ended', () => {
     const { board } = known()
-    expect(values(board)).toEqual({ enabled: 1 })
+    expect(values(board)).toEqual({})
     expect([...board.statuses()]).toMatchObject([{ up: undefined }])
   })
 
   test('that it is down, when the first attempt should have ended and has not', async () => {
     const { clock, board } = known()
     await clock.advance(25_000)
-    expect(values(board)).toEqual({ enabled: 1 })
+    expect(values(board)).toEqual({})
     await clock.advance(1)
-    expect(values(board)).toEqual({ enabled: 1, up: 0 })
+    expect(values(board)).toEqual({ up: 0 })
   })
 
   test('a reading, up to the moment when it is stale', async () => {
     const { clock, board, report } = known()
     await clock.advance(1000)
     report({ ok: true, value: 3, at: 1000, took: 250 })
-    const of = { enabled: 1, up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
+    const of = { up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
     await clock.advance(25_000)
     expect(values(board)).toEqual({ ...of, chain_block_difference: 3 })
     await clock.advance(1)
@@ -105,7 +105,7 @@ describe('what is known', () => {
   test('disabled is different from failing', () => {
     const board = new Board(manualClock(0))
     board.disable(thing)
-    expect(values(board)).toEqual({ enabled: 0 })
+    expect(values(board)).toEqual({})
     expect([...board.statuses()]).toMatchObject([{ name: 'thing', enabled: false, up: undefined }])
   })
 })

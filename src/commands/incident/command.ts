@@ -7,8 +7,8 @@ export const incidentCommand = defineCommand({
     configOptions(command)
       .argument('[id]', 'the incident, as in the list, or `latest`; default: list all')
       .option('--json', 'as JSON, with the readings of all collectors'),
-  help: `When a critical alert fires, the agent keeps what explains it: the journals of the
-node's services from 60 seconds before the alert, and before its condition
+  help: `When a critical alert fires, the agent keeps what explains it: the journals of
+the node's services from 60 seconds before the alert, and before its condition
 became true, to 30 seconds after, with secrets redacted; the diagnosis, the
 readings and the last output of each tool at that time, and the series that
 changed most against the hour before. Alerts that fire within ten minutes are

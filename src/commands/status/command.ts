@@ -30,6 +30,7 @@ export const statusCommand = defineCommand({
   keys         keystores, password and backups: present, intact, private
   maintenance  the maintenance window, and its end
   restart      whether the node can be restarted now, and when next
+  watched      another node, by its heartbeats; \`watched.name\`
   agent        version, prefix, status of each collector
   arguments    what the units of the three services start, without secrets
   all          every section but arguments

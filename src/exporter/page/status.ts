@@ -167,6 +167,7 @@ const TITLES: Readonly<Record<string, string>> = {
   restart: 'Planned restart',
   header: 'Node',
   config: 'Configuration of the node',
+  watched: 'Watched node',
   agent: 'Collectors of the agent',
 }
 

@@ -170,7 +170,11 @@ const grouped = (changes: readonly RankedChange[]): readonly RankedChange[] => {
 const isTogether = (a: RankedChange, b: RankedChange): boolean =>
   (isStop(a) && isStop(b) && isOfAgent(a) === isOfAgent(b) && Math.abs(a.since - b.since) <= SAME_STOP_MS) ||
   (a.since === b.since && isSameSubject(a, b)) ||
+  (a.since === b.since && ((isDown(a) && b.to === null) || (isDown(b) && a.to === null))) ||
   (a.since === b.since && ((a.from === null && b.from === null) || (a.to === null && b.to === null)))
+
+/** A source that no longer answers: by the conventions of Prometheus, its `up` is 0. What it exported is absent. */
+const isDown = ({ family, to }: RankedChange): boolean => family.endsWith('_up') && to === 0
 
 /** An age differs from the usual one a sample later than a rate. */
 const SAME_STOP_MS = 30_000

@@ -15,7 +15,6 @@ import { watched } from './watched.ts'
 export const SECTIONS: readonly Section[] = [
   header,
   config,
-  watched,
   services,
   chain,
   consensus,
@@ -31,6 +30,7 @@ export const SECTIONS: readonly Section[] = [
   keys,
   maintenance,
   restart,
+  watched,
   agent,
 ]
 
