@@ -26,6 +26,7 @@ import { makeDirectory } from '../sources/durable.ts'
 import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
+import { parseHeartbeat } from '../parsers/heartbeat.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { incidentDirectory } from '../sources/incident-files.ts'
@@ -263,7 +264,12 @@ const watchNode = async (options: NodeWatchOptions) => {
       return renderHealth(health.health())
     },
     events: events.all,
-    heartbeatInbox,
+    heartbeats: {
+      isOpen: () => heartbeatInbox.isOpen,
+      receive: (text) => {
+        heartbeatInbox.put({ receivedAt: clock.now(), heartbeat: parseHeartbeat(text) })
+      },
+    },
     changes: (range) => whatChanged(health.series, range),
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),

@@ -1,20 +1,20 @@
 import express from 'express'
 import { ParseError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
-import type { Clock } from '../core/clock.ts'
-import type { HeartbeatInbox } from '../domain/heartbeat.ts'
-import { parseHeartbeat } from '../parsers/heartbeat.ts'
 import type { Routes } from './monitoring.ts'
 
 const NOT_WATCHED = 'This agent watches no other node: set `watched.name` in its configuration.\n'
 
-interface HeartbeatView {
-  readonly heartbeatInbox: HeartbeatInbox
-  readonly clock: Clock
+/** Receives the heartbeats of a watched node. */
+export interface HeartbeatReceiver {
+  /** Whether a node is watched. */
+  isOpen(): boolean
+  /** Throws a ParseError if it is not the document of an agent. */
+  receive(text: string): void
 }
 
 /** Adds the route that receives the heartbeats of a watched node: the only one that changes anything. */
-export const addHeartbeats = (add: Routes['add'], view: HeartbeatView): void => {
+export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): void => {
   const readText = express.text({ type: () => true, limit: LIMITS.response.valueBytes })
   add(
     '/api/v1/heartbeat',
@@ -27,7 +27,7 @@ export const addHeartbeats = (add: Routes['add'], view: HeartbeatView): void => 
         respond(403, 'Only agents post heartbeats.\n')
         return
       }
-      if (!view.heartbeatInbox.isOpen) {
+      if (!receiver.isOpen()) {
         respond(404, NOT_WATCHED)
         return
       }
@@ -39,8 +39,7 @@ export const addHeartbeats = (add: Routes['add'], view: HeartbeatView): void => 
         return
       }
       try {
-        const heartbeat = parseHeartbeat(String(request.body))
-        view.heartbeatInbox.put({ receivedAt: view.clock.now(), heartbeat })
+        receiver.receive(String(request.body))
         respond(200, 'accepted\n')
       } catch (thrown) {
         if (!(thrown instanceof ParseError)) throw thrown

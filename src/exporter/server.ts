@@ -3,8 +3,7 @@ import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 import type { WhatChanged } from '../health/changes/what-changed.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
 import { type ChangesQuery, readChangesQuery, renderChanges } from './changes.ts'
-import { addHeartbeats } from './heartbeats.ts'
-import type { HeartbeatInbox } from '../domain/heartbeat.ts'
+import { addHeartbeats, type HeartbeatReceiver } from './heartbeats.ts'
 import { type Handler, oneAtATime } from './connections.ts'
 import { listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { createRoutes, limited, type MonitoringView, OPTIONS, rejectAsText, type Routes } from './monitoring.ts'
@@ -15,8 +14,7 @@ import type { Address, Web } from './web.ts'
 export interface AgentView extends MonitoringView, PagesView {
   status(): StatusResponse
   health(): Promise<HealthResponse>
-  /** Where the heartbeats of a watched node are put. */
-  readonly heartbeatInbox: HeartbeatInbox
+  readonly heartbeats: HeartbeatReceiver
   changes(range: ChangesQuery): WhatChanged
 }
 
@@ -65,7 +63,7 @@ export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
     else response.json(renderEvents(await view.events(), query))
   })
-  addHeartbeats(add, view)
+  addHeartbeats(add, view.heartbeats)
   add('/api/v1/changes', (request, response) => {
     const query = readChangesQuery(new URL(request.url, 'http://agent').searchParams, view.clock.now())
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)

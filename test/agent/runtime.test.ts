@@ -131,12 +131,14 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'staking.expected.beneficiary': { to: `0x${'ab'.repeat(20)}` },
   'staking.delayRounds': { to: 20, also: ['schedule'] },
   'web.hosts': { to: ['node1'] },
-  profile: { to: 'watcher', also: ['reference'] },
   'watched.name': { to: 'other' },
   'watched.port': { to: 'other:8000' },
 }
 
 const OF_OTHER_COMMANDS = /^serveQuery\./
+
+/** Of several values, of a file, and of other keys. */
+const TESTED_ALONE = ['tokens.watch', 'version.forksFile', 'profile']
 
 const otherValue = (path: string, byDefault: unknown): unknown => {
   const { to } = CHANGES[path] ?? {}
@@ -146,17 +148,25 @@ const otherValue = (path: string, byDefault: unknown): unknown => {
   return /\.(?:interval|timeout)$/.test(path) ? '17s' : '/another'
 }
 
-test.each(
-  keys.filter(({ path }) => !OF_OTHER_COMMANDS.test(path) && path !== 'tokens.watch' && path !== 'version.forksFile'),
-)('$path replaces the collectors that use it, and no others', async ({ path, byDefault }) => {
-  const [before, after] = [configOf(), configOf({ [path]: otherValue(path, byDefault) })]
-  expect(changedKeys(before, after)).toEqual([path])
-  const [section = ''] = path.split('.')
+test.each(keys.filter(({ path }) => !OF_OTHER_COMMANDS.test(path) && !TESTED_ALONE.includes(path)))(
+  '$path replaces the collectors that use it, and no others',
+  async ({ path, byDefault }) => {
+    const [before, after] = [configOf(), configOf({ [path]: otherValue(path, byDefault) })]
+    expect(changedKeys(before, after)).toEqual([path])
+    const [section = ''] = path.split('.')
+    const { offer } = await runtime()
+    const own = offer(before).some(({ collector }) => collector.name === section)
+    const { also = [] } = CHANGES[path] ?? {}
+    const rule = `test/agent/runtime.test.ts, CHANGES: a collector that uses ${path} of another section is in its \`also\``
+    expect((await replaced(before, after)).toSorted(), rule).toEqual([...(own ? [section] : []), ...also].toSorted())
+  },
+)
+
+test('the profile watcher disables the collectors of the node, but for those that are enabled by name', async () => {
   const { offer } = await runtime()
-  const own = offer(before).some(({ collector }) => collector.name === section)
-  const { also = [] } = CHANGES[path] ?? {}
-  const rule = `test/agent/runtime.test.ts, CHANGES: a collector that uses ${path} of another section is in its \`also\``
-  expect((await replaced(before, after)).toSorted(), rule).toEqual([...(own ? [section] : []), ...also].toSorted())
+  const config = configOf({ profile: 'watcher', 'host.enabled': true, 'watched.name': 'other', references: [] })
+  const enabled = offer(config).flatMap(({ collector, enabled: isEnabled }) => (isEnabled ? [collector.name] : []))
+  expect(enabled).toEqual(['host', 'staking', 'maintenance', 'watched'])
 })
 
 test('watched tokens replace the tokens collector only', async () => {

@@ -28,25 +28,28 @@ const openApi = z
     paths: z.record(
       z.string(),
       z.object({
-        get: z.object({
-          operationId: z.string(),
-          parameters: z.array(z.object({ name: z.string(), schema: z.record(z.string(), z.unknown()) })).default([]),
-          responses: z.object({
-            200: z.object({
-              content: z.record(z.string(), z.object({ schema: z.object({ $ref: z.string().optional() }) })),
+        get: z
+          .object({
+            operationId: z.string(),
+            parameters: z.array(z.object({ name: z.string(), schema: z.record(z.string(), z.unknown()) })).default([]),
+            responses: z.object({
+              200: z.object({
+                content: z.record(z.string(), z.object({ schema: z.object({ $ref: z.string().optional() }) })),
+              }),
             }),
-          }),
-        }),
+          })
+          .optional(),
       }),
     ),
   })
   .parse(JSON.parse(DOCUMENT))
 
 /** The schema of the body at a path, and its media type, by the document. */
-const documented = Object.entries(openApi.paths).map(([path, { get }]) => {
+const documented = Object.entries(openApi.paths).flatMap(([path, { get }]) => {
+  if (!get) return []
   const [[type, media] = ['', undefined]] = Object.entries(get.responses[200].content)
   const ref = media?.schema.$ref?.replace('#/components/schemas/', '')
-  return { path, type, schema: Object.keys(API_SCHEMAS).find((name): name is SchemaName => name === ref) }
+  return [{ path, type, schema: Object.keys(API_SCHEMAS).find((name): name is SchemaName => name === ref) }]
 })
 
 const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })

@@ -1,7 +1,6 @@
 import { createSampleIndex } from '../../src/core/metric.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import type { Health } from '../../src/domain/health.ts'
-import { createHeartbeatInbox } from '../../src/domain/heartbeat.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'
@@ -81,7 +80,7 @@ export const agentView = (own: Partial<AgentView> = {}): AgentView => ({
   page: statusPageOf(),
   runbooks: createRunbooks(),
   prefix: () => 'acme',
-  heartbeatInbox: createHeartbeatInbox(),
+  heartbeats: { isOpen: () => false, receive: () => undefined },
   waitingFor: () => [],
   complain: () => undefined,
   ...own,
