@@ -218,8 +218,9 @@ const play = async (
     const pages = await Promise.all(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page))
     const state = join(host.directory, 'state')
     await mkdir(state, { recursive: true })
-    const files = (await readdir(state)).filter((file) => !/\.(?:new|lock)$/.test(file))
-    const kept = await Promise.all(files.map(async (file) => readFile(join(state, file), 'utf8')))
+    const entries = await readdir(state, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile() && !/\.(?:new|lock)$/.test(entry.name))
+    const kept = await Promise.all(files.map(async ({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
     return { looks, log: log.chunks, restart, page, emitted: [...pages, ...kept, ...log.chunks].join('\n') }
   } finally {
     await host.close()
