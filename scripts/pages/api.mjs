@@ -60,6 +60,9 @@ const ENDPOINTS = {
     type: 'text/plain',
     errors: {
       400: 'The body is not the document of an agent; the text names the field.',
+      411: 'The request has no `Content-Length`.',
+      413: 'The body is longer than 64 KiB.',
+      503: 'Four other bodies are being received.',
       403: 'The request has an `Origin` header: it comes from a browser.',
       404: 'This agent watches no other node.',
     },

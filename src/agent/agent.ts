@@ -265,9 +265,9 @@ const watchNode = async (options: NodeWatchOptions) => {
     },
     events: events.all,
     heartbeats: {
-      isOpen: () => heartbeatInbox.isOpen,
+      isOpen: heartbeatInbox.isOpen,
       receive: (text) => {
-        heartbeatInbox.put({ receivedAt: clock.now(), heartbeat: parseHeartbeat(text) })
+        heartbeatInbox.put({ at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) })
       },
     },
     changes: (range) => whatChanged(health.series, range),
@@ -303,8 +303,10 @@ interface ApplyOptions extends Pick<AgentOptions, 'config' | 'log'> {
 const createApply = ({ config, log, run }: ApplyOptions) => {
   let current = config
   return async (next: Config): Promise<Reloaded> => {
-    const { profile, listen, web, state, events, health } = current
-    const effective = { ...next, profile, listen, web, state, events, health }
+    // The profile decides which collectors run: they and it change together, at a start.
+    if (next.profile !== current.profile) return { applied: [], pending: changedKeys(current, next), collectors: [] }
+    const { listen, web, state, events, health } = current
+    const effective = { ...next, listen, web, state, events, health }
     const applied = changedKeys(current, effective).filter((key) => !OTHER_COMMANDS.test(key))
     const collectors = await run(effective)
     log.level = effective.log.level

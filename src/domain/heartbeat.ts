@@ -15,24 +15,38 @@ export interface Heartbeat {
   readonly blockDifference: number | null
 }
 
-/** The last heartbeat of the watched node, and when it was received, in milliseconds since the epoch. */
+/** The last heartbeat of the watched node, and when it was received. */
 export interface ReceivedHeartbeat {
-  readonly receivedAt: number
+  /** Milliseconds since the epoch, by the clock of this host then. */
+  readonly at: number
+  /** Milliseconds on the monotonic clock. */
+  readonly elapsed: number
   readonly heartbeat: Heartbeat
 }
 
 /** Where the listener puts heartbeats, and the collector finds them. */
 export interface HeartbeatInbox {
   /** Whether heartbeats are expected: the collector runs. */
-  isOpen: boolean
+  isOpen(): boolean
+  open(): void
+  /** Forgets the last one: it may be of another node than the next. */
+  close(): void
   latest(): ReceivedHeartbeat | null
   put(received: ReceivedHeartbeat): void
 }
 
 export const createHeartbeatInbox = (): HeartbeatInbox => {
   let current: ReceivedHeartbeat | null = null
+  let expected = false
   return {
-    isOpen: false,
+    isOpen: () => expected,
+    open: () => {
+      expected = true
+    },
+    close: () => {
+      expected = false
+      current = null
+    },
     latest: () => current,
     put: (received) => {
       current = received

@@ -1,3 +1,4 @@
+import { isWatcher } from './facts.ts'
 import { citedIn } from '../domain/node-documentation.ts'
 import { fullDatabase, oldDatabase } from './recovery/database.ts'
 import { comingFork, hostNotReady, lostKeys, missedFork, noSpace } from './recovery/preconditions.ts'
@@ -90,8 +91,9 @@ const RULES: readonly RecoveryRule[] = [
 /** The documented recovery procedure that the node needs now, if any. It only advises and never acts. */
 export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
   const situation = readSituation(evidence)
-  const plan = choosePlan(situation)
-  const hasEvidence = !(plan.path === 'unknown' && situation.age === undefined)
+  const hasNode = !isWatcher(evidence.known)
+  const plan = hasNode ? choosePlan(situation) : WITHOUT_NODE
+  const hasEvidence = hasNode && !(plan.path === 'unknown' && situation.age === undefined)
   return {
     ...plan,
     why: [...plan.why, ...(hasEvidence ? evidenceOf(situation, plan.path) : [])],
@@ -99,6 +101,16 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
     exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
     left: leftFor(plan.path, situation),
   }
+}
+
+/** On a watcher. */
+const WITHOUT_NODE: RecoveryPlan = {
+  path: 'none',
+  summary: 'there is no node on this host: run it on the host of the watched node',
+  why: [],
+  steps: [],
+  notNow: [],
+  runbook: null,
 }
 
 const NO_ACTION: readonly Path[] = ['none', 'wait']

@@ -102,12 +102,12 @@ test.each([
   const watcher = await openWatcher(await choosePort())
   await withPort(watcher, state)
   await post(watcher, JSON.stringify({ ...HEARTBEAT, health: 'healthy', causes: [] }))
-  // Three heartbeats of a minute each; the rules are evaluated every 15 s.
+  // After 120 s it counts, after 75 s more it fires; the rules are evaluated every 15 s.
   await watcher.pass(15)
-  await watcher.pass(150)
+  await watcher.pass(90)
   await withPort(watcher, state)
   expect(await silenceOf(watcher)).toEqual([])
-  await watcher.pass(30)
+  for (let quarter = 0; quarter < 8; quarter += 1) await watcher.pass(15)
   await withPort(watcher, state)
   const [silence] = await silenceOf(watcher)
   expect(silence).toMatchObject({ severity })
@@ -122,14 +122,25 @@ test('a silent node whose port is not known may be down', async () => {
   expect(await silenceOf(watcher)).toMatchObject([{ severity: 'critical' }])
 })
 
+test('twenty minutes of a healthy node have no finding', async () => {
+  const watcher = await openWatcher(null)
+  for (let minute = 0; minute < 20; minute += 1) {
+    await post(watcher, JSON.stringify({ ...HEARTBEAT, health: 'healthy', causes: [] }))
+    for (let quarter = 0; quarter < 4; quarter += 1) await watcher.pass(15)
+  }
+  const { code, out } = await watcher.run(['check'])
+  expect([code, out.split('\n')[0]]).toEqual([0, expect.stringMatching(/^OK: node-a reported healthy /)])
+  expect(out).not.toContain('RECOVERY')
+  expect((await watcher.run(['recover'])).out).toContain('there is no node on this host')
+})
+
 test('a maintenance window explains silence for half an hour', async () => {
   const watcher = await openWatcher(null)
   await post(watcher, JSON.stringify({ ...HEARTBEAT, health: 'maintenance', maintenance: 'upgrade' }))
   await watcher.pass(15)
   await watcher.pass(1740)
   expect(await silenceOf(watcher)).toEqual([])
-  await watcher.pass(60)
-  await watcher.pass(15)
+  for (let quarter = 0; quarter < 10; quarter += 1) await watcher.pass(15)
   expect(await silenceOf(watcher)).toMatchObject([{ severity: 'critical' }])
 })
 
@@ -140,7 +151,7 @@ test('a heartbeat that no agent sends is rejected, and changes nothing', async (
     ['', 400, /expected JSON/],
     ['{}', 400, /the document of an agent \(at: /],
     [JSON.stringify({ ...HEARTBEAT, health: 'fine' }), 400, /\(health: /],
-    [JSON.stringify({ ...HEARTBEAT, causes: ['x'.repeat(70_000)] }), 400, /at most 65536 bytes/],
+    [JSON.stringify({ ...HEARTBEAT, causes: ['x'.repeat(70_000)] }), 413, /at most 65536 bytes/],
   ] as const
   for (const [body, status, text] of cases) {
     const response = await post(watcher, body)
@@ -153,6 +164,25 @@ test('a heartbeat that no agent sends is rejected, and changes nothing', async (
   expect([get.status, get.headers.get('Allow'), await get.text()]).toEqual([405, 'POST', 'Only POST.\n'])
   await watcher.pass(15)
   expect(await watcher.page('/metrics')).not.toContain('chain_watched_heartbeat_timestamp_seconds{')
+})
+
+test('clients that send a body slowly keep neither Prometheus nor the agent of the node out', async () => {
+  const watcher = await openWatcher(null)
+  await watcher.pass(1)
+  const head = 'POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{'
+  const slow = Array.from({ length: 64 }, () =>
+    connect({ host: '127.0.0.1', port: watcher.port }).on('error', () => undefined),
+  )
+  onTestFinished(() => {
+    for (const socket of slow) socket.destroy()
+  })
+  for (const socket of slow) socket.write(head)
+  await eventually(
+    () => slow.filter(({ closed }) => closed).length,
+    (ended) => ended === 64,
+  )
+  expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
+  expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
 })
 
 test('an agent that watches no node accepts no heartbeat', async () => {
@@ -207,10 +237,10 @@ test.each([
   }
   const timing = { interval: 15_000, timeout: 5000 }
   const inbox = createHeartbeatInbox()
-  inbox.put({ receivedAt: 1_772_369_880_000, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) })
+  inbox.put({ at: 1_772_369_880_000, elapsed: 0, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) })
   const before = watched({ node: 'node-a', inbox, probe: null, checkpoint, timing })
-  await runPolls(before, manualClock())
+  await runPolls(before, manualClock(1_772_369_890_000))
   const after = watched({ node, inbox: createHeartbeatInbox(), probe: null, checkpoint, timing })
-  const { shown } = await runPolls(after, manualClock(), 'chain_watched_')
+  const { shown } = await runPolls(after, manualClock(1_772_370_000_000), 'chain_watched_')
   expect(shown()[`heartbeat_timestamp_seconds{${node}}`]).toBe(expected)
 })

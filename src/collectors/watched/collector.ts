@@ -26,7 +26,7 @@ type Reading = ReadingOf<typeof definition>
 /** As ChainMaintenance does: a window outlives the agent that reported it for this long. */
 const MAINTENANCE_MS = 30 * minute
 
-const saved = z.object({ node: z.string(), receivedAt: z.number(), heartbeat: heartbeatSchema })
+const saved = z.object({ node: z.string(), at: z.number(), heartbeat: heartbeatSchema })
 
 /** What another node's agent reports about it, when it last did, and whether the public port of the node answers. */
 export const watched = ({ node, inbox, probe, checkpoint, timing }: WatchedCollectorOptions): Collector<Reading> => {
@@ -36,15 +36,18 @@ export const watched = ({ node, inbox, probe, checkpoint, timing }: WatchedColle
     const latest = inbox.latest()
     if (latest !== null && latest !== kept) {
       kept = latest
-      void checkpoint.save({ node, ...latest })
+      void checkpoint.save({ node, at: latest.at, heartbeat: latest.heartbeat })
     }
     const port = probe === null ? null : await probe(signal)
-    const since = kept === null ? Infinity : clock.now() - kept.receivedAt
+    if (kept === null) return { node, receivedAt: null, port, heartbeat: null }
+    const { heartbeat, elapsed } = kept
+    // By the monotonic clock: after the clock of this host was set, the age is still right.
+    const since = clock.elapsed() - elapsed
     return {
       node,
-      receivedAt: kept?.receivedAt ?? null,
+      receivedAt: clock.now() - since,
       port,
-      heartbeat: kept && { ...kept.heartbeat, maintenance: since > MAINTENANCE_MS ? null : kept.heartbeat.maintenance },
+      heartbeat: { ...heartbeat, maintenance: since > MAINTENANCE_MS ? null : heartbeat.maintenance },
     }
   }
 
@@ -55,12 +58,15 @@ export const watched = ({ node, inbox, probe, checkpoint, timing }: WatchedColle
     run: async (context, report) => {
       const found = await checkpoint.read()
       const before = found.state === 'saved' ? saved.safeParse(found.value).data : undefined
-      if (before?.node === node) kept = before
-      inbox.isOpen = true
+      if (before?.node === node) {
+        const since = Math.max(0, context.clock.now() - before.at)
+        kept = { at: before.at, elapsed: context.clock.elapsed() - since, heartbeat: before.heartbeat }
+      }
+      inbox.open()
       try {
         await poll(timing, read)(context, report)
       } finally {
-        inbox.isOpen = false
+        inbox.close()
       }
     },
     samples: ({ receivedAt, heartbeat, port }): readonly Sample[] => [

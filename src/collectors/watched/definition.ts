@@ -9,6 +9,8 @@ export const PORT_STATES = ['open', 'refused', 'silent'] as const
 
 const ADDRESS = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}$/
 
+const isPort = (port: number): boolean => port >= 1 && port <= 65_535
+
 const NOT_SIMULATED = 'no simulated host watches another: test/agent/watcher.test.ts'
 
 export const definition = {
@@ -23,6 +25,10 @@ export const definition = {
       port: z
         .string()
         .regex(ADDRESS, 'expected HOST:PORT')
+        .refine(
+          (address) => isPort(Number(address.slice(address.lastIndexOf(':') + 1))),
+          'expected a port from 1 to 65535',
+        )
         .nullable()
         .default(null)
         .describe('HOST:PORT of its public TCP port, that of consensus; null: it is not tested'),

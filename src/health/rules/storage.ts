@@ -128,7 +128,7 @@ and on (instance, job, cluster) (
             'Enable its timer: `sudo systemctl enable --now chain-agent-storage.timer`.',
           ],
           pending: 'nothing',
-          expr: `group by (instance, job, cluster) (chain_agent_build_info)
+          expr: `group by (instance, job, cluster) (chain_agent_build_info{profile!="watcher"})
 unless on (instance, job, cluster) instance:chain_storage_used_ratio:max
 unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           summary: 'It is unknown how full the database is.',

@@ -100,7 +100,8 @@ unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
           ],
           expr: `count by (instance, job, cluster) (chain_reference_up)
 unless on (instance, job, cluster) chain_block_difference
-unless on (instance, job, cluster) (chain_rpc_up == 0)`,
+unless on (instance, job, cluster) (chain_rpc_up == 0)
+unless on (instance, job, cluster) chain_agent_build_info{profile="watcher"}`,
           summary: 'It is unknown whether the node is behind.',
           description:
             '{{ $labels.instance }} has {{ $value }} references, and for 10 minutes no majority of them has answered and agreed on a height: ChainBehind cannot fire.',

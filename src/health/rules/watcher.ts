@@ -1,10 +1,11 @@
 import { period, type AlertRow, type RuleFile } from './rule.ts'
 
-/** Three heartbeats were missed: one is due every minute. */
+/** Three heartbeats were missed: one is due every minute. After a start of the watcher, the next one comes within a minute. */
 const SILENT = {
   alert: 'ChainWatchedNodeSilent',
   component: 'services',
-  limit: 180,
+  limit: 120,
+  for: '75s',
   summary: 'The agent of a watched node sends no heartbeats.',
 } as const
 
@@ -16,14 +17,13 @@ const silence = (limit: number): string => `(time() - chain_watched_heartbeat_ti
 /** Without a single reference, the watcher itself may have no network. */
 const isConnected = 'unless on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)'
 
-const heard = (limit: number, rest: string): string =>
+const described = (limit: number, rest: string): string =>
   `{{ $labels.instance }} has received no heartbeat of {{ $labels.node }} for {{ $value | humanizeDuration }}, more than ${period(limit)}. ${rest}`
 
 const RULES: readonly AlertRow[] = [
   {
     ...SILENT,
-    comment:
-      'Seen by the watcher alone. No for: three missed heartbeats are three minutes. A maintenance window counts for half an hour after the last heartbeat.',
+    comment: 'Only the watcher can report it. A maintenance window counts for half an hour after the last heartbeat.',
     labels: { sees: 'nothing' },
     severity: 'critical',
     page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
@@ -35,14 +35,15 @@ const RULES: readonly AlertRow[] = [
   and ${ON_NODE} (chain_watched_port{state="silent"} == 1)
   ${isConnected}`,
     description: (limit) =>
-      heard(
+      described(
         limit,
         'Its public port does not answer either: the host or its network is down. The agent of the node cannot report it.',
       ),
   },
   {
     ...SILENT,
-    comment: 'The host refuses the connection: it runs, and consensus does not listen.',
+    comment:
+      'The host refuses the connection: it runs, and consensus does not listen, or a firewall rejects the connection.',
     labels: { sees: 'host' },
     severity: 'critical',
     page: 'The host runs without consensus and without an agent that would report it.',
@@ -53,11 +54,14 @@ const RULES: readonly AlertRow[] = [
     expr: (limit) => `${silence(limit)}
   and ${ON_NODE} (chain_watched_port{state="refused"} == 1)`,
     description: (limit) =>
-      heard(limit, 'Its host answers, and refuses connections to the public port: consensus does not run.'),
+      described(
+        limit,
+        'Its host answers, and refuses connections to the public port: consensus does not run, or a firewall rejects them.',
+      ),
   },
   {
     ...SILENT,
-    comment: 'The port is open: consensus runs, so nothing is lost until the morning.',
+    comment: 'The port is open: consensus runs, so that blocks and votes are not lost.',
     labels: { sees: 'port' },
     severity: 'warning',
     advice: [
@@ -67,7 +71,7 @@ const RULES: readonly AlertRow[] = [
     expr: (limit) => `${silence(limit)}
   and ${ON_NODE} (chain_watched_port{state="open"} == 1)`,
     description: (limit) =>
-      heard(limit, 'Its public port answers: consensus runs. Its agent does not, or cannot reach the watcher.'),
+      described(limit, 'Its public port answers: consensus runs. Its agent does not, or cannot reach the watcher.'),
   },
   {
     ...SILENT,
@@ -77,13 +81,13 @@ const RULES: readonly AlertRow[] = [
     page: 'The host of the node may be down: its own alerts do not arrive then.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
-      'Set `watched.port` on the watcher: it then tells a host that is down from an agent that is down.',
+      'Set `watched.port` on the watcher: it then distinguishes a host that is down from an agent that is down.',
     ],
     expr: (limit) => `${silence(limit)}
   unless ${ON_NODE} chain_watched_port
   ${isConnected}`,
     description: (limit) =>
-      heard(limit, 'Whether its host is up is unknown: the state of its public port is not known.'),
+      described(limit, 'Whether its host is up is unknown: the state of its public port is not known.'),
   },
   {
     ...SILENT,
@@ -95,11 +99,11 @@ const RULES: readonly AlertRow[] = [
   and on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)
   unless ${ON_NODE} (chain_watched_port{state=~"open|refused"} == 1)`,
     description: (limit) =>
-      heard(limit, 'No reference answers the watcher either: it has no network, and the node may be healthy.'),
+      described(limit, 'No reference answers the watcher either: it has no network, and the node may be healthy.'),
   },
   {
     comment:
-      'The node reports it itself. If its own alert has arrived, this one is a second one; if not, its way to the operator is broken.',
+      'The node reports it itself. If its own alert has arrived, this one is a second one; if not, its notifications do not arrive.',
     alert: 'ChainWatchedNodeCritical',
     severity: 'warning',
     component: 'services',
@@ -130,11 +134,11 @@ const RULES: readonly AlertRow[] = [
   unless on (instance, job, cluster) chain_watched_heartbeat_timestamp_seconds`,
     summary: 'No heartbeat of the watched node has ever arrived.',
     description:
-      '{{ $labels.instance }} is configured to watch a node and has received no heartbeat of it. That the node falls silent cannot be noticed.',
+      '{{ $labels.instance }} is configured to watch a node and has received no heartbeat of it. If the node stops sending heartbeats, no alert fires.',
   },
   {
     comment:
-      'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Only on a watcher: the agent of the node has better sources.',
+      'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Nearly all readings of the half hour exist, and are of new blocks. Only on a watcher: the agent of the node has better sources.',
     alert: 'ChainWatchedNoProposals',
     severity: 'warning',
     component: 'duty',
@@ -150,6 +154,8 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: (limit) => `(changes(chain_staking_reward_tokens_total{share="pool"}[30m]) == 0)
   and on (instance, job, cluster) (changes(chain_staking_reward_tokens_total{share="pool"}[6h]) >= ${limit})
+  and on (instance, job, cluster) (count_over_time(chain_staking_reward_tokens_total{share="pool"}[30m:1m]) > 27)
+  unless on (instance, job, cluster) (time() - chain_staking_block_timestamp_seconds > 60)
   and on (instance, job, cluster) (chain_staking_active == 1)
   and on (instance, job, cluster) (chain_agent_build_info{profile="watcher"})`,
     summary: 'A watched validator earns no rewards: it has no own blocks.',
