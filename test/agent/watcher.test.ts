@@ -171,7 +171,9 @@ test('clients that send a body slowly keep neither Prometheus nor the agent of t
   await watcher.pass(1)
   const head = 'POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{'
   const slow = Array.from({ length: 64 }, () =>
-    connect({ host: '127.0.0.1', port: watcher.port }).on('error', () => undefined),
+    connect({ host: '127.0.0.1', port: watcher.port })
+      .on('error', () => undefined)
+      .resume(),
   )
   onTestFinished(() => {
     for (const socket of slow) socket.destroy()
