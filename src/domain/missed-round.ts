@@ -48,7 +48,7 @@ export interface RoundTimes {
 
 /** What the readings around the round have; null is unknown. */
 export interface RoundReadings {
-  /** Why the node could not take part: its service was not active, or it was starting or in statesync. */
+  /** Why the node could not take part before the round: its service was not active, or it was starting or in statesync. */
   readonly outage: string | null
   /** Positive if the clock of this host is ahead. */
   readonly clockOffsetMs: number | null
