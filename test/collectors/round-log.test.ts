@@ -55,10 +55,20 @@ test('a round that this node led in time and that a timeout closed', () => {
     usualProposalMs: 45,
     isReproposal: false,
     closedMs: 1010,
+    closedBy: 'tc',
     obstacle: null,
     // Rounds 116 to 140; those after it have not ended.
     others: { closed: 25, timedOut: 0 },
   })
+})
+
+test('what closed a round is the certificate with which the next one was entered', () => {
+  const log = usualLog()
+  log.add(closed(140n), NEXT_AT)
+  log.add(closed(142n, 'tc'), NEXT_AT + 1400)
+  expect(read(log, 140n)).toMatchObject({ closedMs: 400, closedBy: 'qc' })
+  // The next round that was entered is 143.
+  expect(read(log, 141n)).toMatchObject({ closedMs: null, closedBy: null })
 })
 
 test('a proposal of another leader is not the own one, and one with the block of another round is a reproposal', () => {

@@ -148,6 +148,7 @@ export const createRoundLog = (): RoundLog => {
       const isIncomplete = droppedAt.some((one) => Math.abs(one - at) <= DROPPED_NEAR_MS)
       if (isIncomplete || silentMs === null) return null
       const own = logged?.proposal?.author === ownKey ? logged : undefined
+      const next = logged && rounds.get(round + 1n)
       return {
         silentMs,
         enteredBy: logged?.enteredBy ?? null,
@@ -156,7 +157,8 @@ export const createRoundLog = (): RoundLog => {
         proposalMs: own ? proposalOf(own) : null,
         usualProposalMs: usualProposal(round, ownKey),
         isReproposal: own?.proposal?.isReproposal ?? false,
-        closedMs: logged === undefined || entry === null || after === null ? null : after - entry,
+        closedMs: entry === null || !next || next.enteredAt === null ? null : next.enteredAt - entry,
+        closedBy: next?.enteredBy ?? null,
         obstacle: logged?.obstacle ?? null,
         others: othersOf(question),
       }
