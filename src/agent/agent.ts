@@ -26,7 +26,7 @@ import { makeDirectory } from '../sources/durable.ts'
 import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
-import { parseHeartbeat } from '../parsers/heartbeat.ts'
+import { isTestHeartbeat, parseHeartbeat } from '../parsers/heartbeat.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { incidentDirectory } from '../sources/incident-files.ts'
@@ -267,6 +267,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     heartbeats: {
       isOpen: heartbeatInbox.isOpen,
       receive: (text) => {
+        if (isTestHeartbeat(text)) return
         heartbeatInbox.put({ at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) })
       },
     },

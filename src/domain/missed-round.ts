@@ -40,6 +40,8 @@ export interface RoundTimes {
   readonly isReproposal: boolean
   /** From the entry to the certificate that closed the round; null if unknown. */
   readonly closedMs: number | null
+  /** That certificate; null if unknown. */
+  readonly closedBy: 'qc' | 'tc' | null
   /** What the node logged as the reason not to propose. */
   readonly obstacle: 'execution' | 'parent' | null
   /** Rounds of other leaders around it whose end is known, and those that a timeout certificate ended. */
@@ -48,7 +50,7 @@ export interface RoundTimes {
 
 /** What the readings around the round have; null is unknown. */
 export interface RoundReadings {
-  /** Why the node could not take part: its service was not active, or it was starting or in statesync. */
+  /** Why the node could not take part before the round: its service was not active, or it was starting or in statesync. */
   readonly outage: string | null
   /** Positive if the clock of this host is ahead. */
   readonly clockOffsetMs: number | null
@@ -86,20 +88,22 @@ const TIMED_OUT_RATIO = 0.1
 const MIN_OTHERS = 20
 
 /** How far the node came in its round. */
-type Stage = 'absent' | 'late' | 'silent' | 'proposed' | 'unknown'
+type Stage = 'absent' | 'late' | 'silent' | 'proposed' | 'certified' | 'unknown'
 
 /**
  * The causes that are possible at each stage, in order of precedence: first what excludes or explains the others. `late`:
  * packets that did not arrive explain a late parent, and so does a network in which other rounds time out as well.
  * `silent`: only this node can be the reason that it does not propose. `proposed`: packets that this node lost cannot keep
  * the votes for its block from the next leader, to whom they are sent (monad-consensus-state/src/lib.rs,
- * send_vote_and_reset_timer), nor can its disk; a timestamp that other nodes reject gets no vote at all.
+ * send_vote_and_reset_timer), nor can its disk; a timestamp that other nodes reject gets no vote at all. `certified`: the
+ * leaders after it did not build on the block, which no figure of this node explains.
  */
 const POSSIBLE: Readonly<Record<Stage, readonly Cause[]>> = {
   absent: ['own outage'],
   late: ['peers', 'UDP', 'network', 'disk', 'late parent'],
   silent: ['execution', 'late parent', 'disk'],
   proposed: ['clock', 'peers', 'network', 'votes'],
+  certified: [],
   unknown: ['peers', 'clock'],
 }
 
@@ -108,6 +112,7 @@ const isLate = (ms: number, usual: number | null): boolean => ms > (usual ?? 0) 
 const stageOf = ({ log, readings }: MissedRoundFacts): Stage => {
   if (!log) return readings.outage === null ? 'unknown' : 'absent'
   const { enteredBy, previousMs, usualPreviousMs, proposalMs, usualProposalMs } = log
+  if (log.closedBy === 'qc' && proposalMs !== null && !log.isReproposal) return 'certified'
   if (log.obstacle !== null) return 'silent'
   if (enteredBy === null) return log.silentMs >= SILENT_MS || readings.outage !== null ? 'absent' : 'late'
   // After a timeout the round before is long for every node.
@@ -139,7 +144,7 @@ const stageTexts = (stage: Stage, { log, readings }: MissedRoundFacts): readonly
     return [...(readings.outage === null ? [] : [readings.outage]), ...(log.silentMs >= SILENT_MS ? [silent] : [])]
   }
   if (stage === 'late') return [parentText(log)]
-  return [proposalText(log)]
+  return [...(stage === 'certified' ? ['the block got a certificate and was abandoned later'] : []), proposalText(log)]
 }
 
 const OBSTACLES = {
@@ -183,9 +188,9 @@ const EVIDENCE: Readonly<Record<Cause, (facts: MissedRoundFacts) => string | nul
       : null,
   'late parent': ({ log }) => (log?.obstacle === 'parent' ? OBSTACLES.parent : log?.obstacle === null ? '' : null),
   votes: ({ log }) =>
-    log && log.closedMs !== null
+    log?.closedBy === 'tc' && log.closedMs !== null
       ? `no certificate for it: a timeout closed the round after ${figure(log.closedMs)} ms`
-      : '',
+      : null,
 }
 
 /** Measured apart from the stage: listed also where they are not the class. */

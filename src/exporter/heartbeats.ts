@@ -10,7 +10,7 @@ const NOT_WATCHED = 'This agent watches no other node: set `watched.name` in its
 export interface HeartbeatReceiver {
   /** Whether a node is watched. */
   isOpen(): boolean
-  /** Throws a ParseError if it is not the document of an agent. */
+  /** Does not keep that of a test. Throws a ParseError if it is not the document of an agent. */
   receive(text: string): void
 }
 

@@ -5,6 +5,7 @@ import { HEALTH_STATES } from '../domain/health.ts'
 import type { Heartbeat } from '../domain/heartbeat.ts'
 import { MAINTENANCE_REASONS } from '../domain/maintenance.ts'
 
+const WHAT = 'the heartbeat'
 const MAX_CAUSES = 100
 const MAX_CAUSE_LENGTH = 2000
 
@@ -19,11 +20,15 @@ export const heartbeatSchema: z.ZodType<Heartbeat> = z.object({
   blockDifference: z.number().nullable(),
 })
 
+const testSchema = z.object({ at: z.iso.datetime(), test: z.literal(true) })
+
+/** Whether it is what `chain-agent alert test` posts. Throws a ParseError if it is not JSON. */
+export const isTestHeartbeat = (text: string): boolean => testSchema.safeParse(parseJson(WHAT, text)).success
+
 /** Throws a ParseError that names the first field that is wrong. */
 export const parseHeartbeat = (text: string): Heartbeat => {
-  const what = 'the heartbeat'
-  const parsed = heartbeatSchema.safeParse(parseJson(what, text))
+  const parsed = heartbeatSchema.safeParse(parseJson(WHAT, text))
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new ParseError(what, `the document of an agent (${issue?.path.join('.')}: ${issue?.message})`, text)
+  throw new ParseError(WHAT, `the document of an agent (${issue?.path.join('.')}: ${issue?.message})`, text)
 }

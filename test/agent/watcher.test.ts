@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { cli } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { runPolls } from '../collectors/run-collector.ts'
@@ -185,6 +189,20 @@ test('clients that send a body slowly keep neither Prometheus nor the agent of t
   )
   expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
   expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
+})
+
+test('a test of the alerts on the node reaches the watcher, and is no heartbeat of the node', async () => {
+  const watcher = await openWatcher(null)
+  await watcher.pass(1)
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-'))
+  onTestFinished(async () => rm(directory, { recursive: true }))
+  const urlFile = join(directory, 'url')
+  await writeFile(urlFile, `http://127.0.0.1:${watcher.port}/api/v1/heartbeat\n`)
+  const { code, out } = await cli(['alert', 'test', '--set', `heartbeat.urlFile=${urlFile}`])
+  expect(out).toMatch(/heartbeat {2}\S+ accepted\n$/)
+  expect(code).toBe(0)
+  await watcher.pass(15)
+  expect(await watcher.page('/metrics')).not.toContain('chain_watched_heartbeat_timestamp_seconds{')
 })
 
 test('an agent that watches no node accepts no heartbeat', async () => {

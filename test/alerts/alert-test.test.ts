@@ -138,3 +138,14 @@ it('an Alertmanager that is away, and a heartbeat that is not accepted', async (
   expect(nothing.code).toBe(2)
   expect(nothing.err).toContain('There is nothing to test: set alertmanagers.urls or heartbeat.urlFile')
 })
+
+it.for([
+  ['127.0.0.1:9093', 'expected an http or https address'],
+  ['localhost:9093', 'expected an http or https address'],
+  ['http://user:hunter2@127.0.0.1:9093', 'expected a URL without user, query or fragment'],
+])('--alertmanager %s is a usage error', async ([url, expected]) => {
+  const { code, out, err } = await cli(['alert', 'test', '--alertmanager', String(url)])
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain(`--alertmanager: alertmanagers.urls.0: ${expected}`)
+  expect(err).not.toContain('hunter2')
+})

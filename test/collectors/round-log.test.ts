@@ -38,7 +38,7 @@ const usualLog = () => {
 const NEXT_AT = T0 + 40 * 400
 
 const read = (log: ReturnType<typeof createRoundLog>, round: bigint, at = NEXT_AT + 1000) =>
-  log.read({ round, at, now: NEXT_AT + 60_000, ownKey: OWN, ownMissed: NONE })
+  log.read({ round, at, ownKey: OWN, ownMissed: NONE })
 
 test('a round that this node led in time and that a timeout closed', () => {
   const log = usualLog()
@@ -55,34 +55,47 @@ test('a round that this node led in time and that a timeout closed', () => {
     usualProposalMs: 45,
     isReproposal: false,
     closedMs: 1010,
+    closedBy: 'tc',
     obstacle: null,
     // Rounds 116 to 140; those after it have not ended.
     others: { closed: 25, timedOut: 0 },
   })
 })
 
+test('what closed a round is the certificate with which the next one was entered', () => {
+  const log = usualLog()
+  log.add(closed(140n), NEXT_AT)
+  log.add(closed(142n, 'tc'), NEXT_AT + 1400)
+  expect(read(log, 140n)).toMatchObject({ closedMs: 400, closedBy: 'qc' })
+  // The next round that was entered is 143.
+  expect(read(log, 141n)).toMatchObject({ closedMs: null, closedBy: null })
+})
+
 test('a proposal of another leader is not the own one, and one with the block of another round is a reproposal', () => {
   const log = usualLog()
   log.add(closed(140n), NEXT_AT)
   log.add(proposal(141n, OTHER), NEXT_AT + 50)
+  log.add(closed(149n), NEXT_AT + 1000)
   expect(read(log, 141n)).toMatchObject({ proposalMs: null, closedMs: null })
   log.add(closed(141n, 'tc'), NEXT_AT + 1000)
   log.add(proposal(142n, OWN, 141n), NEXT_AT + 1040)
+  log.add(closed(149n), NEXT_AT + 5000)
   expect(read(log, 142n)).toMatchObject({ enteredBy: 'tc', proposalMs: 40, isReproposal: true })
 })
 
 test('a round that ended before it was entered was not entered', () => {
   const log = usualLog()
   log.add(closed(141n, 'tc'), NEXT_AT + 900)
-  expect(read(log, 141n)).toMatchObject({ enteredBy: null, closedMs: null })
+  expect(read(log, 141n, NEXT_AT + 500)).toMatchObject({ enteredBy: null, closedMs: null })
   // The certificates of both rounds came together.
   log.add(closed(142n), NEXT_AT + 999)
+  log.add(closed(149n), NEXT_AT + 5000)
   expect(read(log, 142n)).toMatchObject({ enteredBy: null })
 })
 
-test('a node without a line is silent until its next line, or until now', () => {
+test('a node without a line is silent until its next line; without one the log may not have been read', () => {
   const log = usualLog()
-  expect(read(log, 150n, NEXT_AT + 5000)).toMatchObject({ enteredBy: null, silentMs: 60_400 })
+  expect(read(log, 150n, NEXT_AT + 5000)).toBe(null)
   log.add(closed(170n), NEXT_AT + 20_000)
   expect(read(log, 150n, NEXT_AT + 5000)).toMatchObject({ enteredBy: null, silentMs: 20_400 })
 })
@@ -92,6 +105,7 @@ test('obstacles are those of the round', () => {
   log.add({ level: 'WARN', event: 'parent_missing', round: 141n }, NEXT_AT)
   log.add({ level: 'WARN', event: 'execution_lagging', round: 142n }, NEXT_AT + 400)
   log.add({ level: 'WARN', event: 'execution_lagging', round: null }, NEXT_AT + 800)
+  log.add(closed(149n), NEXT_AT + 5000)
   expect(read(log, 141n)?.obstacle).toBe('parent')
   expect(read(log, 142n)?.obstacle).toBe('execution')
   expect(read(log, 143n)?.obstacle).toBe(null)
@@ -101,7 +115,7 @@ test('other leaders: own missed rounds are left out', () => {
   const log = usualLog()
   for (let round = 140n; round <= 160n; round += 1n)
     log.add(closed(round, round % 5n === 0n ? 'tc' : 'qc'), NEXT_AT + Number(round - 140n) * 1000)
-  const question = { round: 141n, at: NEXT_AT + 1000, now: NEXT_AT + 60_000, ownKey: OWN }
+  const question = { round: 141n, at: NEXT_AT + 1000, ownKey: OWN }
   // 116 to 160 without 141: 140, 145, 150, 155 and 160 timed out.
   expect(log.read({ ...question, ownMissed: NONE })?.others).toEqual({ closed: 44, timedOut: 5 })
   expect(log.read({ ...question, ownMissed: new Set([141n, 150n]) })?.others).toEqual({ closed: 43, timedOut: 4 })
@@ -110,6 +124,7 @@ test('other leaders: own missed rounds are left out', () => {
 test('what is not in the log is unknown: before its first line, near dropped lines, and without DEBUG', () => {
   const log = usualLog()
   log.add(closed(140n), NEXT_AT)
+  log.add(closed(149n), NEXT_AT + 5000)
   expect(read(log, 90n, T0 - 1000)).toBe(null)
   log.addDropped(NEXT_AT + 10_001)
   expect(read(log, 141n)).not.toBe(null)

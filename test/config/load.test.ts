@@ -118,6 +118,11 @@ describe('an invalid value is reported with position, value and expectation', ()
       'references:\n  - url: http://a\n  - url: http://a/2',
       'agent.yaml:1: references: expected names that differ; give each its `name`, got [{"url":"http://a"},{"url":"http://a/…"}]',
     ],
+    // The second would replace the state of the first.
+    [
+      'alertmanagers:\n  urls: [http://proxy/a, http://proxy/b]',
+      'agent.yaml:2: alertmanagers.urls: expected addresses that differ in host or port, by which metrics name an Alertmanager, got ["http://proxy/…","http://proxy/…"]',
+    ],
     [
       'services:\n  required: [bft, nope]',
       'agent.yaml:2: services.required: expected names of services.units, got ["bft","nope"]',

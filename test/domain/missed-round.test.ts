@@ -16,6 +16,7 @@ const ENTERED: RoundTimes = {
   usualProposalMs: 45,
   isReproposal: false,
   closedMs: 1010,
+  closedBy: 'tc',
   obstacle: null,
   others: { closed: 50, timedOut: 1 },
 }
@@ -190,6 +191,21 @@ const ROWS: readonly Row[] = [
     { of: PROPOSED },
     'no certificate for it: a timeout closed the round after 1,010 ms',
   ],
+  // The block was certified, and abandoned later: neither its votes nor its timestamp were missing.
+  [
+    'a certificate closed the round',
+    'unknown',
+    { of: PROPOSED, log: { closedBy: 'qc' }, readings: { clockOffsetMs: 900, sessions: 4 } },
+    'the block got a certificate and was abandoned later',
+  ],
+  ['a certificate closed the round, late entry', 'unknown', { of: LATE, log: { closedBy: 'qc' } }, null],
+  [
+    'reproposal, and a certificate for it',
+    'late parent',
+    { of: PROPOSED, log: { enteredBy: 'tc', isReproposal: true, closedBy: 'qc' } },
+    null,
+  ],
+  ['the end of the round is not logged', 'unknown', { of: PROPOSED, log: { closedMs: null, closedBy: null } }, null],
   ['no proposal, nothing else', 'unknown', {}, 'the node entered the round and proposed no block'],
   ['no proposal, nothing known', 'unknown', { readings: UNKNOWN }, null],
   [

@@ -5,6 +5,8 @@ import { gauge, open } from '../../core/metric.ts'
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
 
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
+
 export const definition = {
   name: 'alertmanagers',
   help: 'firing alerts to Alertmanager: its own rules, without Prometheus or next to it',
@@ -15,6 +17,10 @@ export const definition = {
       ...timing('15s', '10s', ['how often it sends what fires', 'how long it waits for a response']),
       urls: z
         .array(baseUrl('address of an Alertmanager'))
+        .refine(
+          (urls) => new Set(urls.map(hostOf)).size === urls.length,
+          'expected addresses that differ in host or port, by which metrics name an Alertmanager',
+        )
         .default([])
         .describe('Alertmanagers to which the agent sends its own alerts, like http://127.0.0.1:9093; none by default'),
       job: labelValue.default('chain-agent').describe('label `job` of the alerts: that of the scrape of this agent'),

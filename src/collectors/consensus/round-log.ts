@@ -16,7 +16,6 @@ interface RoundQuestion {
   readonly round: bigint
   /** An estimate of its time, for a round that the node did not enter; in milliseconds since the epoch. */
   readonly at: number
-  readonly now: number
   readonly ownKey: string
   /** Other rounds that this node led and missed. */
   readonly ownMissed: ReadonlySet<bigint>
@@ -112,10 +111,10 @@ export const createRoundLog = (): RoundLog => {
     return { closed: ends.length, timedOut: ends.filter((by) => by === 'tc').length }
   }
 
-  const silentAround = (at: number, now: number): number | null => {
-    const before = times.findLast((time) => time <= at)
-    if (before === undefined) return null
-    return (times.find((time) => time > at) ?? Math.max(now, at)) - before
+  /** Null without a later line: the node has written the block that shows the miss, so that its log was not read. */
+  const silentAround = (at: number): number | null => {
+    const [before, after] = [times.findLast((time) => time <= at), times.find((time) => time > at)]
+    return before === undefined || after === undefined ? null : after - before
   }
 
   return {
@@ -138,17 +137,18 @@ export const createRoundLog = (): RoundLog => {
       droppedAt = [...droppedAt.filter((one) => at - one <= KEPT_MS).slice(-MAX_ROUNDS), at]
     },
     read: (question) => {
-      const { round, now, ownKey } = question
+      const { round, ownKey } = question
       const after = nextEntry(round)
       const entry = rounds.get(round)?.enteredAt ?? null
       // A node that catches up has the certificates of many rounds together.
       const isLive = entry === null || after === null || after - entry >= SHORTEST_MS
       const logged = isLive ? rounds.get(round) : undefined
       const at = logged?.enteredAt ?? question.at
-      const silentMs = silentAround(at, now)
+      const silentMs = silentAround(at)
       const isIncomplete = droppedAt.some((one) => Math.abs(one - at) <= DROPPED_NEAR_MS)
       if (isIncomplete || silentMs === null) return null
       const own = logged?.proposal?.author === ownKey ? logged : undefined
+      const next = logged && rounds.get(round + 1n)
       return {
         silentMs,
         enteredBy: logged?.enteredBy ?? null,
@@ -157,7 +157,8 @@ export const createRoundLog = (): RoundLog => {
         proposalMs: own ? proposalOf(own) : null,
         usualProposalMs: usualProposal(round, ownKey),
         isReproposal: own?.proposal?.isReproposal ?? false,
-        closedMs: logged === undefined || entry === null || after === null ? null : after - entry,
+        closedMs: entry === null || !next || next.enteredAt === null ? null : next.enteredAt - entry,
+        closedBy: next?.enteredBy ?? null,
         obstacle: logged?.obstacle ?? null,
         others: othersOf(question),
       }

@@ -77,10 +77,10 @@ export const createMissedRounds = ({ roundLog, checkpoint }: MissedRoundsOptions
     }
   }
 
-  const classify = (round: bigint, at: number, { ownKey, now }: Omit<BlockContext, 'isOwn'>): ClassifiedRound => {
+  const classify = (round: bigint, at: number, ownKey: string): ClassifiedRound => {
     const ownMissed = new Set([...waiting.keys(), ...timeouts, ...classified.map((one) => one.round)])
     const cause: MissedRoundCause = classifyMissedRound({
-      log: roundLog.read({ round, at, now, ownKey, ownMissed }),
+      log: roundLog.read({ round, at, ownKey, ownMissed }),
       readings: readings.around(at),
     })
     return { round, at, ...cause }
@@ -109,7 +109,7 @@ export const createMissedRounds = ({ roundLog, checkpoint }: MissedRoundsOptions
       for (const [round, { at, foundAt }] of waiting) {
         // A clock that was set back must not keep them.
         if (ownKey === null || (now >= foundAt && now - foundAt < WAIT_MS)) continue
-        const found = classify(round, at, { ownKey, now })
+        const found = classify(round, at, ownKey)
         waiting.delete(round)
         classified = [...classified, found].slice(-MAX_SAVED)
         void checkpoint.save(classified)

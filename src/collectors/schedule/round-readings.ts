@@ -74,7 +74,8 @@ export const createRoundReadings = () => {
       const sessions = known((one) => one.sessions)
       const stalled = increase((one) => one.diskStalled)
       return {
-        outage: within.find(({ outage }) => outage !== null)?.outage ?? null,
+        // A restart after the round is no outage in it.
+        outage: within.findLast((one) => one.at <= at)?.outage ?? null,
         clockOffsetMs: offset === undefined ? null : offset * second,
         sessions: sessions.length === 0 ? null : Math.min(...sessions),
         udpDropRatio: ratio(

@@ -4,8 +4,8 @@ import { second } from '../../core/units.ts'
 import { createHeartbeat } from '../../sources/endpoints.ts'
 import { createHostSources } from '../../sources/host.ts'
 import { createHttpClient } from '../../sources/http.ts'
-import { configOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { loadFor } from '../../terminal/config.ts'
+import { type ConfigOptions, flagsOf } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
@@ -21,9 +21,14 @@ interface TestOptions extends ConfigOptions, OutputOptions {
 
 /** `chain-agent alert test`. */
 export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions>): Promise<void> => {
-  const { config } = configOf(io, options)
   const { severity, alertmanager, wait } = options
-  const urls = alertmanager === undefined ? config.alertmanagers.urls : [alertmanager]
+  const { config } = loadFor(io, options.config, [
+    ...flagsOf(options),
+    ...(alertmanager === undefined
+      ? []
+      : [{ path: 'alertmanagers.urls', value: JSON.stringify([alertmanager]), typed: '--alertmanager' }]),
+  ])
+  const { urls } = config.alertmanagers
   if (urls.length === 0 && config.heartbeat.urlFile === null)
     throw new UsageError(
       'There is nothing to test: set alertmanagers.urls or heartbeat.urlFile, or use --alertmanager URL.',
