@@ -50,6 +50,8 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   let stored: ReadonlySet<string> = new Set()
   /** The newest incident: when it began, and when its last alert fired. */
   let newest: { readonly id: string; readonly beganAt: number; readonly lastAt: number } | undefined
+  /** The last incident that began could not be written: reported once. */
+  let isUnwritable = false
   let running: { readonly signal: AbortSignal; readonly startedAt: number } | undefined
   const inTurn = pLimit(1)
   const tasks = new Set<Promise<void>>()
@@ -69,7 +71,7 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   }
   const update = (id: string, change: (incident: Incident) => Incident): Promise<void> =>
     inTurn(async () => {
-      // It could not be stored, or newer ones have replaced it.
+      // It could not be written and is forgotten, or newer ones have replaced it.
       if (stored.has(id)) await write(change(await read(id)))
     })
 
@@ -93,13 +95,27 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     }
   }
 
+  /** Its alerts begin another incident at the next evaluation. */
+  const forget = (id: string): void => {
+    for (const [key, one] of firing) if (one === id) firing.delete(key)
+    if (newest?.id === id) newest = undefined
+  }
+
   const begin = (at: number, alerts: readonly IncidentAlert[], signal: AbortSignal): string => {
     let id = incidentId(at)
     // The clock of the host may have been set back.
     for (let later = at; stored.has(id); id = incidentId(later)) later += second
     start(async () => {
       const given = evidence()
-      await inTurn(async () => write(await createIncident(given, { id, firedAt: isoTime(at), alerts })))
+      try {
+        await inTurn(async () => write(await createIncident(given, { id, firedAt: isoTime(at), alerts })))
+      } catch (error) {
+        forget(id)
+        if (isUnwritable) return
+        isUnwritable = true
+        throw error
+      }
+      isUnwritable = false
       announce(id, [...new Set(alerts.map(({ alert }) => alert))])
       await complete(id, signal)
     })

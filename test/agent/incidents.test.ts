@@ -1,4 +1,4 @@
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createIncidents } from '../../src/agent/incidents.ts'
@@ -246,13 +246,19 @@ it('a file that is not complete is reported and does not stop the agent', async 
   await next.close()
 })
 
-it('a directory that cannot be written is reported, and no incident is named', async ({ directory }) => {
+it('an incident that cannot be written is reported, not named, and tried again', async ({ directory }) => {
   await writeFile(join(directory, 'incidents'), '')
   const agent = await open(directory)
-  await agent.observe(FIRED, [finding('ChainAssertion')])
+  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  await agent.observe(FIRED, [crash])
+  await agent.observe(FIRED + 15 * SECOND, [crash, down])
   expect(agent.complaints).toHaveLength(1)
   expect(agent.announced).toEqual([])
-  expect(agent.incidents.idOf(finding('ChainAssertion'))).toBeUndefined()
+  expect(agent.incidents.idOf(crash)).toBeUndefined()
+  await rm(join(directory, 'incidents'))
+  await agent.observe(FIRED + 30 * SECOND, [crash, down])
+  expect(agent.announced).toEqual(['20260301-130000 ChainAssertion ChainServiceDown'])
+  expect([crash, down].map(agent.incidents.idOf)).toEqual(['20260301-130000', '20260301-130000'])
   await agent.close()
 })
 
