@@ -56,11 +56,12 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   const inTurn = pLimit(1)
   const tasks = new Set<Promise<void>>()
 
+  const report = (error: unknown): void => {
+    complain(asError(error))
+  }
   const start = (work: () => Promise<void>): void => {
     const task = work()
-      .catch((error: unknown) => {
-        complain(asError(error))
-      })
+      .catch(report)
       .finally(() => tasks.delete(task))
     tasks.add(task)
   }
@@ -164,7 +165,7 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
           restored.add(alertKey(alert))
         }
       } catch (error) {
-        complain(asError(error))
+        report(error)
       }
     }
     return incomplete
@@ -181,7 +182,7 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
 
   return {
     observe: (at, { findings }) => {
-      if (!running) return
+      if (!running || running.signal.aborted) return
       const active = new Map(findings.map((finding) => [alertKey(finding), finding]))
       const ended = [...firing].filter(([key]) => isOver(key, active, at))
       for (const id of new Set(ended.map(([, one]) => one))) {
@@ -207,12 +208,12 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     },
     run: async (signal) => {
       const incomplete = await restore().catch((error: unknown): readonly string[] => {
-        complain(asError(error))
+        report(error)
         return []
       })
       running = { signal, startedAt: clock.now() }
       start(async () => {
-        for (const id of incomplete) await complete(id, signal)
+        for (const id of incomplete) await complete(id, signal).catch(report)
       })
       await waitForAbort(signal)
       await Promise.all(tasks)

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createIncidents } from '../../src/agent/incidents.ts'
@@ -244,6 +244,27 @@ it('a file that is not complete is reported and does not stop the agent', async 
   await next.observe(FIRED + 2 * MINUTE, [finding('ChainAssertion')])
   expect(next.announced).toEqual(['20260301-130130 ChainAssertion'])
   await next.close()
+})
+
+it('an incident that cannot be completed does not stop the next one', async ({ directory }) => {
+  const killed = await open(directory)
+  await killed.observe(FIRED, [finding('ChainAssertion')])
+  // The file cannot be written under this name.
+  await mkdir(join(directory, 'incidents', `${ID}.json.new`))
+  const at = FIRED + 11 * MINUTE
+  const killedToo = await open(directory, { at })
+  await killedToo.observe(at, [finding('ChainBehind', { since: at })])
+  const next = await open(directory, { at: at + MINUTE })
+  expect(next.complaints).toHaveLength(1)
+  expect(messagesOf(await stored(directory, '20260301-131030')).map((lines) => lines?.length)).toEqual([61, 30])
+  await next.close()
+})
+
+it('an agent that has ended writes no incident', async ({ directory }) => {
+  const agent = await open(directory)
+  await agent.close()
+  await agent.observe(FIRED, [finding('ChainAssertion')])
+  expect(agent.announced).toEqual([])
 })
 
 it('an incident that cannot be written is reported, not named, and tried again', async ({ directory }) => {
