@@ -159,10 +159,16 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
         if (incident.completedAt === null) incomplete.push(id)
         const [beganAt, ...later] = [incident.firedAt, ...incident.alerts.map(({ firedAt }) => firedAt)].map(timeOf)
         newest = { id, beganAt: beganAt ?? 0, lastAt: Math.max(...later) }
-        for (const alert of incident.alerts) {
-          if (alert.endedAt !== null) continue
-          firing.set(alertKey(alert), id)
-          restored.add(alertKey(alert))
+        const unended = incident.alerts.filter(({ endedAt }) => endedAt === null).map(alertKey)
+        if (Math.abs(clock.now() - newest.beganAt) < LONGEST) {
+          for (const key of unended) {
+            firing.set(key, id)
+            restored.add(key)
+          }
+        } else if (unended.length > 0) {
+          // It is not known how long they fired after that.
+          const known = incident.alerts.map(({ firedAt, endedAt }) => timeOf(endedAt ?? firedAt))
+          endAlerts(id, new Set(unended), Math.max(...known))
         }
       } catch (error) {
         report(error)

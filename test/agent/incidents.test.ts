@@ -246,6 +246,27 @@ it('a file that is not complete is reported and does not stop the agent', async 
   await next.close()
 })
 
+it('an alert of an incident that began more than an hour before the start has another incident', async ({
+  directory,
+}) => {
+  const killed = await open(directory)
+  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  await killed.observe(FIRED, [crash])
+  await killed.observe(FIRED + MINUTE, [crash, down])
+  await killed.observe(FIRED + 2 * MINUTE, [crash])
+  const at = FIRED + 72 * 60 * MINUTE
+  const next = await open(directory, { at })
+  await next.observe(at, [crash])
+  expect(next.announced).toEqual(['20260304-125930 ChainAssertion'])
+  expect(next.incidents.idOf(crash)).toBe('20260304-125930')
+  // The end of the other alert is the last that the agent had recorded.
+  expect((await stored(directory)).alerts.map(({ endedAt }) => endedAt)).toEqual([
+    '2026-03-01T13:01:30.000Z',
+    '2026-03-01T13:01:30.000Z',
+  ])
+  await next.close()
+})
+
 it('an incident that cannot be completed does not stop the next one', async ({ directory }) => {
   const killed = await open(directory)
   await killed.observe(FIRED, [finding('ChainAssertion')])
