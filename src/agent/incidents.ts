@@ -50,15 +50,18 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   let stored: ReadonlySet<string> = new Set()
   /** The newest incident: when it began, and when its last alert fired. */
   let newest: { readonly id: string; readonly beganAt: number; readonly lastAt: number } | undefined
+  /** The last incident that began could not be written: reported once. */
+  let isUnwritable = false
   let running: { readonly signal: AbortSignal; readonly startedAt: number } | undefined
   const inTurn = pLimit(1)
   const tasks = new Set<Promise<void>>()
 
+  const report = (error: unknown): void => {
+    complain(asError(error))
+  }
   const start = (work: () => Promise<void>): void => {
     const task = work()
-      .catch((error: unknown) => {
-        complain(asError(error))
-      })
+      .catch(report)
       .finally(() => tasks.delete(task))
     tasks.add(task)
   }
@@ -69,7 +72,7 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   }
   const update = (id: string, change: (incident: Incident) => Incident): Promise<void> =>
     inTurn(async () => {
-      // It could not be stored, or newer ones have replaced it.
+      // It could not be written and is forgotten, or newer ones have replaced it.
       if (stored.has(id)) await write(change(await read(id)))
     })
 
@@ -93,13 +96,27 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     }
   }
 
+  /** Its alerts begin another incident at the next evaluation. */
+  const forget = (id: string): void => {
+    for (const [key, one] of firing) if (one === id) firing.delete(key)
+    if (newest?.id === id) newest = undefined
+  }
+
   const begin = (at: number, alerts: readonly IncidentAlert[], signal: AbortSignal): string => {
     let id = incidentId(at)
     // The clock of the host may have been set back.
     for (let later = at; stored.has(id); id = incidentId(later)) later += second
     start(async () => {
       const given = evidence()
-      await inTurn(async () => write(await createIncident(given, { id, firedAt: isoTime(at), alerts })))
+      try {
+        await inTurn(async () => write(await createIncident(given, { id, firedAt: isoTime(at), alerts })))
+      } catch (error) {
+        forget(id)
+        if (isUnwritable) return
+        isUnwritable = true
+        throw error
+      }
+      isUnwritable = false
       announce(id, [...new Set(alerts.map(({ alert }) => alert))])
       await complete(id, signal)
     })
@@ -142,13 +159,19 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
         if (incident.completedAt === null) incomplete.push(id)
         const [beganAt, ...later] = [incident.firedAt, ...incident.alerts.map(({ firedAt }) => firedAt)].map(timeOf)
         newest = { id, beganAt: beganAt ?? 0, lastAt: Math.max(...later) }
-        for (const alert of incident.alerts) {
-          if (alert.endedAt !== null) continue
-          firing.set(alertKey(alert), id)
-          restored.add(alertKey(alert))
+        const unended = incident.alerts.filter(({ endedAt }) => endedAt === null).map(alertKey)
+        if (Math.abs(clock.now() - newest.beganAt) < LONGEST) {
+          for (const key of unended) {
+            firing.set(key, id)
+            restored.add(key)
+          }
+        } else if (unended.length > 0) {
+          // It is not known how long they fired after that.
+          const known = incident.alerts.map(({ firedAt, endedAt }) => timeOf(endedAt ?? firedAt))
+          endAlerts(id, new Set(unended), Math.max(...known))
         }
       } catch (error) {
-        complain(asError(error))
+        report(error)
       }
     }
     return incomplete
@@ -165,7 +188,7 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
 
   return {
     observe: (at, { findings }) => {
-      if (!running) return
+      if (!running || running.signal.aborted) return
       const active = new Map(findings.map((finding) => [alertKey(finding), finding]))
       const ended = [...firing].filter(([key]) => isOver(key, active, at))
       for (const id of new Set(ended.map(([, one]) => one))) {
@@ -191,12 +214,12 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     },
     run: async (signal) => {
       const incomplete = await restore().catch((error: unknown): readonly string[] => {
-        complain(asError(error))
+        report(error)
         return []
       })
       running = { signal, startedAt: clock.now() }
       start(async () => {
-        for (const id of incomplete) await complete(id, signal)
+        for (const id of incomplete) await complete(id, signal).catch(report)
       })
       await waitForAbort(signal)
       await Promise.all(tasks)

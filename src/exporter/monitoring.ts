@@ -124,12 +124,16 @@ export const rejectAsText: Reject = ({ status, message, headers }, _request, res
 const RENDERED_FOR_MS = 250
 
 /** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
+export const shared = <Given extends readonly unknown[], T>(
+  make: (...given: Given) => Promise<T>,
+  clock: Clock,
+  keptMs: number,
+): ((...given: Given) => Promise<T>) => {
   let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
-  return () => {
+  return (...given) => {
     const now = clock.elapsed()
     if (current && (!current.isDone || now - current.startedAt < keptMs)) return current.made
-    const next = { made: make(), startedAt: now, isDone: false }
+    const next = { made: make(...given), startedAt: now, isDone: false }
     current = next
     const end = (): void => {
       next.isDone = true

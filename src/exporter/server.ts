@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 import type { WhatChanged } from '../health/changes/what-changed.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
-import { type ChangesQuery, readChangesQuery, renderChanges } from './changes.ts'
+import { type ChangesWindow, readChangesQuery, shareChanges } from './changes.ts'
 import { addHeartbeats, type HeartbeatReceiver } from './heartbeats.ts'
 import { type Handler, oneAtATime } from './connections.ts'
 import { listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
@@ -15,7 +15,7 @@ export interface AgentView extends MonitoringView, PagesView {
   status(): StatusResponse
   health(): Promise<HealthResponse>
   readonly heartbeats: HeartbeatReceiver
-  changes(range: ChangesQuery): WhatChanged
+  changes(range: ChangesWindow): WhatChanged
 }
 
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
@@ -64,9 +64,10 @@ export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
     else response.json(renderEvents(await view.events(), query))
   })
   addHeartbeats(add, view.heartbeats)
-  add('/api/v1/changes', (request, response) => {
+  const changes = shareChanges(view.changes, view.clock)
+  add('/api/v1/changes', async (request, response) => {
     const query = readChangesQuery(new URL(request.url, 'http://agent').searchParams, view.clock.now())
     if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
-    else response.json(renderChanges(view.changes(query)))
+    else response.json(await changes(query))
   })
 }

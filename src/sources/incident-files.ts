@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { lstat, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { utc } from '../core/format.ts'
@@ -26,13 +26,16 @@ export const incidentDirectory = (stateDirectory: string): string => join(stateD
 
 const fileOf = (directory: string, id: string): string => join(directory, `${id}.json`)
 
-/** The stored incidents, oldest first; none if there is no directory yet. Throws a SourceError. */
+/** The stored incidents, oldest first; none if there is no directory yet. Only regular files. Throws a SourceError. */
 export const listIncidents = async (directory: string): Promise<readonly IncidentFile[]> => {
   try {
     const names = await readdir(directory).catch(ifMissing([]))
     const ids = names.flatMap((name) => NAME.exec(name)?.[1] ?? []).toSorted()
-    const files = ids.map(async (id) => ({ id, bytes: (await stat(fileOf(directory, id))).size }))
-    return await Promise.all(files)
+    const files = ids.map(async (id) => {
+      const info = await lstat(fileOf(directory, id)).catch(ifMissing(undefined))
+      return info?.isFile() ? [{ id, bytes: info.size }] : []
+    })
+    return (await Promise.all(files)).flat()
   } catch (error) {
     throw failed(`list the incidents in ${directory}`, error)
   }
@@ -59,8 +62,9 @@ export const writeIncidentFile = async (directory: string, id: string, text: str
   await makeDirectory(directory, 0o750)
   await writeAtomically(fileOf(directory, id), [text], { mode: 0o640 })
   // An agent that was killed leaves a file that is not complete.
-  const torn = (await readdir(directory)).filter((name) => name.endsWith('.json.new'))
-  for (const name of torn) await rm(join(directory, name), { force: true })
+  const all = await readdir(directory, { withFileTypes: true })
+  const torn = all.filter((entry) => entry.isFile() && entry.name.endsWith('.json.new'))
+  for (const { name } of torn) await rm(join(directory, name), { force: true })
   const kept: string[] = []
   let bytes = 0
   for (const file of (await listIncidents(directory)).toReversed()) {

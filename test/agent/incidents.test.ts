@@ -1,4 +1,4 @@
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createIncidents } from '../../src/agent/incidents.ts'
@@ -246,13 +246,61 @@ it('a file that is not complete is reported and does not stop the agent', async 
   await next.close()
 })
 
-it('a directory that cannot be written is reported, and no incident is named', async ({ directory }) => {
+it('an alert of an incident that began more than an hour before the start has another incident', async ({
+  directory,
+}) => {
+  const killed = await open(directory)
+  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  await killed.observe(FIRED, [crash])
+  await killed.observe(FIRED + MINUTE, [crash, down])
+  await killed.observe(FIRED + 2 * MINUTE, [crash])
+  const at = FIRED + 72 * 60 * MINUTE
+  const next = await open(directory, { at })
+  await next.observe(at, [crash])
+  expect(next.announced).toEqual(['20260304-125930 ChainAssertion'])
+  expect(next.incidents.idOf(crash)).toBe('20260304-125930')
+  // The end of the other alert is the last that the agent had recorded.
+  expect((await stored(directory)).alerts.map(({ endedAt }) => endedAt)).toEqual([
+    '2026-03-01T13:01:30.000Z',
+    '2026-03-01T13:01:30.000Z',
+  ])
+  await next.close()
+})
+
+it('an incident that cannot be completed does not stop the next one', async ({ directory }) => {
+  const killed = await open(directory)
+  await killed.observe(FIRED, [finding('ChainAssertion')])
+  // The file cannot be written under this name.
+  await mkdir(join(directory, 'incidents', `${ID}.json.new`))
+  const at = FIRED + 11 * MINUTE
+  const killedToo = await open(directory, { at })
+  await killedToo.observe(at, [finding('ChainBehind', { since: at })])
+  const next = await open(directory, { at: at + MINUTE })
+  expect(next.complaints).toHaveLength(1)
+  expect(messagesOf(await stored(directory, '20260301-131030')).map((lines) => lines?.length)).toEqual([61, 30])
+  await next.close()
+})
+
+it('an agent that has ended writes no incident', async ({ directory }) => {
+  const agent = await open(directory)
+  await agent.close()
+  await agent.observe(FIRED, [finding('ChainAssertion')])
+  expect(agent.announced).toEqual([])
+})
+
+it('an incident that cannot be written is reported, not named, and tried again', async ({ directory }) => {
   await writeFile(join(directory, 'incidents'), '')
   const agent = await open(directory)
-  await agent.observe(FIRED, [finding('ChainAssertion')])
+  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  await agent.observe(FIRED, [crash])
+  await agent.observe(FIRED + 15 * SECOND, [crash, down])
   expect(agent.complaints).toHaveLength(1)
   expect(agent.announced).toEqual([])
-  expect(agent.incidents.idOf(finding('ChainAssertion'))).toBeUndefined()
+  expect(agent.incidents.idOf(crash)).toBeUndefined()
+  await rm(join(directory, 'incidents'))
+  await agent.observe(FIRED + 30 * SECOND, [crash, down])
+  expect(agent.announced).toEqual(['20260301-130000 ChainAssertion ChainServiceDown'])
+  expect([crash, down].map(agent.incidents.idOf)).toEqual(['20260301-130000', '20260301-130000'])
   await agent.close()
 })
 

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import { serve, type AgentView } from '../../src/exporter/server.ts'
 import { createWeb } from '../../src/exporter/web.ts'
+import { parseChanges } from '../../src/parsers/changes.ts'
 import { agentView } from '../support/agent-view.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -18,6 +19,8 @@ const start = async (changed: Partial<AgentView> = {}) => {
   closing.push(server.close)
   return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
 }
+
+const HOUR_11 = Date.UTC(2026, 2, 1, 11)
 
 /** What every response has. */
 const SECURITY = [
@@ -69,6 +72,25 @@ test('a flood of requests costs a rendering of /metrics every 250 ms', async () 
   expect([await ask('identity'), await ask('gzip')]).toEqual(['renderings 1\n', 'renderings 1\n'])
   await clock.advance(1)
   expect([await ask('gzip'), await ask('identity')]).toEqual(['renderings 2\n', 'renderings 2\n'])
+})
+
+test('a flood of requests costs a computation of each window of changes every 5 s', async () => {
+  const clock = manualClock(HOUR_11)
+  const computed: string[] = []
+  const changes: AgentView['changes'] = ({ to, span }) => {
+    computed.push(`${span / 1000} s to ${new Date(to).toISOString()}`)
+    return view.changes({ to, span })
+  }
+  const request = await start({ clock, changes })
+  const ask = async (query: string) => parseChanges(await (await request(`/api/v1/changes${query}`)).text()).toAt
+  const [other, first, later] = ['2026-03-01T10:59:00.000Z', '2026-03-01T11:00:00.000Z', '2026-03-01T11:00:05.000Z']
+  expect(await Promise.all(['', '', '?for=10m', '?for=20m'].map(ask))).toEqual(Array(4).fill(first))
+  await clock.advance(4999)
+  expect(await Promise.all(['', '?for=20m'].map(ask))).toEqual([first, first])
+  expect(computed.splice(0).toSorted()).toEqual([`1200 s to ${first}`, `600 s to ${first}`])
+  await clock.advance(1)
+  expect(await Promise.all(['', '?at=2026-03-01T10:59:00Z'].map(ask))).toEqual([later, other])
+  expect(computed.toSorted()).toEqual([`600 s to ${other}`, `600 s to ${later}`])
 })
 
 test('the links of the page at / lead somewhere', async () => {

@@ -29,7 +29,7 @@ export interface RankedChange {
 const LEAST_SPREAD = 0.01
 /** The distance at which a value is as much different as usual, in spreads: noise rarely reaches it. */
 const HALF = 4
-/** Half of that of a state that changes: a value tells more than none. */
+/** Half of that of a state that changes: a new state has more information than the absence of a series. */
 const DISTANCE_OF_ABSENCE = 0.5 / LEAST_SPREAD
 
 /**

@@ -35,7 +35,7 @@ export interface RecordedRange {
 
 /** The samples of the last two hours, one number for each series and time. */
 export interface SeriesHistory {
-  /** Adds the samples of one time, which must be later than the last; others are ignored. */
+  /** Adds the samples of one time. If it is earlier than the last, the clock was set back: all others are removed. */
   record(samples: Iterable<StoredSample>, at: number): void
   /** The time of the oldest samples; undefined before the first. */
   oldestAt(): number | undefined
@@ -72,7 +72,12 @@ export const createSeriesHistory = (capacity = HISTORY_SPAN / INTERVAL): SeriesH
 
   return {
     record: (samples, at) => {
-      if (count > 0 && at <= timeOf(count - 1)) return
+      const last = count === 0 ? Number.NEGATIVE_INFINITY : timeOf(count - 1)
+      if (at === last) return
+      if (at < last) {
+        all.clear()
+        count = 0
+      }
       const slot = count % capacity
       times[slot] = at
       for (const [key, { values, newest }] of all) {

@@ -37,12 +37,23 @@ it('has no value of a time without a sample, and forgets a series without any', 
   expect(valuesOf(history)).toEqual([['y', [2, 3, 4]]])
 })
 
-it('ignores a time that is not later than the last: the clock of the host was set back', () => {
+it('ignores a second recording at the same time', () => {
   const history = createSeriesHistory(3)
   history.record([up(1)], 2000)
   history.record([up(2)], 2000)
-  history.record([up(3)], 1000)
   expect(history.read(ALL).times).toEqual([2000])
+  expect(valuesOf(history)).toEqual([['', [1]]])
+})
+
+it('begins again at a time before the last: the clock of the host was set back', () => {
+  const history = createSeriesHistory(3)
+  history.record([up(1, { a: 'x' })], 3000)
+  history.record([up(2, { a: 'x' })], 4000)
+  history.record([up(3, { a: 'y' })], 1000)
+  history.record([up(4, { a: 'y' })], 2000)
+  expect(history.oldestAt()).toBe(1000)
+  expect(history.read(ALL).times).toEqual([1000, 2000])
+  expect(valuesOf(history)).toEqual([['y', [3, 4]]])
 })
 
 it('keeps 2,000 series at most, and no buckets', () => {
