@@ -16,7 +16,7 @@ export interface HeartbeatReceiver {
 
 /** An agent sends a kilobyte at once. Clients that send slowly must not hold the connections that Prometheus needs. */
 const MAX_BODIES = 4
-const BODY_MS = 2 * second
+const IDLE_MS = 2 * second
 
 /** Adds the route that receives the heartbeats of a watched node: the only one that changes anything. */
 export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): void => {
@@ -25,7 +25,7 @@ export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): 
   let bodies = 0
   const readBody = async (request: Request, response: Response): Promise<boolean> => {
     bodies += 1
-    const deadline = setTimeout(() => request.destroy(), BODY_MS)
+    request.setTimeout(IDLE_MS, () => request.destroy())
     try {
       return await new Promise((resolve) => {
         request.once('close', () => {
@@ -36,7 +36,7 @@ export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): 
         })
       })
     } finally {
-      clearTimeout(deadline)
+      request.setTimeout(0)
       bodies -= 1
     }
   }
