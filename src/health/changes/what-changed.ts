@@ -1,7 +1,7 @@
 import { hour } from '../../core/units.ts'
 import { type RankedChange, rankChanges } from './rank-changes.ts'
 import type { SeriesHistory } from './series-history.ts'
-import { changeText } from './words.ts'
+import { changeText, differsInText } from './words.ts'
 
 /** What a window is compared with, in milliseconds. */
 const COMPARED = hour
@@ -30,6 +30,10 @@ export const whatChanged = (history: SeriesHistory, { to, span }: { to: number; 
     comparedFrom: before === 0 ? null : (times[0] ?? null),
     oldest: history.oldestAt() ?? null,
     newest: times.length > before ? (times.at(-1) ?? null) : null,
-    changes: hasBoth ? rankChanges(recording).map((change) => ({ ...change, text: changeText(change) })) : [],
+    changes: hasBoth
+      ? rankChanges(recording)
+          .filter(differsInText)
+          .map((change) => ({ ...change, text: changeText(change) }))
+      : [],
   }
 }

@@ -18,6 +18,12 @@ export const changeText = (change: RankedChange): string => {
   ].join('')
 }
 
+/** Whether the two values differ as they are printed. */
+export const differsInText = (change: RankedChange): boolean => {
+  const { from, to, replaced } = change
+  return replaced !== null || from === null || to === null || amount(from, change) !== amount(to, change)
+}
+
 /** How many of the metrics of a row are named. */
 const NAMED = 5
 
