@@ -32,6 +32,8 @@ it('compares an earlier window, before the fault', async () => {
   const { code, out } = await host.run(['what-changed', '--at', '2026-03-01T12:59:30', '--for', '30s'])
   expect([code, out]).toEqual([0, expect.not.stringContaining('service="rpc"')])
   expect(out).toContain(' in the 30 s up to 2026-03-01T12:59:30Z, against the 59 s before')
+  // What is equal as printed is no change.
+  expect(out).not.toMatch(/: (?:rate |mean |age )?(\S+) → \1,/)
 })
 
 it('exits with 1 without a sample before the window, and names the oldest', async () => {
