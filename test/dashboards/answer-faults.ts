@@ -57,7 +57,7 @@ export const ANSWER_FAULTS: readonly Fault[] = [
     name: 'more lines than can be told apart',
     rule: 'many',
     says: 'lines; expected 50 at most',
-    plant: ask(`chain_service_state{${SCOPE}}`, '{{service}} {{state}}'),
+    plant: ask(`chain_log_pattern_total{${SCOPE}}`, '{{service}} {{pattern}}'),
   },
   {
     name: 'a line without a style of its own',
