@@ -267,7 +267,7 @@ Generated from \`src/parsers/agent-api.ts\` by \`npm run generate\`. As an OpenA
 agent serves at \`/api/v1/openapi.json\`.
 
 For programs that read the state of a node. Alerts and dashboards read [/metrics](metrics.md); people read the [status page](status-page.md).
-The API is on the listener of the agent (\`http://127.0.0.1:9843\`), with its [TLS and passwords](../how-to/tls.md). It answers GET and HEAD from what the
+The API is on the listener of the agent (\`http://127.0.0.1:9843\`), with its [TLS and passwords](../how-to/tls.md). Except for the heartbeats that it receives, it answers GET and HEAD from what the
 agent has in memory: no request causes load on the node.
 
 <!-- run: node -->

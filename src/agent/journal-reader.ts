@@ -126,7 +126,7 @@ const read = (
     signal,
   )
 
-interface JournalQuery {
+export interface JournalQuery {
   readonly unit: string
   /** Milliseconds since the epoch, as everywhere. */
   readonly since?: number | undefined

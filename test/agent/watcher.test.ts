@@ -68,7 +68,7 @@ const post = async (watcher: Watcher, body: string, headers: Readonly<Record<str
   return { status: response.status, text: await response.text() }
 }
 
-/** The port is tested over a real connection, while the clock of the watcher stands. */
+/** The port is tested over a real connection, while the clock of the watcher does not move. */
 const withPort = async (watcher: Watcher, state: string): Promise<void> => {
   const line = new RegExp(String.raw`\nchain_watched_port\{node="node-a",state="${state}"\} 1\n`)
   await eventually(

@@ -20,7 +20,7 @@ export interface Routed {
   readonly suppressedBy: string | null
 }
 
-/** Requests to one integration since the start of Alertmanager, and notifications that it has given up. */
+/** Requests to one integration since the start of Alertmanager, and notifications that failed after all retries. */
 export interface Deliveries {
   readonly delivered: number
   readonly failed: number

@@ -4,22 +4,13 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import type { ClockStep } from '../../sources/journal-order.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
-import { readJournal } from '../../agent/journal-reader.ts'
+import { type JournalQuery, readJournal } from '../../agent/journal-reader.ts'
 import { redactEntry, type RedactedLine } from '../../agent/log-text.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 
 interface Options extends SourceContext {
   readonly config: Config
-}
-
-interface LogQuery {
-  readonly unit: string
-  readonly since?: number | undefined
-  readonly until?: number | undefined
-  readonly newest?: number | undefined
-  readonly grep?: string | undefined
-  readonly follow?: boolean
 }
 
 /** A line with its parts, all of them redacted. */
@@ -55,7 +46,7 @@ export const openLogs = (options: Options) => {
       }
       return { service: { label, unit } }
     },
-    async *read(wanted: LogQuery): AsyncGenerator<LogBatch> {
+    async *read(wanted: JournalQuery): AsyncGenerator<LogBatch> {
       try {
         for await (const { entries, steps } of readJournal({ exec, clock, signal }, wanted)) {
           yield { lines: entries.map(shownLine), steps }
