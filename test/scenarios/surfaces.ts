@@ -70,7 +70,7 @@ export const compareSurfaces = async (part: number, parts: number): Promise<void
 const MARKS = /\((?:redacted|hex digits|long word)\)/
 
 interface Bundle {
-  /** Members that are JSON. */
+  /** Members that are JSON, without the incidents. */
   readonly json: number
   /** Lines with something redacted; the logs of the node are left out. */
   readonly redacted: readonly string[]
@@ -81,14 +81,15 @@ const bundleOf = async (host: Host): Promise<Bundle> => {
   await host.run(['bundle', '--no-logs', '--output', file])
   await must('tar', ['-xzf', file, '-C', host.directory])
   const folder = (await readdir(host.directory)).find((name) => name.startsWith('chain-agent-bundle-')) ?? ''
-  const members = await readdir(join(host.directory, folder))
-  const texts = await Promise.all(members.map(async (name) => readFile(join(host.directory, folder, name), 'utf8')))
-  const documents = texts.filter((_, at) => members[at]?.endsWith('.json'))
-  for (const document of documents) JSON.parse(document)
+  const entries = await readdir(join(host.directory, folder), { recursive: true, withFileTypes: true })
+  const members = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const texts = await Promise.all(members.map(async (member) => readFile(member, 'utf8')))
+  const documents = members.flatMap((name, at) => (name.endsWith('.json') ? [{ name, text: texts[at] ?? '' }] : []))
+  for (const { text } of documents) JSON.parse(text)
   // The simulated host is in a folder with a random name.
   const random = join(dirname(host.directory), '(long word)')
   return {
-    json: documents.length,
+    json: documents.filter(({ name }) => !name.includes('/incidents/')).length,
     redacted: texts.flatMap((text) => text.replaceAll(random, '').split('\n')).filter((line) => MARKS.test(line)),
   }
 }

@@ -137,10 +137,9 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
         },
         {
           comment:
-            'The line is logged once per start, and no unit starts it again: so for an hour, or until execution runs.',
+            'The line is logged once per start, and no unit starts it again: so for an hour, or until execution runs. It says why; ChainServiceDown pages.',
           alert: 'ChainTimelineMissing',
-          severity: 'critical',
-          page: 'Execution does not run, and each start fails until the timeline is added.',
+          severity: 'warning',
           component: 'storage',
           advice: ['See the step that the database needs, which takes minutes: `chain-agent recover`.'],
           expr: `${hasIncreased('chain_log_pattern_total{pattern="timeline_missing"}', '1h')}

@@ -138,15 +138,11 @@ const RULES: readonly AlertRow[] = [
   },
   {
     comment:
-      'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Nearly all readings of the half hour exist, and are of new blocks. Only on a watcher: the agent of the node has better sources.',
+      'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Nearly all readings of the half hour exist, and are of new blocks. Only on a watcher, and no page: the agent of the node has better sources and pages by them, and its silence pages.',
     alert: 'ChainWatchedNoProposals',
     severity: 'warning',
     component: 'duty',
     limit: 144,
-    critical: {
-      page: 'The validator proposes nothing, and the agent of the node does not report why.',
-      for: '15m',
-    },
     for: '1m',
     advice: [
       'See whether the node reports why: `chain-agent status watched` on the watcher.',
