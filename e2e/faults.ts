@@ -37,7 +37,6 @@ finality      | ChainFinalityStalled      | finality stops                      
 halted        | ChainNetworkHalted        | network stops                                      | network resumes              | 90
 fork          | ChainForkNotReady         | mpt timelines legacy                               | mpt timelines dual
 chunks        | ChainStorageFreeChunksLow | storage used 97                                    | storage used 70
-timeline      | ChainTimelineMissing      | execution logs timeline_missing; execution exits 1 | execution starts
 disk-full     | ChainDiskFull             | wal grows 63MB in 1s                               | wal grows 2MB in 1s
 drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme healthy
 clock         | ChainClockDrift           | host clock 700ms                                   | host clock 1ms
@@ -77,6 +76,5 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
   ],
   ['ChainStatesyncFrozen', 'half an hour without progress, by the clock: only promtool can wait for it'],
   ['ChainWatchedNodeSilent', 'a watcher on another host sees it: test/agent/watcher.test.ts'],
-  ['ChainWatchedNoProposals', 'six hours of history: only promtool can wait for it'],
   ['ChainUptimeBudgetFast', 'asks for an hour of history: only promtool can wait for it'],
 ])

@@ -36,6 +36,8 @@ const JOINED = 10 * minute
 /** An alert that comes and goes for longer is another incident. */
 const LONGEST = 60 * minute
 const MAX_ALERTS = 50
+/** Collecting the evidence takes seconds: what cannot be written is not collected at each evaluation. */
+const RETRY = minute
 /** journald has stored a line within this time. */
 const JOURNAL_DELAY = 2 * second
 
@@ -50,8 +52,8 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   let stored: ReadonlySet<string> = new Set()
   /** The newest incident: when it began, and when its last alert fired. */
   let newest: { readonly id: string; readonly beganAt: number; readonly lastAt: number } | undefined
-  /** The last incident that began could not be written: reported once. */
-  let isUnwritable = false
+  /** When the last incident that began could not be written: reported once, and tried again some time later. */
+  let unwritableAt: number | undefined
   let running: { readonly signal: AbortSignal; readonly startedAt: number } | undefined
   const inTurn = pLimit(1)
   const tasks = new Set<Promise<void>>()
@@ -112,11 +114,12 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
         await inTurn(async () => write(await createIncident(given, { id, firedAt: isoTime(at), alerts })))
       } catch (error) {
         forget(id)
-        if (isUnwritable) return
-        isUnwritable = true
+        const isReported = unwritableAt !== undefined
+        unwritableAt = at
+        if (isReported) return
         throw error
       }
-      isUnwritable = false
+      unwritableAt = undefined
       announce(id, [...new Set(alerts.map(({ alert }) => alert))])
       await complete(id, signal)
     })
@@ -199,7 +202,7 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
       const fresh = [...active].filter(
         ([key, { state, severity }]) => state === 'firing' && severity === 'critical' && !firing.has(key),
       )
-      if (fresh.length === 0) return
+      if (fresh.length === 0 || (unwritableAt !== undefined && Math.abs(at - unwritableAt) < RETRY)) return
       const alerts = fresh.map(([, finding]) => describeAlert(finding, at))
       const isJoined = newest && Math.abs(at - newest.lastAt) <= JOINED && Math.abs(at - newest.beganAt) <= LONGEST
       if (newest && isJoined) {

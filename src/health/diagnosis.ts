@@ -3,7 +3,6 @@ import { isWatcher, maintenanceWindow, type MaintenanceWindow, watchedText } fro
 import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
-import type { Path } from './recovery/situation.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /**
@@ -78,7 +77,7 @@ interface Parts {
 const sentenceOf = ({ word, deciding, maintenance, snapshot }: Parts): string => {
   const { known, health } = snapshot
   const worst = deciding.find((finding) => weightOf(finding) !== 'info')
-  if (word === 'OK' && isWatcher(known)) return watchedText(snapshot)
+  if (health.unknownBecause === 'no heartbeat' || (word === 'OK' && isWatcher(known))) return watchedText(snapshot)
   if (word === 'OK') {
     return known.value('chain_block_difference') === undefined
       ? 'the node has new blocks; how far the network is, is unknown'
@@ -98,13 +97,6 @@ const sentenceOf = ({ word, deciding, maintenance, snapshot }: Parts): string =>
 /** The sentences of the causes that are warnings or worse, by themselves or by what follows from them. */
 export const countedCauses = ({ causes }: Diagnosis): readonly string[] =>
   causes.filter((cause) => weightOf(cause) !== 'info').map(({ summary }) => summary)
-
-/** Recoveries whose time the operator chooses. */
-const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
-
-/** Whether the node does its work, so that the time of a restart is a choice. */
-export const isPlannable = ({ word, recovery: { path } }: Diagnosis): boolean =>
-  word !== 'CRITICAL' && word !== 'UNKNOWN' && PLANNED.includes(path)
 
 /** `STATUS: sentence`, the first line of every output that has a diagnosis. */
 export const firstLine = ({ word, sentence }: Pick<Diagnosis, 'word' | 'sentence'>): string => `${word}: ${sentence}`

@@ -159,8 +159,8 @@ const timingOf = ({
 const SINGLE_READING = 'In a single reading'
 const SHORTEST = second
 
-/** The labels that name what it is about: service, device, fork … A state and an event are no subjects. */
-const subjectOf = ({ labels: { state: _state, event: _event, ...labels } }: RuleFinding): string =>
+/** The labels that name what it is about: service, device, fork … A state, an event and what is seen are no subjects. */
+const subjectOf = ({ labels: { state: _state, event: _event, sees: _sees, ...labels } }: RuleFinding): string =>
   Object.values(labels).join(' ')
 
 /** Placeholders such as SERVICE, with the value of the label of that name in the first finding. */

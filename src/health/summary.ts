@@ -5,6 +5,7 @@ import {
   clockOf,
   collectorsOf,
   isReady,
+  isWatcher,
   keyFilesOf,
   noBlockReason,
   portsOf,
@@ -20,9 +21,11 @@ export interface Fact {
   readonly value: string | null
 }
 
-/** The facts behind a health verdict, good or bad, with the nearest deadlines first. */
+/** The facts behind a health verdict, good or bad, with the nearest deadlines first. A watcher has few of them. */
 export const summarize = (input: HealthInput): readonly Fact[] =>
-  FACTS.map(([label, valueOf]) => ({ label, value: valueOf(input) }))
+  FACTS.map(([label, valueOf]) => ({ label, value: valueOf(input) })).filter(
+    ({ value }) => value !== null || !isWatcher(input.known),
+  )
 
 const forks = ({ readings: { version }, at }: HealthInput): string | null => {
   if (!version?.forks) return null

@@ -66,10 +66,14 @@ export const ruleFindingResponse = z
 
 export const healthResponse = z
   .object({
-    state: z.enum(HEALTH_STATES).describe('`unknown` without a node or a block, or if no evaluation succeeded.'),
+    state: z
+      .enum(HEALTH_STATES)
+      .describe(
+        '`unknown` without a node or a block, on a watcher without a heartbeat, or if no evaluation succeeded.',
+      ),
     since: time.describe('When the state began.'),
     unknownBecause: z
-      .enum(['no evaluation', 'no node', 'no block'])
+      .enum(['no evaluation', 'no node', 'no block', 'no heartbeat'])
       .nullable()
       .describe('Why the state is unknown; null if it is known.'),
     findings: z

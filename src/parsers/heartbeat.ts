@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
+import { redactDocument } from '../core/redaction/redact-log.ts'
 import { HEALTH_STATES } from '../domain/health.ts'
 import type { Heartbeat } from '../domain/heartbeat.ts'
 import { MAINTENANCE_REASONS } from '../domain/maintenance.ts'
@@ -25,10 +26,13 @@ const testSchema = z.object({ at: z.iso.datetime(), test: z.literal(true) })
 /** Whether it is what `chain-agent alert test` posts. Throws a ParseError if it is not JSON. */
 export const isTestHeartbeat = (text: string): boolean => testSchema.safeParse(parseJson(WHAT, text)).success
 
-/** Throws a ParseError that names the first field that is wrong. */
+/** Secrets in its causes are redacted: every client that reaches the port can post. Throws a ParseError that names the first field that is wrong. */
 export const parseHeartbeat = (text: string): Heartbeat => {
   const parsed = heartbeatSchema.safeParse(parseJson(WHAT, text))
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    const { data } = parsed
+    return { ...data, causes: data.causes.map((cause) => redactDocument(cause)) }
+  }
   const [issue] = parsed.error.issues
   throw new ParseError(WHAT, `the document of an agent (${issue?.path.join('.')}: ${issue?.message})`, text)
 }

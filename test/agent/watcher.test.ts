@@ -114,7 +114,7 @@ test.each([
   for (let quarter = 0; quarter < 8; quarter += 1) await watcher.pass(15)
   await withPort(watcher, state)
   const [silence] = await silenceOf(watcher)
-  expect(silence).toMatchObject({ severity })
+  expect(silence).toMatchObject({ severity, summary: 'the agent of a watched node sends no heartbeats: node-a' })
   expect(JSON.stringify(silence)).toMatch(why)
 })
 
@@ -135,7 +135,38 @@ test('twenty minutes of a healthy node have no finding', async () => {
   const { code, out } = await watcher.run(['check'])
   expect([code, out.split('\n')[0]]).toEqual([0, expect.stringMatching(/^OK: node-a reported healthy /)])
   expect(out).not.toContain('RECOVERY')
-  expect((await watcher.run(['recover'])).out).toContain('there is no node on this host')
+})
+
+test('no output has a row about a node of this host', async () => {
+  const watcher = await openWatcher(null)
+  await watcher.pass(15)
+  const before = await watcher.run(['check'])
+  expect([before.code, before.out.split('\n')[0]]).toEqual([2, 'UNKNOWN: no heartbeat of node-a was received yet.'])
+  await post(watcher, JSON.stringify({ ...HEARTBEAT, health: 'healthy', causes: [] }))
+  await watcher.pass(15)
+  const checked = (await watcher.run(['check'])).out
+  expect(checked).not.toMatch(/units|public key|^ {2}(?:forks|services|chain|storage|versions|clock|ports|key files) /m)
+  expect((await watcher.run(['status'])).out).not.toMatch(/^ {2}restart /m)
+  const recovery = (await watcher.run(['recover'])).out
+  expect(recovery).toContain('there is no node on this host')
+  expect(recovery).not.toContain('A planned restart')
+  const page = await watcher.page('/')
+  for (const title of ['Last rounds', 'Height', 'Services down', 'Planned restart']) expect(page).not.toContain(title)
+  expect(page).toContain('Watched node')
+})
+
+test.each(['duties', 'ledger', 'logs bft', 'monlog', 'replay', 'report', 'restart-window'])(
+  '%s is for the host of the node',
+  async (command) => {
+    const { code, out, err } = await cli([...command.split(' '), '--profile', 'watcher'])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(/^error: This host is a watcher .* Run the command on the host of the node/)
+  },
+)
+
+test('a secret in a heartbeat is redacted when it arrives', () => {
+  const [cause] = parseHeartbeat(JSON.stringify({ ...HEARTBEAT, causes: ['rpc: apikey=0123abcd9 is rejected'] })).causes
+  expect(cause).toMatch(/^rpc: apikey=\(redacted\) is rejected$/)
 })
 
 test('a maintenance window explains silence for half an hour', async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { alertmanagers } from '../../src/collectors/alertmanagers/collector.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { FiringAlert } from '../../src/domain/health.ts'
+import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const AT = Date.UTC(2026, 2, 1, 13)
@@ -10,9 +11,24 @@ const alertOf = (alertname: string): FiringAlert => ({ labels: { alertname }, an
 
 const sentSchema = z.array(z.object({ labels: z.object({ alertname: z.string() }), endsAt: z.iso.datetime() }))
 
-/** Polls every 15 s from 13:00:00 on. `sent` has, for each poll, the alerts and the seconds of their ends after 13:00:00. */
-const start = async () => {
-  const clock = manualClock(AT)
+/** A document, instead of a file. */
+const createDocument = (): Checkpoint => {
+  let value: unknown
+  return {
+    read: () => Promise.resolve(value === undefined ? { state: 'none' } : { state: 'saved', value }),
+    save: (next) => {
+      value = next
+      return Promise.resolve()
+    },
+  }
+}
+
+/**
+ * Polls every 15 s from `after` seconds after 13:00:00 on. `sent` has, for each poll, the alerts and the seconds of their
+ * ends after 13:00:00.
+ */
+const start = async ({ after = 0, checkpoint = createDocument() } = {}) => {
+  const clock = manualClock(AT + after * 1000)
   const sent: Readonly<Record<string, number>>[] = []
   let answer: () => Promise<{ status: number; text: string }>
   let firing: readonly FiringAlert[] = []
@@ -38,6 +54,7 @@ const start = async () => {
       },
     ],
     firing: () => firing,
+    checkpoint,
     clock,
     timing: { interval: 15_000, timeout: 10_000 },
   })
@@ -117,4 +134,31 @@ test('an end is dropped once Alertmanager has ended the alert by itself', async 
   // Ended at 30 s; dropped more than 240 s later.
   for (let poll = 0; poll < 17; poll += 1) expect(await next()).toEqual({ A: 30 })
   expect(await next()).toEqual({})
+})
+
+test('what fired before a restart is sent until it fires again, or for ten minutes', async () => {
+  const checkpoint = createDocument()
+  const before = await start({ checkpoint })
+  before.fire('A', 'B')
+  await before.next()
+  // Saved at 15 s; the next agent starts 60 s later, and no rule fires yet.
+  const { sent, fire, next } = await start({ after: 75, checkpoint })
+  expect(sent).toEqual([{ A: 75 + 240, B: 75 + 240 }])
+  fire('A')
+  expect(await next()).toEqual({ A: 90 + 240, B: 90 + 240 })
+  fire()
+  expect(await next()).toEqual({ A: 105, B: 105 + 240 })
+  // Ten minutes after its start, at 675 s, 38 polls later.
+  for (let second = 120; second < 675; second += 15) expect(await next()).toEqual({ B: second + 240 })
+  expect(await next()).toEqual({ B: 675 })
+  expect(await next()).toEqual({})
+})
+
+test('an alert that Alertmanager has ended by itself while no agent ran does not fire again', async () => {
+  const checkpoint = createDocument()
+  const before = await start({ checkpoint })
+  before.fire('A')
+  await before.next()
+  const { sent } = await start({ after: 15 + 241, checkpoint })
+  expect(sent).toEqual([{}])
 })

@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { sample } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import type { FiringAlert } from '../../domain/health.ts'
 import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
+import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { deliveryState, requestTimeout } from '../shared/request.ts'
 import { definition } from './definition.ts'
@@ -11,6 +13,8 @@ import { definition } from './definition.ts'
 interface AlertmanagersCollectorOptions {
   readonly endpoints: readonly AlertmanagerEndpoint[]
   readonly firing: () => readonly FiringAlert[]
+  /** Keeps what fires: after a restart it takes as long as the `for` of a rule until it fires again. */
+  readonly checkpoint: Checkpoint
   readonly clock: Clock
   readonly timing: Timing
 }
@@ -23,19 +27,50 @@ interface Reading {
 /** An alert that is not sent again ends after four times this, as with Prometheus (resend_delay): the agent may be gone. */
 const RESEND_MS = minute
 const EXPIRY_MS = 4 * RESEND_MS
+/** After a start, an alert that fired before and is over ends by then: most rules have a shorter `for` and shorter ranges. */
+const SETTLED_MS = 10 * minute
+
+const labelsSchema = z.record(z.string(), z.string())
+const saved = z.object({
+  at: z.number(),
+  alerts: z.array(z.object({ labels: labelsSchema, annotations: labelsSchema, startsAt: z.number() })),
+})
 
 /** Sends all firing alerts at each poll: an Alertmanager that was away has them at the next one. */
 export const alertmanagers = ({
   endpoints,
   firing,
+  checkpoint,
   clock,
   timing,
 }: AlertmanagersCollectorOptions): Collector<Reading> => {
   const outboxes = endpoints.map((endpoint) => ({ endpoint, outbox: createOutbox() }))
+  /** What fired before the start and has not fired since. */
+  const restored = new Map<string, FiringAlert>()
+  let settledAt = -Infinity
+  let hasSaved = false
+
+  const restore = async (): Promise<void> => {
+    const found = await checkpoint.read()
+    const before = found.state === 'saved' ? saved.safeParse(found.value).data : undefined
+    // Alertmanager has ended what is older.
+    if (!before || Math.abs(clock.now() - before.at) > EXPIRY_MS) return
+    for (const alert of before.alerts) restored.set(keyOf(alert), alert)
+    settledAt = clock.elapsed() + SETTLED_MS
+  }
+
+  const current = (): readonly FiringAlert[] => {
+    const alerts = firing()
+    for (const alert of alerts) restored.delete(keyOf(alert))
+    if (clock.elapsed() >= settledAt) restored.clear()
+    return [...alerts, ...restored.values()]
+  }
 
   const read = async ({ signal }: Context): Promise<Reading> => {
     const now = clock.now()
-    const alerts = firing()
+    const alerts = current()
+    if (alerts.length > 0 || hasSaved) void checkpoint.save({ at: now, alerts })
+    hasSaved = alerts.length > 0
     const states = await Promise.all(
       outboxes.map(async ({ endpoint, outbox }): Promise<readonly [string, string]> => {
         const state = await deliveryState(endpoint.send(outbox.next(alerts, now), signal))
@@ -50,7 +85,10 @@ export const alertmanagers = ({
     name: definition.name,
     help: definition.help,
     timing,
-    run: poll(timing, read),
+    run: async (context, report) => {
+      await restore()
+      await poll(timing, read)(context, report)
+    },
     samples: ({ states }) =>
       Object.entries(states).map(([alertmanager, state]) =>
         sample('chain_agent_alertmanager_up', state === 'accepted', { alertmanager }),
@@ -96,13 +134,17 @@ const createOutbox = () => {
 const keyOf = ({ labels }: FiringAlert): string =>
   JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-export const offer: OfferCollector<typeof definition> = (settings, { alertmanagerAt, firingAlerts, clock }) => ({
+export const offer: OfferCollector<typeof definition> = (
+  settings,
+  { alertmanagerAt, firingAlerts, checkpoints, clock },
+) => ({
   hasWork: settings.urls.length > 0,
   role: 'outbound',
   create: (timing) =>
     alertmanagers({
       endpoints: settings.urls.map((url) => alertmanagerAt(url, requestTimeout(timing, 1))),
       firing: () => firingAlerts(settings),
+      checkpoint: checkpoints.open(definition.name),
       clock,
       timing,
     }),

@@ -40,6 +40,9 @@ const CHECKS: readonly PreflightCheck[] = [
   state,
 ]
 
+/** Those of a host without a node. */
+const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, state]
+
 /** Findings about the host and the agent that no metric shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {
   const { config, clock, path, snapshot } = options
@@ -50,7 +53,8 @@ export const preflight = async (options: PreflightOptions): Promise<readonly Fin
   const [procfs, sysfs] = [createFileTree(config.host.procfs), createFileTree(config.host.sysfs)]
   const context = { config, clock, signal, snapshot, exec, ask, access, procfs, sysfs, files: keyFiles }
   try {
-    return (await Promise.all(CHECKS.map((one) => attempt(one, context)))).flat()
+    const checks = config.profile === 'watcher' ? CHECKS_OF_WATCHER : CHECKS
+    return (await Promise.all(checks.map((one) => attempt(one, context)))).flat()
   } finally {
     abort()
     exec.killAll()

@@ -1,5 +1,5 @@
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { configOf } from '../../terminal/config.ts'
+import { nodeConfigOf } from '../../terminal/config.ts'
 import { type ActionContext, unlessInterrupted, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
@@ -19,7 +19,7 @@ interface DutiesCommandOptions extends ConfigOptions, OutputOptions {
 }
 
 export const showDuties = async ({ io, exit, options }: ActionContext<DutiesCommandOptions>): Promise<void> => {
-  const { config } = configOf(io, options)
+  const { config } = nodeConfigOf(io, options)
   const names = options.names && config.names.file !== null ? readNames(config.names.file) : new Map<string, string>()
   const progress = createProgress(io)
   const duties = await unlessInterrupted(io, exit, () =>

@@ -3,7 +3,7 @@ import { readNames } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import { type LedgerBatch, type LedgerRow, readLedger, recordingOf } from './ledger.ts'
-import { configOf } from '../../terminal/config.ts'
+import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import {
   type Io,
@@ -37,7 +37,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
       exitCode: 2,
     })
   }
-  const { config } = configOf(io, options)
+  const { config } = nodeConfigOf(io, options)
   const hasRange = since !== undefined || until !== undefined || file !== undefined
   const progress = createProgress(io)
   try {

@@ -1,5 +1,5 @@
 import { openLogs, type ShownLine } from './logs.ts'
-import { configOf } from '../../terminal/config.ts'
+import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import {
   type Io,
@@ -32,7 +32,7 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
   if (follow && until !== undefined) {
     command.error('error: --follow and --until exclude each other', { exitCode: 2 })
   }
-  const { config } = configOf(io, options)
+  const { config } = nodeConfigOf(io, options)
   const { signal } = io
   const logs = openLogs({ config, ...sourceContext(io) })
   const progress = createProgress(io)

@@ -7,8 +7,8 @@ import type { ConfigOptions } from '../../terminal/config-options.ts'
 import type { Io, ActionContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { sanitize } from '../../core/redaction/redact.ts'
-import { RESTART_MS, restartWindow } from '../../health/restart-window.ts'
-import { diagnose, isPlannable, recoveryLine } from '../../health/diagnosis.ts'
+import { RESTART_MS, plannedRestart } from '../../health/restart-window.ts'
+import { diagnose, recoveryLine } from '../../health/diagnosis.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { staleAfter } from '../../core/collector.ts'
 import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
@@ -48,7 +48,8 @@ export const startMaintenance = async ({ io, exit, options }: ActionContext<Star
 /** Whether a planned restart is safe; during a fault the recovery, if there is one. */
 const restartLine = (snapshot: NodeSnapshot, span: number): string | null => {
   const diagnosis = diagnose(snapshot)
-  if (isPlannable(diagnosis)) return `A planned restart: ${restartWindow({ ...snapshot, span }).summary}.`
+  const restart = plannedRestart(diagnosis, snapshot, span)
+  if (restart) return `A planned restart: ${restart.summary}.`
   const { recovery } = diagnosis
   return recovery.path === 'none' ? null : recoveryLine(recovery)
 }

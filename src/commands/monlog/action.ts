@@ -5,7 +5,7 @@ import { toJson } from '../../core/json.ts'
 import { analyseLog } from './monlog.ts'
 import type { MonlogReport } from './report.ts'
 import { LONGEST_MS, type RangeStart } from './time-range.ts'
-import { configOf } from '../../terminal/config.ts'
+import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type Io, type CommandContext, sourceContext } from '../../terminal/io.ts'
 import { renderReport, type RenderOptions, shortLine } from './page.ts'
@@ -26,7 +26,7 @@ interface MonlogOptions extends ConfigOptions, OutputOptions {
 }
 
 export const printAnalysis = async ({ io, exit, options, command }: CommandContext<MonlogOptions>): Promise<void> => {
-  const { config } = configOf(io, options)
+  const { config } = nodeConfigOf(io, options)
   const { file: namesFile } = config.names
   const names = options.names && namesFile !== null ? readNames(namesFile) : undefined
   const page = {

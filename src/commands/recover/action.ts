@@ -1,6 +1,6 @@
 import { shortDuration } from '../../core/format.ts'
-import { RESTART_MS, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
-import { diagnose, isPlannable, recoveryLine } from '../../health/diagnosis.ts'
+import { plannedRestart, RESTART_MS, type RestartWindow } from '../../health/restart-window.ts'
+import { diagnose, recoveryLine } from '../../health/diagnosis.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
 import { verdictLine } from '../../terminal/diagnosis.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
@@ -16,7 +16,7 @@ export const recover = async ({ io, exit, options }: ActionContext<ConfigOptions
   const { snapshot } = data
   const diagnosis = diagnose(snapshot)
   const { recovery, word, sentence } = diagnosis
-  const restart = isPlannable(diagnosis) ? restartWindow({ ...snapshot, span: RESTART_MS }) : null
+  const restart = plannedRestart(diagnosis, snapshot)
   printResult(
     { io, options },
     {

@@ -2,7 +2,7 @@ import { figure } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { type ReplayReport, replay } from './replay.ts'
 import { incidentsOf } from './incidents.ts'
-import { configOf } from '../../terminal/config.ts'
+import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { reportInterrupted, type CommandContext, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
@@ -22,7 +22,7 @@ export const replayJournal = async ({
   options,
   command,
 }: CommandContext<ReplayCommandOptions>): Promise<void> => {
-  const { config } = configOf(io, options)
+  const { config } = nodeConfigOf(io, options)
   const services = servicesOf(options.services, Object.keys(config.services.units))
   if (typeof services === 'string') command.error(`error: ${services}`)
   const { since, until, file } = options

@@ -1,5 +1,5 @@
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { configOf } from '../../terminal/config.ts'
+import { nodeConfigOf } from '../../terminal/config.ts'
 import { type ActionContext, unlessInterrupted, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
@@ -17,7 +17,7 @@ interface ReportCommandOptions extends ConfigOptions, OutputOptions {
 }
 
 export const showReport = async ({ io, exit, options }: ActionContext<ReportCommandOptions>): Promise<void> => {
-  const { config } = configOf(io, options)
+  const { config } = nodeConfigOf(io, options)
   const progress = createProgress(io)
   const report = await unlessInterrupted(io, exit, async () => {
     const { snapshot } = await readSnapshot(io, options)

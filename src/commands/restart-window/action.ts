@@ -1,3 +1,4 @@
+import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type ActionContext, unlessInterrupted } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
@@ -10,6 +11,7 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 type RestartWindowOptions = ConfigOptions & OutputOptions & { readonly for?: number }
 
 export const showRestartWindow = async ({ io, exit, options }: ActionContext<RestartWindowOptions>): Promise<void> => {
+  nodeConfigOf(io, options)
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
   const { snapshot } = data

@@ -37,7 +37,7 @@ export const renderOverview = ({
     ...finding,
     runbook: name.startsWith('Chain') ? `/runbooks/${name}` : null,
   })),
-  rounds: rounds.map(({ round, state, leader, at: seenAt, isOwn }) => ({
+  rounds: (rounds ?? []).map(({ round, state, leader, at: seenAt, isOwn }) => ({
     round: round.toString(),
     state,
     leader,

@@ -1,6 +1,7 @@
 import { type Event, isFirstReading } from '../../domain/event.ts'
 import type { RecentRound } from '../../domain/round.ts'
 import type { Tone } from '../../domain/health.ts'
+import { isWatcher } from '../../health/facts.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import type { Fact } from '../../health/sections/fact.ts'
 import { createView, isInUse, reasonsOf, type Section, whyUnknown } from '../../health/sections/section.ts'
@@ -41,7 +42,8 @@ export interface Overview {
   readonly hostName: string | null
   readonly version: string
   readonly diagnosis: Diagnosis
-  readonly rounds: readonly RecentRound[]
+  /** Null on a watcher. */
+  readonly rounds: readonly RecentRound[] | null
   /** Why the rounds do not reach the present; null if they do. */
   readonly roundsUnknownBecause: string | null
   readonly figures: readonly KeyFigure[]
@@ -59,6 +61,7 @@ const ORDER = [
   'rpc',
   'execution',
   'storage',
+  'watched',
   'staking',
   'duties',
   'host',
@@ -69,14 +72,15 @@ const MAX_EVENTS = 50
 
 export const createOverview = ({ snapshot, events, rounds, hostName, ...figures }: OverviewInput): Overview => {
   const view = createView(snapshot)
+  const isWatching = isWatcher(view.known)
   return {
     at: snapshot.at,
     hostName: snapshot.readings.status?.header.hostname ?? hostName,
     version: snapshot.version,
     diagnosis: view.diagnosis,
-    rounds,
+    rounds: isWatching ? null : rounds,
     roundsUnknownBecause: whyUnknown(view.collector('ledger')),
-    figures: keyFigures(view, figures),
+    figures: keyFigures(view, figures).filter(({ value }) => value !== null || !isWatching),
     sections: SECTIONS.filter((section) => isInUse(section, view))
       .toSorted((a, b) => placeOf(a) - placeOf(b))
       .map((section) => {

@@ -16,7 +16,7 @@ const SILENT_MS = 5 * second
 const SILENT_COLUMN_MS = 2 * second
 const MOST_SILENT = 40
 
-type RoundsOfOverview = Pick<Overview, 'rounds' | 'roundsUnknownBecause' | 'at'>
+type RoundsOfOverview = Pick<Overview, 'roundsUnknownBecause' | 'at'> & { readonly rounds: readonly RecentRound[] }
 
 /**
  * The newest rounds as a strip, and in words. A round is a bar: full height finalized, half proposed, open in the

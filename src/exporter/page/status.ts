@@ -10,18 +10,22 @@ import { renderRounds } from './rounds.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
-  const { diagnosis, figures, sections, events } = overview
+  const { diagnosis, rounds, figures, sections, events } = overview
   return new Map<string, Html>([
     ['state', renderState(overview)],
     ['findings', renderFindings(diagnosis.causes)],
-    ['rounds', renderRounds(overview)],
-    [
-      'figures',
-      html`<h2>Key figures</h2>
-        <ul class="figures">
-          ${figures.map(renderFigure)}
-        </ul>`,
-    ],
+    ...(rounds === null ? [] : [['rounds', renderRounds({ ...overview, rounds })] as const]),
+    ...(figures.length === 0
+      ? []
+      : [
+          [
+            'figures',
+            html`<h2>Key figures</h2>
+              <ul class="figures">
+                ${figures.map(renderFigure)}
+              </ul>`,
+          ] as const,
+        ]),
     ...sections
       .filter(({ name }) => name !== AGENT)
       .map((section): [string, Html] => [`section-${section.name}`, renderSection(section)]),

@@ -88,6 +88,7 @@ const NOT_DURING_A_FAULT = 'not evaluated during a fault: see the recovery'
 /** Whether consensus and execution can be restarted together now, as planned. */
 export const restart: Section = {
   name: 'restart',
+  isOfNode: true,
   groups: [
     {
       collector: null,

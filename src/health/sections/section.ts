@@ -1,7 +1,8 @@
 import type { SampleIndex } from '../../core/metric.ts'
 import type { Readings } from '../../collectors/index.ts'
-import { type Diagnosis, diagnose, isPlannable } from '../diagnosis.ts'
-import { RESTART_MS, restartWindow, type RestartWindow } from '../restart-window.ts'
+import { type Diagnosis, diagnose } from '../diagnosis.ts'
+import { isWatcher } from '../facts.ts'
+import { plannedRestart, type RestartWindow } from '../restart-window.ts'
 import type { CollectorState, NodeSnapshot } from '../snapshot.ts'
 import type { Tone } from '../../domain/health.ts'
 import { type Fact, oneLine, relativeTime } from './fact.ts'
@@ -47,6 +48,8 @@ export interface Section {
   readonly summary?: (view: View) => Summary
   /** Its line is on the status page only: the overview of `status` fits on a screen of 24 lines. */
   readonly isOnPageOnly?: true
+  /** It has no collector of its own and is about the node of this host. */
+  readonly isOfNode?: true
 }
 
 export const createView = (snapshot: NodeSnapshot): View => {
@@ -60,7 +63,7 @@ export const createView = (snapshot: NodeSnapshot): View => {
     readings: snapshot.readings,
     snapshot,
     diagnosis,
-    restart: isPlannable(diagnosis) ? restartWindow({ ...snapshot, span: RESTART_MS }) : null,
+    restart: plannedRestart(diagnosis, snapshot),
     collector: statusOf,
     hasReading: (collector) => statusOf(collector)?.hasReading ?? false,
   }
@@ -86,7 +89,8 @@ export const whyUnknown = (status: CollectorState | undefined): string | null =>
 }
 
 /** Whether the configuration enables a part of it: a watcher shows nothing of a node that is not on its host. */
-export const isInUse = ({ groups }: Section, view: View): boolean =>
+export const isInUse = ({ groups, isOfNode }: Section, view: View): boolean =>
+  !(isOfNode && isWatcher(view.known)) &&
   groups.some(({ collector }) => collector === null || view.collector(collector)?.enabled !== false)
 
 /** The source of a group and the age of its reading. */
