@@ -193,7 +193,8 @@ const watchNode = async (options: NodeWatchOptions) => {
     ask: options.ask ?? createHttpClient(clock),
     checkpoints,
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
-    firingAlerts: (target) => health.firing({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }),
+    alertsOf: (target, state) =>
+      health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, state),
     complain: (message) => {
       log.error(message)
     },

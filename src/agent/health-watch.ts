@@ -77,7 +77,7 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
       return { ...health, findings: health.findings.map(withIncident) }
     },
     samples: (): readonly Sample[] => monitor.samples(),
-    firing: monitor.firing,
+    alerts: monitor.alerts,
     /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */
     evaluateNow: async (measured: Measured, maxAge = 0): Promise<void> => {
       if (clock.elapsed() - evaluatedElapsed >= maxAge) await evaluate(measured, true)

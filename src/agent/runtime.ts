@@ -169,7 +169,7 @@ interface RuntimeOptions {
   /** The health of the node by its diagnosis, for the heartbeat, which a command that reads once does not send. */
   readonly health?: () => HealthSummary
   /** The alerts that fire, for Alertmanager. */
-  readonly firingAlerts?: CollectorDependencies['firingAlerts']
+  readonly alertsOf?: CollectorDependencies['alertsOf']
   /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
   readonly notice?: (change: Change) => void
@@ -201,7 +201,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
   const {
     journal = createJournal({ exec, parse: parseJournalEntry }),
     health = () => NOT_SENT,
-    firingAlerts = () => [],
+    alertsOf = () => [],
   } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, { ...options, catalogue: agentMetrics })
@@ -242,7 +242,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     keyFiles,
     published: () => board.samples(),
     health,
-    firingAlerts,
+    alertsOf,
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()

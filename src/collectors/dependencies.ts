@@ -14,7 +14,7 @@ import type { KeyFolders } from '../domain/key-paths.ts'
 import type { reference } from '../core/settings.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { AlertTarget, FiringAlert, HealthSummary } from '../domain/health.ts'
+import type { AlertState, AlertTarget, HealthSummary, TargetAlert } from '../domain/health.ts'
 import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
@@ -69,8 +69,8 @@ interface Sources {
   readonly published: () => Iterable<Sample>
   /** The health of the node by its diagnosis. */
   readonly health: () => HealthSummary
-  /** The alerts that fire, with the labels of that target. */
-  readonly firingAlerts: (target: AlertTarget) => readonly FiringAlert[]
+  /** The alerts in that state, with the labels of that target. */
+  readonly alertsOf: (target: AlertTarget, state: AlertState) => readonly TargetAlert[]
   alertmanagerAt(url: string, timeout: number): AlertmanagerEndpoint
   /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat

@@ -5,13 +5,15 @@ export type HealthState = (typeof HEALTH_STATES)[number]
 export const FINDING_SEVERITIES = ['critical', 'warning', 'info'] as const
 export type FindingSeverity = (typeof FINDING_SEVERITIES)[number]
 
+/** `pending` until the condition has held for the duration of the rule. */
+export type AlertState = 'pending' | 'firing'
+
 /** An alert rule whose condition is true, for one set of labels. */
 export interface RuleFinding {
   readonly alert: string
   readonly severity: FindingSeverity
   readonly component: string
-  /** `pending` until the condition has held for the duration of the rule. */
-  readonly state: 'pending' | 'firing'
+  readonly state: AlertState
   /** What it counts for in the state of the node; null: nothing, because it is pending and may end by itself, or because its condition has ended. */
   readonly countsAs: FindingSeverity | null
   /** When the condition became true, in milliseconds since the epoch. */
@@ -43,11 +45,11 @@ export interface Health {
   readonly failures: readonly string[]
 }
 
-/** An alert that fires, as Prometheus sends it to Alertmanager. */
-export interface FiringAlert {
+/** An alert as Prometheus has it, and sends it to Alertmanager while it fires. */
+export interface TargetAlert {
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
-  /** When it began to fire, in milliseconds since the epoch. */
+  /** When it began to fire, or will, in milliseconds since the epoch. */
   readonly startsAt: number
 }
 

@@ -1,7 +1,8 @@
 import {
+  type AlertState,
   type AlertTarget,
   FINDING_SEVERITIES,
-  type FiringAlert,
+  type TargetAlert,
   type FindingSeverity,
   HEALTH_STATES,
   type Health,
@@ -33,8 +34,11 @@ export interface HealthMonitor {
   ): readonly AlertChange[]
   health(): Health
   samples(): readonly Sample[]
-  /** The alerts that Prometheus would send for a target with these labels, but for its own heartbeat, ChainWatchdog. */
-  firing(target: AlertTarget & { readonly instance: string }): readonly FiringAlert[]
+  /**
+   * The alerts in this state as Prometheus would have them for a target with these labels, but for its own heartbeat,
+   * ChainWatchdog.
+   */
+  alerts(target: AlertTarget & { readonly instance: string }, state: AlertState): readonly TargetAlert[]
   /** An evaluation failed as a whole: the health is unknown until the next one. */
   fail(at: number): void
 }
@@ -78,11 +82,11 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
     fail: (at) => {
       if (health.unknownBecause !== 'no evaluation') health = notEvaluated(at)
     },
-    firing: (target) =>
+    alerts: (target, wanted) =>
       evaluator
         .active()
-        .filter(({ state, rule: { alert } }) => state === 'firing' && alert !== WATCHDOG)
-        .map((alert) => firingAlert({ ...alert, activeAt: alert.activeAt + clockOffset }, target)),
+        .filter(({ state, rule: { alert } }) => state === wanted && alert !== WATCHDOG)
+        .map((alert) => targetAlert({ ...alert, activeAt: alert.activeAt + clockOffset }, target)),
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       // Before the first evaluation the number is unknown.
@@ -100,10 +104,10 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
 /** It shows that Prometheus works. */
 const WATCHDOG = 'ChainWatchdog'
 
-const firingAlert = (
+const targetAlert = (
   { rule, labels: own, activeAt, value }: Alert,
   { job, instance, labels: more, ...links }: AlertTarget & { readonly instance: string },
-): FiringAlert => {
+): TargetAlert => {
   // An alert about several nodes has no instance.
   const target = { ...(own['job'] !== undefined && { job }), ...(own['instance'] !== undefined && { instance }) }
   const labels = { ...more, ...own, ...target }

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { alertmanagers } from '../../src/collectors/alertmanagers/collector.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import type { FiringAlert } from '../../src/domain/health.ts'
+import type { TargetAlert } from '../../src/domain/health.ts'
 import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const AT = Date.UTC(2026, 2, 1, 13)
-const alertOf = (alertname: string): FiringAlert => ({ labels: { alertname }, annotations: {}, startsAt: AT - 5000 })
+const alertOf = (alertname: string): TargetAlert => ({ labels: { alertname }, annotations: {}, startsAt: AT - 5000 })
 
 const sentSchema = z.array(z.object({ labels: z.object({ alertname: z.string() }), endsAt: z.iso.datetime() }))
 
@@ -31,7 +31,8 @@ const start = async ({ after = 0, checkpoint = createDocument() } = {}) => {
   const clock = manualClock(AT + after * 1000)
   const sent: Readonly<Record<string, number>>[] = []
   let answer: () => Promise<{ status: number; text: string }>
-  let firing: readonly FiringAlert[] = []
+  let firing: readonly TargetAlert[] = []
+  let pending: readonly TargetAlert[] = []
   const accept = (): void => {
     answer = () => Promise.resolve({ status: 200, text: '' })
   }
@@ -53,7 +54,7 @@ const start = async ({ after = 0, checkpoint = createDocument() } = {}) => {
         get: () => Promise.resolve({ status: 200, text: '' }),
       },
     ],
-    firing: () => firing,
+    alerts: (state) => (state === 'firing' ? firing : pending),
     checkpoint,
     clock,
     timing: { interval: 15_000, timeout: 10_000 },
@@ -69,6 +70,9 @@ const start = async ({ after = 0, checkpoint = createDocument() } = {}) => {
     states,
     fire: (...names: readonly string[]): void => {
       firing = names.map(alertOf)
+    },
+    wait: (...names: readonly string[]): void => {
+      pending = names.map(alertOf)
     },
     accept,
     refuse: (): void => {
@@ -136,21 +140,25 @@ test('an end is dropped once Alertmanager has ended the alert by itself', async 
   expect(await next()).toEqual({})
 })
 
-test('what fired before a restart is sent until it fires again, or for ten minutes', async () => {
+test('what fired before a restart is sent until it fires again, or is neither firing nor pending after three minutes', async () => {
   const checkpoint = createDocument()
   const before = await start({ checkpoint })
-  before.fire('A', 'B')
+  before.fire('A', 'B', 'C')
   await before.next()
   // Saved at 15 s; the next agent starts 60 s later, and no rule fires yet.
-  const { sent, fire, next } = await start({ after: 75, checkpoint })
-  expect(sent).toEqual([{ A: 75 + 240, B: 75 + 240 }])
+  const { sent, fire, wait, next } = await start({ after: 75, checkpoint })
+  expect(sent).toEqual([{ A: 75 + 240, B: 75 + 240, C: 75 + 240 }])
   fire('A')
-  expect(await next()).toEqual({ A: 90 + 240, B: 90 + 240 })
+  wait('C')
+  expect(await next()).toEqual({ A: 90 + 240, B: 90 + 240, C: 90 + 240 })
   fire()
-  expect(await next()).toEqual({ A: 105, B: 105 + 240 })
-  // Ten minutes after its start, at 675 s, 38 polls later.
-  for (let second = 120; second < 675; second += 15) expect(await next()).toEqual({ B: second + 240 })
-  expect(await next()).toEqual({ B: 675 })
+  expect(await next()).toEqual({ A: 105, B: 105 + 240, C: 105 + 240 })
+  for (let at = 120; at < 255; at += 15) expect(await next()).toEqual({ B: at + 240, C: at + 240 })
+  expect(await next()).toEqual({ B: 255, C: 255 + 240 })
+  // The rule of C waits for longer.
+  for (let at = 270; at < 900; at += 15) expect(await next()).toEqual({ C: at + 240 })
+  wait()
+  expect(await next()).toEqual({ C: 900 })
   expect(await next()).toEqual({})
 })
 

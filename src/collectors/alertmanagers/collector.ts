@@ -3,7 +3,7 @@ import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { sample } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
-import type { FiringAlert } from '../../domain/health.ts'
+import type { AlertState, TargetAlert } from '../../domain/health.ts'
 import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector } from '../dependencies.ts'
@@ -12,7 +12,7 @@ import { definition } from './definition.ts'
 
 interface AlertmanagersCollectorOptions {
   readonly endpoints: readonly AlertmanagerEndpoint[]
-  readonly firing: () => readonly FiringAlert[]
+  readonly alerts: (state: AlertState) => readonly TargetAlert[]
   /** Keeps what fires: after a restart it takes as long as the `for` of a rule until it fires again. */
   readonly checkpoint: Checkpoint
   readonly clock: Clock
@@ -27,8 +27,8 @@ interface Reading {
 /** An alert that is not sent again ends after four times this, as with Prometheus (resend_delay): the agent may be gone. */
 const RESEND_MS = minute
 const EXPIRY_MS = 4 * RESEND_MS
-/** After a start, an alert that fired before and is over ends by then: most rules have a shorter `for` and shorter ranges. */
-const SETTLED_MS = 10 * minute
+/** After a start, each collector has a reading by then, and a rate has its two samples: a condition that holds is pending. */
+const SETTLED_MS = 3 * minute
 
 const labelsSchema = z.record(z.string(), z.string())
 const saved = z.object({
@@ -39,14 +39,14 @@ const saved = z.object({
 /** Sends all firing alerts at each poll: an Alertmanager that was away has them at the next one. */
 export const alertmanagers = ({
   endpoints,
-  firing,
+  alerts: alertsIn,
   checkpoint,
   clock,
   timing,
 }: AlertmanagersCollectorOptions): Collector<Reading> => {
   const outboxes = endpoints.map((endpoint) => ({ endpoint, outbox: createOutbox() }))
   /** What fired before the start and has not fired since. */
-  const restored = new Map<string, FiringAlert>()
+  const restored = new Map<string, TargetAlert>()
   let settledAt = -Infinity
   let hasSaved = false
 
@@ -59,11 +59,14 @@ export const alertmanagers = ({
     settledAt = clock.elapsed() + SETTLED_MS
   }
 
-  const current = (): readonly FiringAlert[] => {
-    const alerts = firing()
-    for (const alert of alerts) restored.delete(keyOf(alert))
-    if (clock.elapsed() >= settledAt) restored.clear()
-    return [...alerts, ...restored.values()]
+  const current = (): readonly TargetAlert[] => {
+    const firing = alertsIn('firing')
+    for (const alert of firing) restored.delete(keyOf(alert))
+    if (clock.elapsed() >= settledAt) {
+      const pending = new Set(alertsIn('pending').map(keyOf))
+      for (const key of restored.keys()) if (!pending.has(key)) restored.delete(key)
+    }
+    return [...firing, ...restored.values()]
   }
 
   const read = async ({ signal }: Context): Promise<Reading> => {
@@ -106,9 +109,9 @@ const named = (states: Reading['states']): Readonly<Record<string, string>> =>
 /** What one Alertmanager must be sent: the firing alerts, and the end of each that it has accepted. */
 const createOutbox = () => {
   /** By its labels: what it may have, and since when that is over. */
-  const known = new Map<string, { readonly alert: FiringAlert; readonly endedAt: number | null }>()
+  const known = new Map<string, { readonly alert: TargetAlert; readonly endedAt: number | null }>()
   return {
-    next: (alerts: readonly FiringAlert[], now: number): readonly unknown[] => {
+    next: (alerts: readonly TargetAlert[], now: number): readonly unknown[] => {
       const firing = new Map(alerts.map((alert) => [keyOf(alert), alert]))
       for (const [key, { alert, endedAt }] of known) {
         if (firing.has(key)) continue
@@ -131,19 +134,19 @@ const createOutbox = () => {
   }
 }
 
-const keyOf = ({ labels }: FiringAlert): string =>
+const keyOf = ({ labels }: TargetAlert): string =>
   JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 export const offer: OfferCollector<typeof definition> = (
   settings,
-  { alertmanagerAt, firingAlerts, checkpoints, clock },
+  { alertmanagerAt, alertsOf, checkpoints, clock },
 ) => ({
   hasWork: settings.urls.length > 0,
   role: 'outbound',
   create: (timing) =>
     alertmanagers({
       endpoints: settings.urls.map((url) => alertmanagerAt(url, requestTimeout(timing, 1))),
-      firing: () => firingAlerts(settings),
+      alerts: (state) => alertsOf(settings, state),
       checkpoint: checkpoints.open(definition.name),
       clock,
       timing,

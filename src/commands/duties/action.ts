@@ -8,7 +8,7 @@ import { readNames } from '../../config/key-names.ts'
 import { count, duration, figure, tokens, utc } from '../../core/format.ts'
 import { MISS_CLASSES, type MissedRoundCause } from '../../domain/missed-round.ts'
 import { toApiJson } from '../../core/json.ts'
-import { day } from '../../core/units.ts'
+import { day, minute } from '../../core/units.ts'
 import { recordingOf } from '../ledger/ledger.ts'
 import { type Duties, readDuties } from './duties.ts'
 
@@ -64,7 +64,7 @@ const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: S
     ),
     ...(missed.length > 0 ? ['', 'Missed rounds:'] : []),
     ...pairs(
-      missed.map((round) => [utc(round.at), style.safe(missedText(round, names))]),
+      missed.map((round) => [utc(round.at), style.safe(missedText(round, duties, names))]),
       style,
     ),
     ...(duties.omitted === 0 ? [] : [`${count(duties.omitted, 'earlier missed round')} not listed.`]),
@@ -148,15 +148,21 @@ const HOW = {
 } as const
 
 const missedText = (
-  { epoch, round, how, previousLeader, othersMissed, recorded, cause }: Duties['missed'][number],
+  { at, epoch, round, how, previousLeader, othersMissed, recorded, cause }: Duties['missed'][number],
+  { to }: Duties,
   names: ReadonlyMap<string, string>,
 ): string => {
   const before = previousLeader === null ? 'unknown' : (names.get(previousLeader) ?? shortKey(previousLeader))
-  return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; ${causeText(cause)}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; ${recordedText(recorded)}`
+  return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; ${causeText(cause, to - at)}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; ${recordedText(recorded)}`
 }
 
-const causeText = (cause: MissedRoundCause | null): string =>
-  cause === null ? 'class unknown: not recorded' : `class ${cause.class}: ${cause.figures.join(', ')}`
+/** The agent classifies a round when what follows it is read. */
+const CLASSIFIED_WITHIN_MS = minute
+
+const causeText = (cause: MissedRoundCause | null, age: number): string => {
+  if (cause !== null) return `class ${cause.class}: ${cause.figures.join(', ')}`
+  return age < CLASSIFIED_WITHIN_MS ? 'class not known yet' : 'class unknown: not recorded'
+}
 
 /** `2 votes, 1 unknown`; null without a missed round. */
 export const classCounts = (missed: Duties['missed']): Readonly<Record<string, number>> =>
