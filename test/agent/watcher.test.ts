@@ -155,6 +155,18 @@ test('no output has a row about a node of this host', async () => {
   expect(page).toContain('Watched node')
 })
 
+test('without a running agent, nothing is about a node of this host either', async () => {
+  const { code, out } = await cli(['recover', '--profile', 'watcher', '--set', 'watched.name=node-a'])
+  expect([code, out.split('\n')]).toEqual([
+    0,
+    [
+      'UNKNOWN: no heartbeat of node-a was received yet.',
+      'RECOVERY: there is no node on this host: run it on the host of the watched node.',
+      '',
+    ],
+  ])
+})
+
 test.each(['duties', 'ledger', 'logs bft', 'monlog', 'replay', 'report', 'restart-window'])(
   '%s is for the host of the node',
   async (command) => {

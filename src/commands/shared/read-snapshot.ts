@@ -108,11 +108,17 @@ const collectSnapshot = async (
     for (const { collector, enabled, role } of offered) {
       if (!enabled || role === 'outbound') board.disable(collector)
     }
-    const build = { version, revision, profile: config.profile, node_version: process.versions.node }
+    const { profile } = config
+    const build = sample('chain_agent_build_info', 1, {
+      version,
+      revision,
+      profile,
+      node_version: process.versions.node,
+    })
     const samples = [...board.samples()]
-    const known = createSampleIndex(samples)
+    const known = createSampleIndex([...samples, build])
     const role = roleSamples(config.health.role, known)
-    const exposed = await exposition.values([...samples, ...role, sample('chain_agent_build_info', 1, build)])
+    const exposed = await exposition.values([...samples, ...role, build])
     const at = clock.now()
     const statuses = [...board.statuses()]
     const readings = readingsOf(statuses)
