@@ -72,7 +72,7 @@ const MARKS = /\((?:redacted|hex digits|long word)\)/
 interface Bundle {
   /** Members that are JSON, without the incidents. */
   readonly json: number
-  /** Lines with something redacted; the logs of the node are left out. */
+  /** Lines with something redacted, without logs and outputs of the node. */
   readonly redacted: readonly string[]
 }
 
@@ -90,7 +90,9 @@ const bundleOf = async (host: Host): Promise<Bundle> => {
   const random = join(dirname(host.directory), '(long word)')
   return {
     json: documents.filter(({ name }) => !name.includes('/incidents/')).length,
-    redacted: texts.flatMap((text) => text.replaceAll(random, '').split('\n')).filter((line) => MARKS.test(line)),
+    redacted: texts
+      .flatMap((text) => text.replaceAll(random, '').split('\n'))
+      .filter((line) => MARKS.test(line) && !/^ *"output": /.test(line)),
   }
 }
 
