@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { hour } from '../src/core/units.ts'
 import { FAULTS } from './faults.ts'
 import { runFault } from './run-fault.ts'
 
@@ -6,6 +7,9 @@ import { runFault } from './run-fault.ts'
 const TEN = (
   process.env['FAULT'] ?? 'stall,deadlock,isolation,no-votes,behind,diverged,crash,finality,chunks,clock'
 ).split(',')
+
+/** Forty runs of four to six minutes, three at a time. */
+const TIMEOUT_MS = 2 * hour
 
 const WAYS = (['0.25', '0.33'] as const).flatMap((version) =>
   (['agent', 'both'] as const).map((sender) => ({ version, sender })),
@@ -31,4 +35,4 @@ test('ten failures, from the fault to the webhook, sent by the agent alone, and 
   await Promise.all([work(), work(), work()])
   console.log(rows.toSorted().join('\n'))
   expect(problems).toEqual([])
-})
+}, TIMEOUT_MS)
