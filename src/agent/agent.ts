@@ -193,8 +193,8 @@ const watchNode = async (options: NodeWatchOptions) => {
     ask: options.ask ?? createHttpClient(clock),
     checkpoints,
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
-    alertsOf: (target, state) =>
-      health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, state),
+    alertsOf: (target, wanted) =>
+      health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, wanted),
     complain: (message) => {
       log.error(message)
     },
