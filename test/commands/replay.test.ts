@@ -97,7 +97,7 @@ const EXPECTED_TROUBLES: readonly Planted[] = [
   ],
   [
     ['critical ChainAssertion execution assertion', 600, 1200],
-    ['critical ChainTimelineMissing execution timeline_missing', 602, 660],
+    ['warning ChainTimelineMissing execution timeline_missing', 602, 660],
   ],
   [
     ['critical ChainServiceDown bft', 2100, 3680],
