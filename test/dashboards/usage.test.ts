@@ -7,7 +7,7 @@ import { DETAILS } from '../../dashboards/build/overview.ts'
 /** Labels of every alert, or of its own columns. */
 const COMMON = ['alertname', 'severity', 'component', 'job', 'instance', 'cluster']
 /** The reason of a maintenance window, whose alert is not in the list; labels that are the same in every series of an alert. */
-const NOT_SHOWN = ['reason', 'scope', 'percentile', 'phase', 'firmware', 'view', 'boot', 'criterion']
+const NOT_SHOWN = ['reason', 'scope', 'percentile', 'phase', 'firmware', 'view', 'boot', 'criterion', 'share']
 
 const testFile = z.object({
   tests: z.array(
