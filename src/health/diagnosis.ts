@@ -3,6 +3,8 @@ import { isWatcher, maintenanceWindow, type MaintenanceWindow, watchedText } fro
 import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
+import type { Path } from './recovery/situation.ts'
+import { RESTART_MS, restartWindow, type RestartWindow } from './restart-window.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /**
@@ -97,6 +99,19 @@ const sentenceOf = ({ word, deciding, maintenance, snapshot }: Parts): string =>
 /** The sentences of the causes that are warnings or worse, by themselves or by what follows from them. */
 export const countedCauses = ({ causes }: Diagnosis): readonly string[] =>
   causes.filter((cause) => weightOf(cause) !== 'info').map(({ summary }) => summary)
+
+/** Recoveries whose time the operator chooses. */
+const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
+
+/** The window for a restart whose time is a choice; null without a node, or if the node does not do its work. */
+export const plannedRestart = (
+  { word, recovery }: Pick<Diagnosis, 'word' | 'recovery'>,
+  snapshot: NodeSnapshot,
+  span = RESTART_MS,
+): RestartWindow | null => {
+  const isChoice = word !== 'CRITICAL' && word !== 'UNKNOWN' && PLANNED.includes(recovery.path)
+  return isChoice && !isWatcher(snapshot.known) ? restartWindow({ ...snapshot, span }) : null
+}
 
 /** `STATUS: sentence`, the first line of every output that has a diagnosis. */
 export const firstLine = ({ word, sentence }: Pick<Diagnosis, 'word' | 'sentence'>): string => `${word}: ${sentence}`

@@ -6,18 +6,7 @@ import type { SampleIndex } from '../core/metric.ts'
 import { blocksyncWindow, byDefault } from '../domain/node-distances.ts'
 import { NODE_FACTS } from '../domain/node-facts.ts'
 import { minute, second } from '../core/units.ts'
-import type { Diagnosis } from './diagnosis.ts'
-import {
-  BEHIND_BLOCKS,
-  blockAge,
-  blockRate,
-  isAdvancing,
-  isNodeDown,
-  isWatcher,
-  referencesText,
-  servicesOf,
-} from './facts.ts'
-import type { Path } from './recovery/situation.ts'
+import { BEHIND_BLOCKS, blockAge, blockRate, isAdvancing, isNodeDown, referencesText, servicesOf } from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** What a restart window is evaluated from. */
@@ -28,19 +17,6 @@ export interface RestartInput extends HealthInput, Pick<NodeSnapshot, 'health' |
 
 /** How long the services may be away if no other time is given: half of what the blocksync window allows by default. */
 export const RESTART_MS = 2 * minute
-
-/** Recoveries whose time the operator chooses. */
-const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
-
-/** The window for a restart whose time is a choice; null without a node, or if the node does not do its work. */
-export const plannedRestart = (
-  { word, recovery }: Pick<Diagnosis, 'word' | 'recovery'>,
-  snapshot: NodeSnapshot,
-  span = RESTART_MS,
-): RestartWindow | null => {
-  const isChoice = word !== 'CRITICAL' && word !== 'UNKNOWN' && PLANNED.includes(recovery.path)
-  return isChoice && !isWatcher(snapshot.known) ? restartWindow({ ...snapshot, span }) : null
-}
 
 /** One condition of a restart. */
 export interface RestartCheck {

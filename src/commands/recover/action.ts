@@ -1,6 +1,6 @@
 import { shortDuration } from '../../core/format.ts'
-import { plannedRestart, RESTART_MS, type RestartWindow } from '../../health/restart-window.ts'
-import { diagnose, recoveryLine } from '../../health/diagnosis.ts'
+import { RESTART_MS, type RestartWindow } from '../../health/restart-window.ts'
+import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
 import { verdictLine } from '../../terminal/diagnosis.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
