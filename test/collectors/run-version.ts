@@ -15,12 +15,15 @@ import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 export const COMMIT = '1e5c'.repeat(10)
 
 let bin = ''
-beforeEach(async () => {
-  bin = await mkdtemp(join(tmpdir(), 'chain-agent-version-'))
-})
-afterEach(async () => {
-  await rm(bin, { recursive: true })
-})
+/** An empty host for each test. Each file calls it: a module that several files share is loaded once. */
+export const withEmptyHost = (): void => {
+  beforeEach(async () => {
+    bin = await mkdtemp(join(tmpdir(), 'chain-agent-version-'))
+  })
+  afterEach(async () => {
+    await rm(bin, { recursive: true })
+  })
+}
 
 /** Creates a program on PATH from a shell script. */
 export const program = async (name: string, script: string): Promise<void> => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { aptFile, build, pollVersion, program, prints } from './run-version.ts'
+import { aptFile, build, pollVersion, program, prints, withEmptyHost } from './run-version.ts'
+
+withEmptyHost()
 
 const LIST = 'var/lib/apt/lists/packages.example_dists_stable_main_binary-amd64_Packages'
 const offers = (...versions: readonly string[]): string =>

@@ -12,7 +12,10 @@ import {
   rpcInfo,
   pollVersion,
   timeline,
+  withEmptyHost,
 } from './run-version.ts'
+
+withEmptyHost()
 
 test.each([
   ['77', undefined, true],
