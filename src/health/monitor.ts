@@ -189,7 +189,7 @@ const assess = (
   const { state, unknownBecause = null } = stateOf(findings, {
     isInMaintenance,
     hasNode: hasNode(samples),
-    isUnheard: isWatcherWithout(samples, 'chain_watched_heartbeat_timestamp_seconds'),
+    isWithoutHeartbeat: isWatcherWithoutHeartbeat(samples),
     hasFailures: failures.length > 0,
   })
   return { state, unknownBecause, findings, failures }
@@ -295,13 +295,13 @@ interface Circumstances {
   readonly isInMaintenance: boolean
   readonly hasNode: boolean
   /** A watcher that has received no heartbeat knows nothing about its node. */
-  readonly isUnheard: boolean
+  readonly isWithoutHeartbeat: boolean
   readonly hasFailures: boolean
 }
 
 const stateOf = (
   findings: readonly RuleFinding[],
-  { isInMaintenance, hasNode: isNode, isUnheard, hasFailures }: Circumstances,
+  { isInMaintenance, hasNode: isNode, isWithoutHeartbeat, hasFailures }: Circumstances,
 ): Pick<Health, 'state'> & Partial<Pick<Health, 'unknownBecause'>> => {
   if (!isNode) return { state: 'unknown', unknownBecause: 'no node' }
   const counted = isInMaintenance
@@ -312,7 +312,7 @@ const stateOf = (
   if (!isInMaintenance && findings.some(isNoBlock)) {
     return { state: 'unknown', unknownBecause: 'no block' }
   }
-  if (isUnheard) return { state: 'unknown', unknownBecause: 'no heartbeat' }
+  if (isWithoutHeartbeat) return { state: 'unknown', unknownBecause: 'no heartbeat' }
   if (hasFailures || counted.some(({ countsAs }) => countsAs === 'warning')) return { state: 'warning' }
   return { state: isInMaintenance ? 'maintenance' : 'healthy' }
 }
@@ -335,9 +335,9 @@ const hasNode = (samples: readonly StoredSample[]): boolean => {
   return expected.length === 0 ? of('chain_rpc_up', 0).length === 0 : !expected.every((one) => missing.includes(one))
 }
 
-const isWatcherWithout = (samples: readonly StoredSample[], wanted: string): boolean =>
+const isWatcherWithoutHeartbeat = (samples: readonly StoredSample[]): boolean =>
   samples.some(({ name, labels }) => name === 'chain_agent_build_info' && labels['profile'] === 'watcher') &&
-  samples.every(({ name }) => name !== wanted)
+  samples.every(({ name }) => name !== 'chain_watched_heartbeat_timestamp_seconds')
 
 /** The samples as a scrape stores them. */
 export const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
