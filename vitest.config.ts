@@ -33,6 +33,8 @@ const SETTINGS = {
   isolate: false,
   // Many wait for timers of systemd, Prometheus or Alertmanager: four files fill two cores.
   maxWorkers: 4,
+  // Loaded by Node.js, as its users do.
+  server: { deps: { external: [/\/dist\//] } },
 }
 const globalSetup = ['test/support/sweep.ts', 'test/support/coverage-folder.ts']
 

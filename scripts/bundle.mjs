@@ -33,6 +33,8 @@ await build({
     main: 'src/main.ts',
     tool: 'simulator/tools/tool.ts',
     'bcrypt-worker': 'src/exporter/bcrypt-worker.ts',
+    // For tests; scripts/tarball.mjs leaves it out.
+    testing: 'test/support/program.ts',
   },
   platform: 'node',
   // Native addons, and only for those who run a query service.

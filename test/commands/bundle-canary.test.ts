@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
-import { type HttpRequest, NoResponseError } from '../../src/sources/http.ts'
+import type { HttpRequest } from '../../src/sources/http.ts'
 import { cli } from '../support/cli.ts'
 import { formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
 import { temporaryFolder } from '../support/directory.ts'
+import { shipped } from '../support/shipped.ts'
 
 /** Secrets are planted wherever a bundle looks, and the unpacked archive is searched for them. */
 const SECRETS = [
@@ -54,7 +54,7 @@ const answerOf = ({ command, args }: Program): string => {
     return `Id=chain-bft.service\nActiveState=active\nDescription=of ${secret('Unit')} PASSWORD=hunter-two\n`
   }
   if (command === 'systemctl') return `systemd 252 (${secret('Version')})\n`
-  throw new SourceError({
+  throw new shipped.SourceError({
     doing: `run ${command}`,
     happened: 'exit code 1',
     evidence: `--keystore-password ${secret('Argument')} ${secret('Failure')} ${HEX}`,
@@ -73,9 +73,9 @@ const overrides = {
   },
   ask: async ({ url }: HttpRequest) => {
     // No agent runs here.
-    if (url.includes('/api/v1/')) throw new NoResponseError('refused', url, 'ECONNREFUSED')
+    if (url.includes('/api/v1/')) throw new shipped.NoResponseError('refused', url, 'ECONNREFUSED')
     if (!url.includes('native')) {
-      throw new SourceError({ doing: `ask ${url}`, happened: `refused by ${secret('Failure')}` })
+      throw new shipped.SourceError({ doing: `ask ${url}`, happened: `refused by ${secret('Failure')}` })
     }
     const labels = `network="simulated",service_name="${secret('Metrics')}",token="hunter-two"`
     return Promise.resolve({ status: 200, text: `chain_node_info{${labels}} 1\n` })

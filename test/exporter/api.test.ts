@@ -3,16 +3,17 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
-import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { renderStatus } from '../../src/exporter/api.ts'
-import { addAgentRoutes, type AgentView, serve } from '../../src/exporter/server.ts'
-import { createWeb } from '../../src/exporter/web.ts'
+import type { AgentView } from '../../src/exporter/server.ts'
 import { API_SCHEMAS } from '../../src/parsers/agent-api.ts'
 import { agentView, statusPageOf } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { shipped } from '../support/shipped.ts'
+
+const { addAgentRoutes, createWeb, serve } = shipped
 
 type SchemaName = keyof typeof API_SCHEMAS
 
@@ -103,7 +104,7 @@ test('the JSON contains no character that a terminal interprets, whatever system
       enabled: true,
       up: false,
       lastSuccessAt: 0,
-      error: new SourceError({ doing: 'read', happened: text, advice: text }),
+      error: new shipped.SourceError({ doing: 'read', happened: text, advice: text }),
       reading: { services: new Map([[text, { subState: text }]]) },
     },
   ]

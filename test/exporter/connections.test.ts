@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { limitConnections, oneAtATime } from '../../src/exporter/connections.ts'
-import { serve } from '../../src/exporter/server.ts'
-import { createWeb } from '../../src/exporter/web.ts'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import { agentView } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
+import { shipped } from '../support/shipped.ts'
+
+const { createWeb, serve } = shipped
 
 const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
 const closing: (() => void)[] = []

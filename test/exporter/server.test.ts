@@ -1,11 +1,13 @@
 import { connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
-import { serve, type AgentView } from '../../src/exporter/server.ts'
-import { createWeb } from '../../src/exporter/web.ts'
+import type { AgentView } from '../../src/exporter/server.ts'
 import { parseChanges } from '../../src/parsers/changes.ts'
 import { agentView } from '../support/agent-view.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { shipped } from '../support/shipped.ts'
+
+const { createWeb, serve } = shipped
 
 const view = agentView()
 const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })

@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Clock } from '../../src/core/clock.ts'
-import { createReloader } from '../../src/core/reload.ts'
-import { startWeb } from '../../src/exporter/start-web.ts'
 import { it as directoryTest } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { logLines } from '../support/log-lines.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { shipped } from '../support/shipped.ts'
+
+const { createReloader, startWeb } = shipped
 
 const HASH = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG'
 const USERS = `basic_auth_users:\n  ada: ${HASH}\n`

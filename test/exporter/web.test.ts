@@ -7,10 +7,13 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
 import { listenOn } from '../../src/exporter/listen.ts'
-import { createWeb, type Rejection } from '../../src/exporter/web.ts'
+import type { Rejection } from '../../src/exporter/web.ts'
 import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
+import { shipped } from '../support/shipped.ts'
+
+const { createWeb } = shipped
 
 const directory = await temporaryFolder()
 const closing: (() => Promise<void>)[] = []

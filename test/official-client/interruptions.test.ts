@@ -1,14 +1,15 @@
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { createQueryApi } from '../../query/service/api/api.ts'
-import { apiServerOptions } from '../../query/service/api/limits.ts'
 import { listening } from '../support/http.ts'
-import { memoryStore } from '../support/memory-store.ts'
+import { servedStore } from '../support/memory-store.ts'
 import { EVERYTHING } from '../support/store-cases.ts'
 import { CHAIN, expectedLogs, LAST, logsOf, queryOf } from './chain.ts'
 import { ALL, describeClients, RECENT, startClient } from './clients.ts'
 import { startApi } from './service.ts'
+import { shipped } from '../support/shipped.ts'
+
+const { apiServerOptions, createQueryApi } = shipped
 
 const RETRIES = { maxNumRetries: 12 }
 
@@ -46,7 +47,7 @@ describeClients.each(RECENT)('the rate limit for client %s', (version) => {
 
 describeClients.each(ALL)('a restart of the service for client %s', (version) => {
   it('costs a stream some retries and no row', async () => {
-    const store = memoryStore()
+    const store = servedStore()
     await store.append(CHAIN)
     const open = () =>
       createQueryApi({

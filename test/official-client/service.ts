@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { Block } from '../../query/store/store.ts'
-import { memoryStore } from '../support/memory-store.ts'
+import { servedStore } from '../support/memory-store.ts'
 import { startQueryApi } from '../query/api/fixtures.ts'
 import { blocksAfter, CHAIN, FIRST } from './chain.ts'
 
@@ -16,7 +16,7 @@ export const startApi = async (options: ApiOptions = {}) => {
 /** A chain of 100 blocks that grows by a block each time that the service has read the height so many times. */
 export const startGrowingApi = async ({ reads, ...options }: ApiOptions & { readonly reads: number }) => {
   const blocks: Block[] = CHAIN.slice(0, 100)
-  const store = memoryStore()
+  const store = servedStore()
   await store.append(blocks)
   let count = 0
   const failures: unknown[] = []

@@ -4,16 +4,17 @@ import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { createSampleIndex, sample } from '../../src/core/metric.ts'
 import type { ListeningServer } from '../../src/exporter/listen.ts'
-import { serve } from '../../src/exporter/server.ts'
-import { createWeb } from '../../src/exporter/web.ts'
 import { agentView, overviewInput, statusPageOf } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
-import { memoryStore } from '../support/memory-store.ts'
+import { servedStore } from '../support/memory-store.ts'
 import { startQueryService } from '../support/query-service.ts'
 import { startRpcNode } from '../support/rpc-node.ts'
 import { freePort } from '../support/free-port.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { complaintsOf, openBrowser, overflowOf, probeChromium, violationsIn } from './browser.ts'
+import { shipped } from '../support/shipped.ts'
+
+const { createWeb, serve } = shipped
 
 const describe = await requireRealPart('Chromium', probeChromium)
 const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
@@ -216,7 +217,7 @@ describe('the status page in a browser', () => {
     onTestFinished(node.close)
     const service = await startQueryService({
       rpcUrl: node.url,
-      store: memoryStore(),
+      store: servedStore(),
       settings: { unbounded: true },
     })
     onTestFinished(service.stop)

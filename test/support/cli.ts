@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import { runCli } from '../../src/cli/program.ts'
-import { type Clock, systemClock } from '../../src/core/clock.ts'
+import type { Clock } from '../../src/core/clock.ts'
 import type { SourceOverrides } from '../../src/terminal/io.ts'
+import { shipped } from './shipped.ts'
 import { type TextStream, textStream } from './text-stream.ts'
 
 export interface World {
@@ -34,14 +34,14 @@ interface RunningCommand {
 
 /** Starts one command line. */
 export const startCli = (argv: readonly string[], world: World = {}): RunningCommand => {
-  const { stdin = '', env = {}, clock = systemClock, overrides = {}, installedConfig } = world
+  const { stdin = '', env = {}, clock = shipped.systemClock, overrides = {}, installedConfig } = world
   const { until, terminal = {} } = world
   const interrupt = new AbortController()
   const out = textStream(() => {
     if (until?.(out.text())) interrupt.abort()
   })
   const err = textStream()
-  const running = runCli(argv, {
+  const running = shipped.runCli(argv, {
     stdin: Readable.from([Buffer.from(stdin)]),
     stdout: Object.assign(out.stream, terminal),
     stderr: err.stream,

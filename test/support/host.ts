@@ -3,25 +3,34 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
-import { startAgent } from '../../src/agent/agent.ts'
-import { renderConfig } from '../../simulator/commands/demo/demo-texts.ts'
-import { readConfig } from '../../src/config/load.ts'
-import { type Clock, systemClock } from '../../src/core/clock.ts'
+import type { Clock } from '../../src/core/clock.ts'
 import { onTestFinished } from 'vitest'
-import { createQueryClient } from '../../query/client/client.ts'
-import { type Endpoint, serveEndpoint } from '../../simulator/endpoints.ts'
-import { loadScenario, parseScenario } from '../../simulator/scenario/scenario.ts'
-import { chainFor, createSimulatedHost } from '../../simulator/simulator.ts'
-import { createInProcessExec, createInProcessHttp } from '../../simulator/in-process.ts'
+import type { Endpoint } from '../../simulator/endpoints.ts'
 import type { Pace } from '../../simulator/pace.ts'
-import { createDiskUsage } from '../../src/sources/file-tree.ts'
-import { createHttpClient } from '../../src/sources/http.ts'
-import { openAnnouncements } from '../../src/commands/maintenance/action.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
 import { createInFlight, manualClock, onManualClock } from './manual-clock.ts'
 import { atSecretPath, metricsWithSecrets, secret, withSecrets } from './secrets.ts'
+import { shipped } from './shipped.ts'
+
+const {
+  chainFor,
+  createDiskUsage,
+  createHttpClient,
+  createInProcessExec,
+  createInProcessHttp,
+  createQueryClient,
+  createSimulatedHost,
+  loadScenario,
+  openAnnouncements,
+  parseScenario,
+  readConfig,
+  renderConfig,
+  serveEndpoint,
+  startAgent,
+  systemClock,
+} = shipped
 
 interface Options {
   /** The name of a scenario that is shipped, or the lines of one. */

@@ -10,6 +10,7 @@ import {
   type StoreRange,
 } from '../../query/store/store.ts'
 import type { LogField } from '../../query/log-fields.ts'
+import { shipped } from './shipped.ts'
 
 /** The naive filter: what a store must bring. */
 export const keeps = ({ addresses, topics }: Filter, log: StoredLog): boolean =>
@@ -32,7 +33,7 @@ export const VALUES: Readonly<Record<LogField, (block: Block, log: StoredLog) =>
 }
 
 /** A store in memory, as plain as it can be: the oracle of the real ones, and a stand-in where the store is not the matter. */
-export const memoryStore = (chainId = 143): LogStore => {
+export const memoryStore = (chainId = 143, Failure = StoreError): LogStore => {
   let blocks: readonly Block[] = []
   const range = (): StoreRange | null => {
     const [first, last] = [blocks[0], blocks.at(-1)]
@@ -48,7 +49,7 @@ export const memoryStore = (chainId = 143): LogStore => {
       for (const [index, block] of next.entries()) {
         const before = next[index - 1]
         if (before !== undefined && (before.number + 1 !== block.number || before.hash !== block.parentHash))
-          throw new StoreError('conflict', {
+          throw new Failure('conflict', {
             doing: `add block ${block.number}`,
             happened: `it does not follow block ${before.number}`,
           })
@@ -60,11 +61,11 @@ export const memoryStore = (chainId = 143): LogStore => {
       blocks = blocks.map((block) => fresh.find(({ number }) => number === block.number) ?? block)
     }),
     read: promised((selection, signal) => {
-      if (signal.aborted) throw new StoreError('aborted', { doing: 'read logs', happened: 'the caller went' })
+      if (signal.aborted) throw new Failure('aborted', { doing: 'read logs', happened: 'the caller went' })
       const held = range()
-      if (held === null) throw new StoreError('empty', { doing: 'read logs', happened: 'nothing is held' })
+      if (held === null) throw new Failure('empty', { doing: 'read logs', happened: 'nothing is held' })
       if (selection.from < held.first)
-        throw new StoreError('pruned', { doing: 'read logs', happened: `the first block is ${held.first}` }, held.first)
+        throw new Failure('pruned', { doing: 'read logs', happened: `the first block is ${held.first}` }, held.first)
       return { ...pageOf(blocks, selection), range: held }
     }),
     heads: promised((numbers) =>
@@ -89,6 +90,9 @@ export const memoryStore = (chainId = 143): LogStore => {
     close: () => Promise.resolve(),
   }
 }
+
+/** The same with the errors of the built program, for its service. */
+export const servedStore = (chainId?: number): LogStore => memoryStore(chainId, shipped.StoreError)
 
 const promised =
   <Args extends readonly unknown[], T>(act: (...args: Args) => T) =>

@@ -1,10 +1,11 @@
-import { changedKeys, loadConfig } from '../../src/config/load.ts'
-import { type Clock, systemClock } from '../../src/core/clock.ts'
+import type { Clock } from '../../src/core/clock.ts'
 import type { LogStore } from '../../query/store/store.ts'
-import { serveQuery } from '../../query/commands/serve-query/serve-query.ts'
 import { eventually } from './eventually.ts'
 import { logLines } from './log-lines.ts'
 import { type Exposition, scrape } from './scrape.ts'
+import { shipped } from './shipped.ts'
+
+const { changedKeys, loadConfig, serveQuery, systemClock } = shipped
 
 /** Time that passes fast: what takes a minute takes a second. */
 const hurriedClock = (factor = 60): Clock => ({

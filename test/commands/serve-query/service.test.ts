@@ -7,7 +7,7 @@ import type { LogStore } from '../../../query/store/store.ts'
 import { askServer, makeCertificate } from '../../support/certificates.ts'
 import { it as directoryTest } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { servedStore } from '../../support/memory-store.ts'
 import { type QueryService, startQueryService } from '../../support/query-service.ts'
 import { contract, startRpcNode } from '../../support/rpc-node.ts'
 
@@ -22,7 +22,7 @@ const it = directoryTest.extend(
   ({ onTestFinished }) =>
     async (
       settings: Readonly<Record<string, unknown>>,
-      { store = memoryStore(), height = 50, web = {} }: StartOptions = {},
+      { store = servedStore(), height = 50, web = {} }: StartOptions = {},
     ) => {
       const node = await startRpcNode({ height })
       onTestFinished(node.close)
@@ -50,7 +50,7 @@ const ALL = { from_block: 0, logs: [{}], field_selection: { log: ['data'] } }
 
 /** Space that follows what is held. */
 const measured = (): LogStore => {
-  const store = memoryStore()
+  const store = servedStore()
   const size = async () => ({ ...(await store.size()), bytes: 1000 * (await store.size()).blocks })
   return { ...store, size }
 }

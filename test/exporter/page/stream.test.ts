@@ -5,11 +5,12 @@ import { afterEach, expect, test } from 'vitest'
 import { NO_WEB_CONFIG } from '../../../src/config/web-config.ts'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 import type { Event } from '../../../src/domain/event.ts'
-import { serve } from '../../../src/exporter/server.ts'
-import { createWeb } from '../../../src/exporter/web.ts'
 import { agentView, overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { shipped } from '../../support/shipped.ts'
+
+const { createWeb, serve } = shipped
 
 const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
 const closing: (() => unknown)[] = []

@@ -6,7 +6,7 @@ import { createEndpoint } from '../../../query/client/endpoint.ts'
 import { createErrorFactory } from '../../../query/client/errors.ts'
 import { readPage } from '../../../query/client/page.ts'
 import { LOG_FIELDS } from '../../../query/log-fields.ts'
-import { keeps, memoryStore } from '../../support/memory-store.ts'
+import { keeps, servedStore } from '../../support/memory-store.ts'
 import { ask, it as apiTest } from './fixtures.ts'
 import { keepPages } from '../client-fixtures.ts'
 import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-cases.ts'
@@ -51,7 +51,7 @@ describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (di
   it('receives every log once and in order, for any chain, filter and page size', async ({ serve }) => {
     for (let seed = 0; seed < 30; seed += 1) {
       const run = randomRun(1000 + 2 * seed)
-      const store = memoryStore()
+      const store = servedStore()
       await store.append(run.chain)
       const { limits, last, from, to, end, filter } = run
       const api = await serve({

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
-import { StoreError } from '../../../query/store/errors.ts'
 import type { LogStore } from '../../../query/store/store.ts'
 import { Secret } from '../../../src/core/redaction/secret.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { servedStore } from '../../support/memory-store.ts'
 import { ask, codeOf, hashOf, it, plainChain, type QueryApi, rawQuery, RIGHT, storeWith } from './fixtures.ts'
+import { shipped } from '../../support/shipped.ts'
 
 /** One log with more data than the machine's buffers take between two programs. */
 const HUGE = [
@@ -24,7 +24,7 @@ const HUGE = [
 
 /** A store whose reads end when the test releases them or when they are aborted. */
 const slowStore = () => {
-  const store = memoryStore()
+  const store = servedStore()
   const reads: { readonly end: () => void; readonly signal: AbortSignal }[] = []
   const read: LogStore['read'] = async (selection, signal) => {
     await new Promise<void>((resolve) => {
@@ -33,7 +33,7 @@ const slowStore = () => {
         resolve()
       })
     })
-    if (signal.aborted) throw new StoreError('aborted', { doing: 'read', happened: 'the caller went' })
+    if (signal.aborted) throw new shipped.StoreError('aborted', { doing: 'read', happened: 'the caller went' })
     return store.read(selection, signal)
   }
   return { store: storeWith({ read }, store), reads }

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Block, StoredLog } from '../../../query/store/store.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { servedStore } from '../../support/memory-store.ts'
 import { ask, errorOf, hashOf, it as apiTest, plainChain, type ServeApi, storeWith } from './fixtures.ts'
 
 const TOKEN = `0x${'da'.repeat(20)}`
@@ -275,7 +275,7 @@ describe('the hosted dialect', () => {
   })
 
   it('blocks that are pruned during a read are reported as pruned', async ({ hosted }) => {
-    const store = memoryStore()
+    const store = servedStore()
     await store.append(CHAIN)
     const pruning = storeWith(
       {

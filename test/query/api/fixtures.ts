@@ -2,14 +2,15 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request }
 import { gunzipSync } from 'node:zlib'
 import { test } from 'vitest'
 import { z } from 'zod'
-import { systemClock } from '../../../src/core/clock.ts'
 import type { Access } from '../../../query/service/api/admission.ts'
-import { createQueryApi, type QueryApiOptions } from '../../../query/service/api/api.ts'
-import { apiServerOptions } from '../../../query/service/api/limits.ts'
+import type { QueryApiOptions } from '../../../query/service/api/api.ts'
 import type { RequestObserver } from '../../../query/service/api/send.ts'
 import type { Block, LogStore } from '../../../query/store/store.ts'
 import { listening } from '../../support/http.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { servedStore } from '../../support/memory-store.ts'
+import { shipped } from '../../support/shipped.ts'
+
+const { apiServerOptions, createQueryApi, systemClock } = shipped
 
 export type Answered = Parameters<RequestObserver['requestFinished']>[0]
 
@@ -20,7 +21,7 @@ interface ApiOptions extends Partial<Omit<QueryApiOptions, 'access'>>, Partial<A
 /** The API over a store in memory, on a real port, with the server limits of the API. */
 export const startQueryApi = async (wanted: ApiOptions = {}) => {
   const { blocks = [], keys = [], requestsPerMinute = null, ...options } = wanted
-  const store = options.store ?? memoryStore()
+  const store = options.store ?? servedStore()
   if (blocks.length > 0) await store.append(blocks)
   const answered: Answered[] = []
   const complaints: Error[] = []
@@ -110,7 +111,7 @@ export const plainChain = (
 export const hashOf = (block: number): string => `0x${block.toString(16).padStart(64, '0')}`
 
 /** A store with some methods replaced. */
-export const storeWith = (changes: Partial<LogStore>, store = memoryStore()): LogStore => ({
+export const storeWith = (changes: Partial<LogStore>, store = servedStore()): LogStore => ({
   ...store,
   ...changes,
 })

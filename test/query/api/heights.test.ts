@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect } from 'vitest'
 import { encodeBinary } from '../../../query/service/api/binary/response.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { servedStore } from '../../support/memory-store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { askRaw, codeOf, it, plainChain, type QueryApi } from './fixtures.ts'
 
@@ -56,7 +56,7 @@ const emptyPage = (from: number, height: number | null): Buffer => {
 
 describe('a binary request above the head', () => {
   it('is answered when its block arrives', async ({ serve }) => {
-    const [head, clock, store] = [movableHead(30), manualClock(), memoryStore()]
+    const [head, clock, store] = [movableHead(30), manualClock(), servedStore()]
     await store.append(plainChain(5, 30))
     const api = await serve({ blocks: [], store, clock, height: head.height })
     const answer = askBinary(api, { from_block: 31, to_block: 40 })

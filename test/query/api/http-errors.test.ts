@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { Secret } from '../../../src/core/redaction/secret.ts'
-import { StoreError } from '../../../query/store/errors.ts'
 import { ask, askRaw, codeOf, it, RIGHT, storeWith } from './fixtures.ts'
+import { shipped } from '../../support/shipped.ts'
 
 describe('HTTP errors', () => {
   it('60 a body over 1 MiB, with or without Content-Length: 413, and the client receives it', async ({ api }) => {
@@ -80,7 +80,7 @@ describe('HTTP errors', () => {
       const failing = await serve({
         blocks: [],
         store: storeWith({
-          read: async () => Promise.reject(new StoreError(kind, { doing, happened: 'it broke' })),
+          read: async () => Promise.reject(new shipped.StoreError(kind, { doing, happened: 'it broke' })),
         }),
         height: () => 30,
       })

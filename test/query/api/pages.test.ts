@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { LOG_FIELDS } from '../../../query/log-fields.ts'
 import { QUERY_LIMITS } from '../../../query/service/api/limits.ts'
 import type { Block, Selection } from '../../../query/store/store.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { servedStore } from '../../support/memory-store.ts'
 import { ask, codeOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
 
 const word = (byte: string): string => `0x${byte.repeat(32)}`
@@ -38,7 +38,7 @@ describe('a page', () => {
 
   it('is read with the limits of the service or lower ones of the client', async ({ serve }) => {
     const asked: Selection[] = []
-    const store = memoryStore()
+    const store = servedStore()
     await store.append(chainOf(3))
     const spy = storeWith(
       {
@@ -58,7 +58,7 @@ describe('a page', () => {
   })
 
   it('fails if the store leaves out a requested block', async ({ serve }) => {
-    const store = memoryStore()
+    const store = servedStore()
     await store.append(chainOf(5))
     const heads: typeof store.heads = async (numbers) =>
       (await store.heads(numbers)).filter(({ number }) => number !== 3)

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { StoreError } from '../../../query/store/errors.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { servedStore } from '../../support/memory-store.ts'
 import { ask, askRaw, codeOf, errorOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
+import { shipped } from '../../support/shipped.ts'
 
 const TOKEN = `0x${'da'.repeat(20)}`
 const OTHER = `0x${'0e'.repeat(20)}`
@@ -79,7 +79,7 @@ describe('a store with impossible results', () => {
     ['has fewer rows than it says', { count: 2 }],
     ['leaves a column out', { columns: new Map() }],
   ])('%s: causes an error', async ([, wrong], { serve }) => {
-    const store = memoryStore()
+    const store = servedStore()
     await store.append(CHAIN)
     const read: typeof store.read = async (selection, signal) => ({
       ...(await store.read(selection, signal)),
@@ -94,7 +94,7 @@ describe('a store with impossible results', () => {
   it.for(['log', 'transaction'])(
     'leaves a column out: a binary page does not have 0 in its place, %s',
     async (kind, { serve }) => {
-      const store = memoryStore()
+      const store = servedStore()
       await store.append(CHAIN)
       const read: typeof store.read = async (selection, signal) => {
         const page = await store.read(selection, signal)
@@ -111,7 +111,7 @@ describe('a store with impossible results', () => {
     const served = await serve({
       dialect: 'hosted',
       store: storeWith({
-        range: async () => Promise.reject(new StoreError('broken', { doing: 'x', happened: 'y' })),
+        range: async () => Promise.reject(new shipped.StoreError('broken', { doing: 'x', happened: 'y' })),
       }),
       blocks: [],
     })
