@@ -1,27 +1,14 @@
 import { defineConfig } from 'vitest/config'
+import tests from './test/suites.json' with { type: 'json' }
+import { LongestFirst } from './test/support/longest-first.ts'
 
-/** Every folder of tests that needs more than Node and a moment, and those of its files that belong to `npm test`. */
-const SUITES: Readonly<Record<string, readonly string[]>> = {
-  commands: ['[!qr]*', 'query-[!r]*', 're[!p]*', 'report', 'ru*'],
-  scenarios: ['short'],
-  alerts: ['alertmanager', 'faults', 'runbooks'],
-  dashboards: ['fleet-figures', 'history', 'lint', 'resolve', 'rules-history', 'schema', 'usage'],
-  demo: ['demo'],
-  sandbox: ['sandbox'],
-  faults: [],
-  canary: [],
-  keys: [],
-  shells: [],
-  prometheus: [],
-  store: [],
-  evm: [],
-  nodes: [],
-  'official-client': [],
-  page: [],
-  package: [],
-}
-const FOLDERS = Object.keys(SUITES).map((folder) => `test/${folder}/*.test.ts`)
-const QUICK = Object.entries(SUITES).flatMap(([folder, files]) => files.map((file) => `test/${folder}/${file}.test.ts`))
+const { unit, ...folders } = tests.suites
+const FOLDERS = Object.keys(folders).map((folder) => `test/${folder}/*.test.ts`)
+/** The files that `npm test` leaves to `npm run test:all`. */
+const LATER = [
+  ...unit.later.map((file) => `test/${file}.test.ts`),
+  ...Object.entries(folders).flatMap(([folder, { later }]) => later.map((file) => `test/${folder}/${file}.test.ts`)),
+]
 // All scenarios include these.
 const SHORT = 'test/scenarios/short.test.ts'
 
@@ -42,6 +29,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/built.ts'],
     reporters: ['default', './test/support/closing-lines.ts'],
+    sequence: { sequencer: LongestFirst },
     retry: 0,
     passWithNoTests: false,
     projects: [
@@ -50,11 +38,11 @@ export default defineConfig({
           ...SETTINGS,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...FOLDERS, '**/node_modules/**'],
+          exclude: [...FOLDERS, ...LATER, '**/node_modules/**'],
           env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000', FUZZ_EXECUTIONS: '300' },
         },
       },
-      { test: { ...SETTINGS, name: 'quick', include: QUICK, exclude: [SHORT], globalSetup } },
+      { test: { ...SETTINGS, name: 'quick', include: FOLDERS, exclude: [...LATER, SHORT], globalSetup } },
       { test: { ...SETTINGS, name: 'scenarios', include: [SHORT], globalSetup } },
       {
         test: {
@@ -65,7 +53,7 @@ export default defineConfig({
           env: { FUZZ_BODIES: '100000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
       },
-      { test: { ...SETTINGS, name: 'long', include: FOLDERS, exclude: QUICK, globalSetup } },
+      { test: { ...SETTINGS, name: 'long', include: LATER, globalSetup } },
     ],
   },
 })

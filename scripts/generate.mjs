@@ -16,6 +16,7 @@ import { renderPatternPage } from './pages/patterns.mjs'
 import { renderRunbookIndex } from './pages/runbook-index.mjs'
 import { renderRunbook } from './pages/runbook-queries.mjs'
 import { renderScenarioPage } from './pages/scenarios.mjs'
+import { renderSuites } from './pages/suites.mjs'
 import { panelDuties } from './panel-duties.mjs'
 import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
@@ -26,6 +27,7 @@ const alertRows = RULE_FILES.flatMap(({ groups }) =>
 )
 
 const GENERATED = {
+  'CONTRIBUTING.md': () => renderSuites(readFileSync('CONTRIBUTING.md', 'utf8')),
   // First: the index of runbooks reads them.
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   'docs/reference/api.md': renderApiPage,

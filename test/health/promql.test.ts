@@ -1,107 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { z } from 'zod'
+import { describe, expect, test } from 'vitest'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { renderTemplate } from '../../src/health/promql/template.ts'
 import type { Labels } from '../../src/health/promql/series.ts'
-
-const ALERTS = new URL('../../alerts/', import.meta.url)
-const read = (file: string): unknown => parse(readFileSync(new URL(file, ALERTS), 'utf8'))
-const labelsSchema = z.record(z.string(), z.string())
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const milliseconds = (text: string): number =>
-  [...text.matchAll(/(\d+)(ms|[smhd])/g)].reduce(
-    (sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? Number.NaN),
-    0,
-  )
-const durationSchema = z.union([z.string(), z.number()]).transform((value) => milliseconds(String(value)))
-
-const rulesSchema = z.object({
-  groups: z.array(
-    z.object({
-      rules: z.array(
-        z.object({
-          alert: z.string().optional(),
-          record: z.string().optional(),
-          expr: z.string(),
-          for: durationSchema.default(0),
-          keep_firing_for: durationSchema.default(0),
-          labels: labelsSchema.default({}),
-          annotations: labelsSchema.default({}),
-        }),
-      ),
-    }),
-  ),
-})
-
-const testsSchema = z.object({
-  rule_files: z.array(z.string()),
-  evaluation_interval: durationSchema,
-  tests: z.array(
-    z.object({
-      name: z.string().optional(),
-      interval: durationSchema,
-      input_series: z
-        .array(z.object({ series: z.string(), values: z.union([z.string(), z.number()]).transform(String) }))
-        .default([]),
-      alert_rule_test: z
-        .array(
-          z.object({
-            eval_time: durationSchema,
-            alertname: z.string(),
-            exp_alerts: z
-              .array(z.object({ exp_labels: labelsSchema, exp_annotations: labelsSchema.default({}) }))
-              .nullish(),
-          }),
-        )
-        .default([]),
-    }),
-  ),
-})
-
-/** The notation of promtool: `1+2x3` is 1 3 5 7, `_` no sample, `stale` the end of the series. */
-const valuesOf = (text: string): readonly (number | null)[] =>
-  text
-    .trim()
-    .split(/\s+/)
-    .flatMap((word) => {
-      const repeated = /^_x(\d+)$/.exec(word)
-      if (repeated) return Array.from({ length: Number(repeated[1]) }, () => null)
-      if (word === '_') return [null]
-      if (word === 'stale') return [Number.NaN]
-      const [, first, sign, step, count] = /^(-?[\d.e]+)(?:([+-])([\d.e]+))?x(\d+)$/.exec(word) ?? []
-      if (count === undefined) return [Number(word)]
-      const by = step === undefined ? 0 : Number(`${sign}${step}`)
-      return Array.from({ length: Number(count) + 1 }, (_, index) => Number(first) + index * by)
-    })
-
-const seriesOf = (text: string): { readonly name: string; readonly labels: Labels } => {
-  const [, name = '', body = ''] = /^([\w:]+)\s*(?:\{(.*)\})?$/s.exec(text) ?? []
-  return {
-    name,
-    labels: Object.fromEntries(
-      [...body.matchAll(/(\w+)\s*=\s*"([^"]*)"/g)].map(([, label = '', value = '']) => [label, value]),
-    ),
-  }
-}
-
-const rulesIn = (files: readonly string[]) => {
-  const rules = files.flatMap((file) => rulesSchema.parse(read(file)).groups.flatMap((group) => group.rules))
-  return {
-    recording: rules.flatMap(({ record, expr, labels }) => (record === undefined ? [] : [{ record, expr, labels }])),
-    alerts: rules.flatMap(({ alert, keep_firing_for: keepFiringFor, ...rule }) =>
-      alert === undefined ? [] : [{ ...rule, alert, keepFiringFor }],
-    ),
-  }
-}
-
-const FILES = readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml'))
+import { FILES, rulesIn, seriesOf, testsOf, valuesOf } from './rule-tests.ts'
 
 /** The tests that promtool runs: the same rules on the same samples give the same alerts here. */
 describe.each(FILES)('%s', (file) => {
-  const { rule_files: files, evaluation_interval: every, tests } = testsSchema.parse(read(file))
+  const { rule_files: files, evaluation_interval: every, tests } = testsOf(file)
   const rules = rulesIn(files)
   test.each(tests.map((one, index) => [one.name ?? `test ${index + 1}`, one] as const))('%s', (_, one) => {
     const evaluator = createRuleEvaluator(rules)
@@ -149,68 +54,6 @@ describe.each(FILES)('%s', (file) => {
     expect([...evaluator.failures().values()].map(({ message }) => message)).toEqual([])
     expect(found).toEqual(expected)
   })
-})
-
-/** The rules of a file that fire in its tests if each series is scraped at this interval, in milliseconds. */
-const firingAt = (file: string, scrapeInterval: number | undefined): readonly string[] => {
-  const { rule_files: files, tests } = testsSchema.parse(read(file))
-  return tests.flatMap(({ interval, input_series: input }, index) => {
-    // Tests of hours have samples every minute or less often: an interval that is tested by that.
-    const scraped = interval < 59_999 ? (scrapeInterval ?? interval) : interval
-    const key = `${file} ${index} ${scraped}`
-    const found = firing.get(key) ?? firingIn(rulesIn(files), { interval, input, scraped })
-    firing.set(key, found)
-    return [...found]
-  })
-}
-
-/** File, test and interval → what fires. */
-const firing = new Map<string, ReadonlySet<string>>()
-
-interface Scraped {
-  /** Of the samples that the test lists. */
-  readonly interval: number
-  readonly input: readonly { readonly series: string; readonly values: string }[]
-  readonly scraped: number
-}
-
-const firingIn = (rules: ReturnType<typeof rulesIn>, { interval, input, scraped }: Scraped): ReadonlySet<string> => {
-  const found = new Set<string>()
-  const series = input.map(({ series: text, values }) => ({ ...seriesOf(text), values: valuesOf(values) }))
-  const end = Math.max(0, ...series.map(({ values }) => values.length)) * interval
-  // The interval of the rule groups, which need not be aligned with the scrapes.
-  const every = end > 6 * 3_600_000 ? interval : 15_000
-  const evaluator = createRuleEvaluator(rules)
-  for (let at = 0; at <= end; at += every) {
-    for (let scrape = at === 0 ? 0 : at - every + scraped - ((at - every) % scraped); scrape <= at; scrape += scraped) {
-      const samples = series.flatMap(({ name, labels, values }) => {
-        const value = values[Math.floor(scrape / interval)]
-        return value === null || value === undefined ? [] : [{ name, labels, value }]
-      })
-      if (scrape === at) evaluator.evaluate(at, samples, { isPart: true })
-      else evaluator.observe(scrape, samples, { isPart: true })
-    }
-    if (at % scraped !== 0) evaluator.evaluate(at, [], { isPart: true })
-    for (const { labels, state } of evaluator.active()) {
-      if (state === 'firing') found.add(`${labels['alertname']} ${labels['severity']}`)
-    }
-  }
-  return found
-}
-
-const expected = new Map<string, ReadonlySet<string>>()
-beforeAll(() => {
-  for (const file of FILES) expected.set(file, new Set(firingAt(file, undefined)))
-})
-
-test.each([5, 15, 30, 60])('each rule that fires in its tests fires at a scrape interval of %i s, too', (seconds) => {
-  const silent = FILES.flatMap((file) => {
-    const found = new Set(firingAt(file, seconds * 1000))
-    return [...(expected.get(file) ?? [])].filter((rule) => !found.has(rule))
-  })
-  expect(silent).toEqual([])
-  const all = [...expected.values()].reduce((sum, { size }) => sum + size, 0)
-  expect(all).toBeGreaterThan(100)
 })
 
 const sorted = (all: readonly (readonly [Labels, string])[]): readonly string[] =>

@@ -1,16 +1,7 @@
 import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import { simulate } from './simulate.ts'
 
-/** Few scenarios that touch every collector: healthy ones, and each kind of failure once. */
-const SHORT = [
-  'healthy',
-  'node-down',
-  'tool-aborts',
-  'references-down',
-  'storage-full',
-  'backup-truncated',
-  'nvme-failing',
-  'statesync',
-]
+/** A healthy node, and a failure of each of its services and of its database. */
+const SHORT = ['healthy', 'panic', 'stalled', 'storage-full']
 
-await simulate(await Promise.all(SHORT.map(loadScenario)), { longest: 100 })
+await simulate(await Promise.all(SHORT.map(loadScenario)))

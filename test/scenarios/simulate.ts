@@ -1,38 +1,35 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
-import { parseDuration } from '../../src/core/units.ts'
 import { agentMetrics } from '../../src/metrics.ts'
 import { loadScenario, type Scenario } from '../../simulator/scenario/scenario.ts'
 import { openBrowser, probeChromium } from '../page/browser.ts'
-import { type Host, startHost } from '../support/host.ts'
 import { checkMetrics } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Exposition, parseExposition } from '../support/scrape.ts'
-import { leaksOf, PLANTED, secret } from '../support/secrets.ts'
-import { textStream } from '../support/text-stream.ts'
+import { leaksOf, PLANTED } from '../support/secrets.ts'
 import { differencesFromPrometheus } from './agreement.ts'
 import { expectWholeCatalogue } from './catalogue.ts'
+import { causesOf, WITHOUT_FAULT } from './causes.ts'
 import { goldenMetrics } from './golden.ts'
-import { createPageRecorder, type PageRecord, type PageRecorder } from './status-page.ts'
+import { type Play, play } from './play.ts'
+import { createPageRecorder, type PageRecorder } from './status-page.ts'
+import { MARKS } from './surfaces.ts'
+import { COMMANDS_S, GOLDEN_S, LONGEST_S } from './timeline.ts'
 
 /** By then every collector has read once: a series that appears or vanishes later has changed. */
 const WARM_S = 20
-/** How long after the last line of a scenario it is followed. */
-const AFTERMATH_S = 75
-const LONGEST_S = 260
-const LOOK_EVERY_S = 5
-const MAINTENANCE_AT_S = 30
-/** Every scenario has begun by then, and each lasts longer. */
-const GOLDEN_S = 60
-/** After the maintenance. */
-const PAGE_S = 90
+/** Those whose commands are golden. */
+const WITH_COMMANDS = ['healthy', 'stalled', 'panic', 'statesync', 'storage-full', 'isolated']
+
+/** Where a cause and its consequences page. */
+const FIRST_PAGES = [
+  ['diverged', ['ChainStateDiverged', 'ChainBlockStalled', 'ChainBehind']],
+  ['finality-stalled', ['ChainFinalityStalled']],
+  ['network-halted', ['ChainNetworkHalted', 'ChainBlockStalled']],
+] as const
 
 const leaks = leaksOf(PLANTED)
 const FORMATS_WITH_SECRETS = ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus']
@@ -46,63 +43,45 @@ const coverageSchema = z.object({
   most: z.object({ series: z.number(), scenario: z.string() }),
 })
 
-interface Recording {
-  readonly looks: readonly { readonly second: number; readonly metrics: string }[]
-  readonly log: readonly string[]
-  /** The output of `restart-window --json` with the golden metrics. */
-  readonly restart: string
-  readonly page: PageRecord | undefined
-  /** Everything that the agent emitted: each page as last served, its log and the files of its state directory. */
-  readonly emitted: string
-}
-
-interface SimulateOptions {
-  readonly part?: number
-  readonly parts?: number
-  /** Seconds of a scenario at most. */
-  readonly longest?: number
-}
-
 /**
- * Plays the scenarios: the whole agent with the configuration of the demo on a simulated host with secrets planted in
+ * Plays each scenario once: the whole agent with the configuration of the demo on a simulated host with secrets planted in
  * it. `part` of `parts` runs in one worker, the others next to it; the part that ends last holds the coverage of all
- * against the catalogue.
+ * against the catalogue. As one part, plays end after the commands and are not compared with Prometheus or drawn in Chromium.
  */
-export const simulate = async (
-  scenarios: readonly Scenario[],
-  { part = 0, parts = 1, longest = LONGEST_S }: SimulateOptions,
-): Promise<void> => {
+export const simulate = async (scenarios: readonly Scenario[], { part = 0, parts = 1 } = {}): Promise<void> => {
   const own: Coverage = { moved: {}, present: {}, most: { series: 0, scenario: '' } }
-  /** Compared with Prometheus and drawn in Chromium as well. */
   const isWhole = parts > 1
   const withBrowser = isWhole ? await requireRealPart('Chromium', probeChromium) : undefined
   let browser: Browser | undefined
   let recordPage: PageRecorder | undefined
+  const playOne = async (scenario: Scenario, seconds?: number): Promise<Play> => {
+    const turn = scenarios.findIndex(({ name }) => name === scenario.name)
+    return play(scenario, { seconds, isWhole, recordPage: async (host) => recordPage?.(host, turn) })
+  }
   // Played here, not read from its golden file: a run that updates the files would compare with the one it replaces.
-  let healthy: Recording
+  let healthy: Play
   beforeAll(async () => {
-    healthy = await play(await loadScenario('healthy'), isWhole ? LONGEST_S : GOLDEN_S)
-    if (withBrowser !== describe) return
-    browser = await openBrowser()
-    recordPage = await createPageRecorder(browser)
+    if (withBrowser === describe) {
+      browser = await openBrowser()
+      recordPage = await createPageRecorder(browser)
+    }
+    healthy = await playOne(await loadScenario('healthy'), isWhole ? LONGEST_S : COMMANDS_S)
   })
   afterAll(async () => browser?.close())
   describe.each(scenarios.filter((_, index) => index % parts === part))('$name', (scenario) => {
-    let recording: Recording
+    let played: Play
     test('plays to its end', async () => {
-      recording = await play(scenario, Math.min(longest, secondsOf(scenario)), async (host) =>
-        recordPage?.(host, scenarios.indexOf(scenario)),
-      )
-      cover(scenario.name, recording, own)
-      expect(recording.looks.length).toBeGreaterThan(10)
+      played = scenario.name === 'healthy' ? healthy : await playOne(scenario, isWhole ? undefined : COMMANDS_S)
+      cover(scenario.name, played, own)
+      expect(played.looks.length).toBeGreaterThan(10)
     })
     test('exports the golden metrics', async () => {
       const isBase = scenario.name === 'healthy'
-      const golden = goldenMetrics(goldenPage(recording), isBase ? undefined : goldenPage(healthy))
+      const golden = goldenMetrics(goldenPage(played), isBase ? undefined : goldenPage(healthy))
       await expect(golden, UPDATE).toMatchFileSnapshot(`golden/${scenario.name}.txt`)
     })
     test('a restart is safe, or prevented by the conditions that the scenario names', () => {
-      const { isSafe, summary, checks } = restartSchema.parse(JSON.parse(recording.restart))
+      const { isSafe, summary, checks } = restartSchema.parse(JSON.parse(played.restart))
       const obstacles = checks
         .filter(({ state, isRequired }) => isRequired && state !== 'ok')
         .map(({ name, state }) => (state === 'unknown' ? `${name} unknown` : name))
@@ -112,46 +91,53 @@ export const simulate = async (
       })
     })
     test('has no internal failure, and logs changes', () => {
-      for (const { metrics } of recording.looks)
-        expect(metrics).not.toMatch(/chain_agent_internal_failures_total [1-9]/)
-      const changes = recording.log.flatMap((line) => changeSchema.safeParse(JSON.parse(line)).data ?? [])
+      for (const { metrics } of played.looks) expect(metrics).not.toMatch(/chain_agent_internal_failures_total [1-9]/)
+      const changes = played.log.flatMap((line) => changeSchema.safeParse(JSON.parse(line)).data ?? [])
       expect(changes.length).toBeGreaterThan(10)
     })
     // Where it is not read, it cannot be found either.
     test.each(scenario.name === 'healthy' ? FORMATS_WITH_SECRETS : [])('reads planted text: %s', (format) => {
-      expect(recording.looks.at(-1)?.metrics).toMatch(
+      expect(played.looks.at(-1)?.metrics).toMatch(
         new RegExp(String.raw`\nchain_agent_lines_total\{format="${format}",result="unparsed"\} [1-9]`),
       )
     })
     test('emits no planted secret', () => {
-      expect(leaks(recording.emitted)).toEqual([])
+      expect(leaks(played.emitted)).toEqual([])
     })
 
+    test.each(WITH_COMMANDS.filter((name) => name === scenario.name))(
+      '%s: commands have the golden output and exit codes',
+      async () => {
+        await expect(played.commands, UPDATE).toMatchFileSnapshot(`golden/commands/${scenario.name}.txt`)
+      },
+    )
+
     if (!isWhole) return
+    testSurfaces(scenario, () => ({ played, healthy }))
     test('fires the same alerts in the agent as in Prometheus, next to a healthy node of the same name', async () => {
-      expect(await differencesFromPrometheus(recording.looks, healthy.looks)).toBe('')
+      expect(await differencesFromPrometheus(played.looks, healthy.looks)).toBe('')
     })
     test('exports metrics of which promtool does not complain', async () => {
-      const last = recording.looks.at(-1)?.metrics ?? ''
-      expect([await checkMetrics(goldenPage(recording)), await checkMetrics(last)]).toEqual(['', ''])
+      const last = played.looks.at(-1)?.metrics ?? ''
+      expect([await checkMetrics(goldenPage(played)), await checkMetrics(last)]).toEqual(['', ''])
     })
     withBrowser?.('has a status page that', () => {
       test('fits at each width', () => {
-        const wider = Object.entries(recording.page?.overflow ?? {}).filter(([, pixels]) => pixels !== 0)
-        expect([wider, Object.keys(recording.page?.overflow ?? {}).length]).toEqual([[], 3])
+        const wider = Object.entries(played.page?.overflow ?? {}).filter(([, pixels]) => pixels !== 0)
+        expect([wider, Object.keys(played.page?.overflow ?? {}).length]).toEqual([[], 3])
       })
       test('is accessible at one width in one colour scheme', () => {
-        expect(recording.page?.violations).toEqual([])
+        expect(played.page?.violations).toEqual([])
       })
       test('has the sentence of status', () => {
-        expect(recording.page?.headline).toBe(recording.page?.status)
+        expect(played.page?.headline).toBe(played.page?.status)
       })
       test('has the same content without JavaScript', () => {
-        expect(recording.page?.text.length).toBeGreaterThan(1000)
-        expect(recording.page?.text).toBe(recording.page?.textWithoutJavaScript)
+        expect(played.page?.text.length).toBeGreaterThan(1000)
+        expect(played.page?.text).toBe(played.page?.textWithoutJavaScript)
       })
       test('is silent', () => {
-        expect(recording.page?.complaints).toEqual([])
+        expect(played.page?.complaints).toEqual([])
       })
     })
   })
@@ -170,9 +156,57 @@ export const simulate = async (
   })
 }
 
+/** What operators see of a fault: on all surfaces the same, in the bundle, and among the changes. */
+const testSurfaces = (scenario: Scenario, plays: () => { readonly played: Play; readonly healthy: Play }): void => {
+  test('no sentence of the agent is redacted, and each JSON of its bundle can be read', () => {
+    const { played, healthy } = plays()
+    // On each host the same planted secrets are redacted.
+    const planted = healthy.bundle?.redacted ?? []
+    expect(played.bundle?.json).toBe(3)
+    expect(played.bundle?.redacted.filter((line) => !planted.includes(line))).toEqual([])
+    expect(played.moments.flatMap(({ outputs }) => outputs.filter((output) => MARKS.test(output)))).toEqual([])
+  })
+  test.each(scenario.steps.slice(0, 1))('all surfaces agree at each moment', () => {
+    const { moments, contradictions } = plays().played
+    expect(moments.length).toBeGreaterThan(2)
+    expect(moments.flatMap(({ second, different }) => different.map((one) => `${second} s: ${one}`))).toEqual([])
+    expect(contradictions.filter((one) => one !== '')).toEqual([])
+  })
+  test('no output advises both a restart and none', () => {
+    const contradictory = plays().played.moments.flatMap(({ second, outputs }) =>
+      outputs
+        .filter((output) => /RECOVERY: (?!none|upgrade|migrate)/.test(output) && output.includes('not now'))
+        .map((output) => `${second} s: ${output}`),
+    )
+    expect(contradictory).toEqual([])
+  })
+  test.each(scenario.causes.slice(0, 1))('its cause is first: %s', () => {
+    const { timeline, moments } = plays().played
+    expect(scenario.causes).toContain(moments.find(({ second }) => second === timeline.cause)?.cause)
+  })
+  test.each(FIRST_PAGES.filter(([name]) => name === scenario.name))('%s: pages in this order', (_, expected) => {
+    expect(plays().played.critical).toEqual(expected)
+  })
+  test('the cause is among the first five changes', async () => {
+    const texts = plays().played.changes.map(({ text }) => text)
+    if (scenario.name === 'healthy') {
+      expect(texts.length).toBeLessThanOrEqual(5)
+      expect(
+        texts.filter((text) => /chain_(?:service|rpc_up|native_up|block_difference|node)|: 0 → 1/.test(text)),
+      ).toEqual([])
+    }
+    if (WITHOUT_FAULT.includes(scenario.name)) return
+    const causes = await causesOf(scenario.name)
+    const isNamed = (text: string): boolean => causes.some((cause) => new RegExp(String.raw`\b${cause}\b`).test(text))
+    const rank = texts.findIndex(isNamed) + 1
+    expect(rank, `${causes.join(' or ')} is not among:\n${texts.slice(0, 10).join('\n')}`).toBeGreaterThan(0)
+    expect(rank, texts.slice(0, 10).join('\n')).toBeLessThanOrEqual(5)
+  })
+}
+
 const UPDATE = 'if the change is meant: npx vitest run test/scenarios -u, and review the diff'
 
-const goldenPage = ({ looks }: Recording): string => looks.find(({ second }) => second === GOLDEN_S)?.metrics ?? ''
+const goldenPage = ({ looks }: Play): string => looks.find(({ second }) => second === GOLDEN_S)?.metrics ?? ''
 
 const restartSchema = z.object({
   isSafe: z.boolean(),
@@ -180,75 +214,7 @@ const restartSchema = z.object({
   checks: z.array(z.object({ name: z.string(), state: z.string(), isRequired: z.boolean() })),
 })
 
-const play = async (
-  scenario: Scenario,
-  seconds: number,
-  recordPage?: (host: Host) => Promise<PageRecord | undefined>,
-): Promise<Recording> => {
-  const folder = await mkdtemp(join(tmpdir(), 'chain-agent-scenario-'))
-  const log = textStream()
-  let elapsed = (): number => 0
-  const deadMan = await listenForHeartbeats(() => elapsed())
-  await writeFile(join(folder, 'heartbeat'), deadMan.url)
-  await writeFile(join(folder, 'api-key'), secret('ApiKey'))
-  const host = await startHost({
-    scenario: scenario.name,
-    second: 0,
-    hasSecrets: true,
-    settings: {
-      'heartbeat.urlFile': join(folder, 'heartbeat'),
-      'heartbeat.interval': '10s',
-      'status.interval': '10s',
-      'tokens.apiKeyFile': join(folder, 'api-key'),
-    },
-    log: pino({ base: null }, log.stream),
-  })
-  elapsed = host.elapsed
-  const looks: Recording['looks'][number][] = []
-  let restart = ''
-  let page: PageRecord | undefined
-  try {
-    for (let second = 0; second <= seconds; second += 1) {
-      if (second === MAINTENANCE_AT_S) await host.announce({ minutes: 0.5 })
-      if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
-      if (second === GOLDEN_S) restart = (await host.run(['restart-window', '--json'])).out
-      if (second === PAGE_S) page = await recordPage?.(host)
-      await host.second()
-    }
-    const pages = await Promise.all(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page))
-    const state = join(host.directory, 'state')
-    await mkdir(state, { recursive: true })
-    const entries = await readdir(state, { recursive: true, withFileTypes: true })
-    const files = entries.filter((entry) => entry.isFile() && !/\.(?:new|lock)$/.test(entry.name))
-    const kept = await Promise.all(files.map(async ({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
-    return { looks, log: log.chunks, restart, page, emitted: [...pages, ...kept, ...log.chunks].join('\n') }
-  } finally {
-    await host.close()
-    deadMan.close()
-    await rm(folder, { recursive: true })
-  }
-}
-
-/** The receiver of heartbeats; from second 40 to 70 it rejects them. */
-const listenForHeartbeats = async (elapsed: () => number) => {
-  const server = createServer((request, response) => {
-    const rejects = elapsed() > 40_000 && elapsed() < 70_000
-    request.resume().on('end', () => response.writeHead(rejects ? 503 : 200).end())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  return {
-    url: `http://127.0.0.1:${port}/${secret('Heartbeat')}`,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
-
-const cover = (scenario: string, { looks }: Recording, own: Coverage): void => {
+const cover = (scenario: string, { looks }: Play, own: Coverage): void => {
   const seen = new Map<string, Set<string>>()
   for (const { second, metrics } of looks) {
     const exposition = parseExposition(metrics)
@@ -272,15 +238,6 @@ const changeSchema = z.object({ collector: z.string(), subject: z.string(), to: 
 /** Without those of token holders, of which each operator has as many as are configured. */
 const seriesOf = ({ text }: Exposition): readonly string[] =>
   text.split('\n').filter((line) => /^[a-z]/.test(line) && !/^chain_token_|collector="tokens"/.test(line))
-
-const secondsOf = ({ steps }: Scenario): number =>
-  Math.min(
-    LONGEST_S,
-    Math.max(PAGE_S, ...steps.map(({ afterMs, text }) => (afterMs + lasting(text)) / 1000 + AFTERMATH_S)),
-  )
-
-/** `node syncs 3m` lasts, in milliseconds. */
-const lasting = (text: string): number => parseDuration(text.split(/\s+/).at(-1) ?? '') ?? 0
 
 /** `name{labels} value` lines by metric; the parts of a histogram belong to it. */
 const linesByMetric = ({ text }: Exposition): ReadonlyMap<string, readonly string[]> => {

@@ -1,11 +1,20 @@
+import { relative } from 'node:path'
 import type { SerializedError } from 'vitest'
 import type { Reporter, TestModule } from 'vitest/node'
 import type { RealPart } from './real-parts.ts'
+import { type FileTime, reportTimes } from './test-times.ts'
 
-/** Ends the run with two lines: which real parts ran, and the verdict, alone on the last line. */
+/**
+ * Ends the run with two lines: which real parts ran, and the verdict, alone on the last line. A complete tier has its times before
+ * them.
+ */
 class ClosingLines implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    const lines = [...renderParts(realParts(modules)), renderVerdict(count(modules, errors))]
+    const lines = [
+      ...reportTimes(modules.map(timeOf)),
+      ...renderParts(realParts(modules)),
+      renderVerdict(count(modules, errors)),
+    ]
     // The other reporter has not yet written its last lines.
     process.once('exit', () => {
       process.stdout.write(`${lines.join('\n')}\n`)
@@ -16,6 +25,12 @@ class ClosingLines implements Reporter {
 // Vitest asks for a default export here.
 // oxlint-disable-next-line import/no-default-export
 export default ClosingLines
+
+const timeOf = (module: TestModule): FileTime => {
+  const { collectDuration, duration } = module.diagnostic()
+  const tests = [...module.children.allTests()].length
+  return { file: relative(process.cwd(), module.moduleId), tests, seconds: (collectDuration + duration) / 1000 }
+}
 
 const realParts = (modules: readonly TestModule[]): readonly RealPart[] => {
   const parts = new Map<string, RealPart>()

@@ -1,5 +1,5 @@
 import { copyFile, cp, readdir, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { must } from './programs.ts'
 import type { SandboxedNode } from './sandboxed-node.ts'
@@ -57,7 +57,7 @@ export const rootShell = async (node: SandboxedNode, prefix: string, packageFile
     if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
     return stdout
   }
-  const npm = await realpath(join(dirname(process.execPath), 'npm'))
+  const npm = await realpath((await must('sh', ['-c', 'command -v npm'])).trim())
   await shell(`
     cp ${process.execPath} /opt/node
     umount ${process.execPath}

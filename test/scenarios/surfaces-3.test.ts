@@ -1,3 +1,0 @@
-import { compareSurfaces } from './surfaces.ts'
-
-await compareSurfaces(2, 3)
