@@ -1,9 +1,26 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 
-/** Builds what many tests start, in a fresh clone. Afterwards `npm run check` builds it again after each change. */
+/** What dist is built from. */
+const SOURCES = ['src', 'query', 'simulator', 'scripts/bundle.mjs', 'test/support/program.ts', 'package-lock.json']
+
+const filesOf = (path: string): readonly string[] =>
+  statSync(path).isFile()
+    ? [path]
+    : readdirSync(path, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+
+const isOutdated = (built: string): boolean =>
+  !existsSync(built) || SOURCES.flatMap(filesOf).some((file) => statSync(file).mtimeMs > statSync(built).mtimeMs)
+
+const build = (script: string): void => {
+  execFileSync('npm', ['run', script], { stdio: 'inherit' })
+}
+
+/** Builds what tests start: the program after each change of a source, in two seconds; its modules, which scripts read, in a fresh clone. */
 export const setup = (): void => {
-  const built = { build: 'dist/main.js', 'build:modules': '.cache/modules/src/main.js' }
-  for (const [script, file] of Object.entries(built))
-    if (!existsSync(file)) execFileSync('npm', ['run', script], { stdio: 'inherit' })
+  if (isOutdated('dist/testing.js')) build('build')
+  if (!existsSync('.cache/modules/src/main.js')) build('build:modules')
 }
