@@ -39,6 +39,8 @@ interface HostOptions {
   /** Reference time of the network's forks, in milliseconds; by default the start of the node. */
   readonly forksFromMs?: number
   readonly pace?: Pace
+  /** Resolves when all that reads the files of the host has read them; by default at once. */
+  readonly readersSettled?: () => Promise<void>
   /** How far into its scenario the node starts, in milliseconds. */
   readonly elapsedMs?: number
 }
@@ -51,7 +53,7 @@ export const createSimulatedHost = async (options: HostOptions) => {
   const node = createNode(options)
   const keyFiles = await createKeyFiles(node, directory)
   const { nodeDirectory } = keyFiles.places
-  const host = await createHostTree(node, { clock, directory, nodeDirectory, pace })
+  const host = createHostTree(node, { ...options, nodeDirectory })
   const { forksFromMs = node.timeline.beginMs } = options
   return {
     prefix,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import type { SimulatedNode } from '../subject.ts'
@@ -27,15 +27,17 @@ interface HostTreeOptions {
   /** The directory of the node's own files. */
   readonly nodeDirectory: string
   readonly pace?: Pace
+  /** Resolves when all that reads these files has read them; by default at once. */
+  readonly readersSettled?: () => Promise<void>
 }
 
 /** The health of drives is written again in this interval, even if unchanged. */
 const HEALTH_MS = 30_000
 
-/** The files that describe a host: /proc, /sys, /boot and SMART. All are written before the promise resolves. */
-export const createHostTree = async (
+/** The files that describe a host: /proc, /sys, /boot and SMART. All are written when the function returns. */
+export const createHostTree = (
   node: SimulatedNode,
-  { clock, directory, nodeDirectory, pace = LIVELY }: HostTreeOptions,
+  { clock, directory, nodeDirectory, pace = LIVELY, readersSettled }: HostTreeOptions,
 ) => {
   const root = join(directory, 'host')
   const places: HostPlaces = {
@@ -48,26 +50,29 @@ export const createHostTree = async (
   const nodeFiles = createNodeFiles(node, nodeDirectory)
   const count = createTicks(node)
   let written: ReadonlyMap<string, string> = new Map()
+  let opened: ReadonlyMap<number, number> = new Map()
   let healthMs = node.now()
 
-  const settle = async (): Promise<void> => {
+  const settle = (): void => {
     const files = hostFiles(node, count())
     const isDue = node.now() - healthMs >= HEALTH_MS
     if (isDue) healthMs = node.now()
     for (const [path, text] of files) {
       if (written.get(path) === text && !(isDue && path.startsWith('smart/'))) continue
-      await writeAtomically(root, path, text)
+      writeAtomically(root, path, text)
     }
-    for (const path of written.keys()) if (!files.has(path)) await removeEntry(root, path)
+    for (const path of written.keys()) if (!files.has(path)) removeEntry(root, path)
     written = files
-    for (const [pid, open] of openFilesOf(node)) await keepOpen(join(places.procfs, `${pid}/fd`), open)
-    await nodeFiles.keep()
+    const open = openFilesOf(node)
+    for (const [pid, wanted] of open) if (opened.get(pid) !== wanted) keepOpen(join(places.procfs, `${pid}/fd`), wanted)
+    opened = open
+    nodeFiles.keep()
   }
 
-  await rm(root, { recursive: true, force: true })
-  await nodeFiles.clear()
-  await nodeFiles.begin()
-  await settle()
+  rmSync(root, { recursive: true, force: true })
+  nodeFiles.clear()
+  nodeFiles.begin()
+  settle()
   return {
     places,
     root,
@@ -77,8 +82,13 @@ export const createHostTree = async (
     keep: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
         await clock.sleep(pace.hostMs, signal)
-        // The directory may have been removed; the node continues without it.
-        if (!signal.aborted) await settle().catch(() => undefined)
+        if (!signal.aborted) await readersSettled?.()
+        if (signal.aborted) return
+        try {
+          settle()
+        } catch {
+          // The directory may have been removed; the node continues without it.
+        }
       }
     },
   }
@@ -111,16 +121,16 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
 }
 
 /** A process or a drive is removed as a directory, a kernel as a file. */
-const removeEntry = async (root: string, path: string): Promise<void> => {
+const removeEntry = (root: string, path: string): void => {
   const [, directory = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+|sys\/block\/[^/]+)\//.exec(path) ?? []
-  await rm(join(root, directory), { recursive: true, force: true })
+  rmSync(join(root, directory), { recursive: true, force: true })
 }
 
-const keepOpen = async (directory: string, wanted: number): Promise<void> => {
-  await mkdir(directory, { recursive: true })
-  const there = (await readdir(directory)).length
-  for (let fd = there; fd < wanted; fd += 1) await writeFile(join(directory, String(fd)), '')
-  for (let fd = there - 1; fd >= wanted; fd -= 1) await rm(join(directory, String(fd)), { force: true })
+const keepOpen = (directory: string, wanted: number): void => {
+  mkdirSync(directory, { recursive: true })
+  const there = readdirSync(directory).length
+  for (let fd = there; fd < wanted; fd += 1) writeFileSync(join(directory, String(fd)), '')
+  for (let fd = there - 1; fd >= wanted; fd -= 1) rmSync(join(directory, String(fd)), { force: true })
 }
 
 /** The files of kernel and drives, by path below the directory of the host. */

@@ -4,18 +4,19 @@ import type { SimulatedNode } from '../subject.ts'
 /** The files with the sets of validators: written again when the set of the next epoch is known, and when it takes over. */
 export const createSetFiles = (
   { chain, now, condition }: Pick<SimulatedNode, 'chain' | 'condition' | 'now'>,
-  write: (path: string, text: string) => Promise<void>,
+  write: (path: string, text: string) => void,
 ) => {
+  /** The epochs of the sets. */
   let written = ''
   return {
-    keep: async (): Promise<void> => {
+    keep: (): void => {
       const epochs = chain.epochsAt(chain.headAt(now()))
-      const age = condition().host.setsAge
-      const text = epochs.map(({ epoch }) => renderSet(epoch - age, chain.validators)).join('\n')
-      if (text === written) return
-      written = text
-      await write('config/validators/validators.toml', text)
-      await write('config/forkpoint/forkpoint.toml', epochs.map(renderStart).join('\n'))
+      const sets = epochs.map(({ epoch }) => epoch - condition().host.setsAge)
+      if (sets.join() === written) return
+      written = sets.join()
+      const text = sets.map((epoch) => renderSet(epoch, chain.validators)).join('\n')
+      write('config/validators/validators.toml', text)
+      write('config/forkpoint/forkpoint.toml', epochs.map(renderStart).join('\n'))
     },
   }
 }

@@ -28,14 +28,18 @@ export const createFileTree = (root: string): FileTree => {
   }
 }
 
+/** Most kernel files are smaller than a page. */
+const FIRST_BYTES = 4096
+
 /** Kernel files report no size and are read in parts. */
 const readBeginning = async (path: string, maxBytes: number): Promise<string> => {
   const file = await open(path, 'r')
   try {
-    const buffer = Buffer.alloc(maxBytes)
+    let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes))
     let filled = 0
     while (filled < maxBytes) {
-      const { bytesRead } = await file.read(buffer, filled, maxBytes - filled)
+      if (filled === buffer.length) buffer = Buffer.concat([buffer], Math.min(2 * filled, maxBytes))
+      const { bytesRead } = await file.read(buffer, filled, buffer.length - filled)
       if (bytesRead === 0) break
       filled += bytesRead
     }

@@ -20,7 +20,7 @@ const simulate = async (scenario: string) => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-host-'))
   cleanUp.push(() => rm(directory, { recursive: true, force: true }))
   const nodeDirectory = join(directory, 'node')
-  const tree = await createHostTree(node, { clock, directory, nodeDirectory })
+  const tree = createHostTree(node, { clock, directory, nodeDirectory })
   const chronyc = createChronyc(node)
   const { poll, mainPids } = runHost({
     clock,
@@ -40,7 +40,7 @@ const simulate = async (scenario: string) => {
     /** The agent's metrics at a second of the scenario. */
     at: async (second: number) => {
       await to(second)
-      await tree.settle()
+      tree.settle()
       const { bft } = node.condition().services
       mainPids.set(new Map(bft.state === 'active' ? [['bft', pidOf(bft)]] : []))
       return (await poll()).values

@@ -47,6 +47,13 @@ describe('small files', () => {
     expect(await tree.count('.')).toBe(1)
     expect(await tree.count('none')).toBeNull()
   })
+  test('larger than the first read: up to the limit', async () => {
+    const text = Array.from({ length: 2000 }, (_, index) => String(index).padStart(5, '.')).join('')
+    await writeFile(join(root, 'large'), text)
+    const tree = createFileTree(root)
+    expect(await tree.read('large')).toBe(text)
+    for (const limit of [4095, 4096, 4097, 9000]) expect(await tree.read('large', limit)).toBe(text.slice(0, limit))
+  })
   test('of the kernel itself: no size, and yet text', async () => {
     expect(await createFileTree('/proc').read('sys/kernel/osrelease')).toBe(`${release()}\n`)
   })

@@ -109,6 +109,8 @@ export const startHost = async (options: Options): Promise<Host> => {
     directory,
     chain: chainFor(scenario, BEGIN - second * 1000),
     elapsedMs: second * 1000,
+    // The files of a second are written after the agent has read those of the second before, never between two reads.
+    readersSettled: inFlight.settled,
     ...(options.pace && { pace: options.pace }),
   })
   const ending = new AbortController()

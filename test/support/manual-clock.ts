@@ -29,14 +29,24 @@ export const createInFlight = (): InFlight => {
       return running
     },
     settled: async () => {
+      let isBusy = false
       for (let quiet = 0; quiet < QUIET_TURNS;) {
-        await settle()
-        const isReading = process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq|GetAddr)/.test(name))
-        quiet = count === 0 && !isReading ? quiet + 1 : 0
+        await (isBusy ? nextEvent() : settle())
+        isBusy = count > 0 || isReading()
+        quiet = isBusy ? 0 : quiet + 1
       }
     },
   }
 }
+
+const isReading = (): boolean =>
+  process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq|GetAddr)/.test(name))
+
+/** Without a reference to the immediate the event loop sleeps until the next event, instead of spinning. */
+const nextEvent = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve).unref()
+  })
 
 /**
  * Runs `work` on the clock: whenever nothing is under way, the clock moves to the next sleeper that is due. Returns

@@ -37,7 +37,7 @@ describe('eventually', () => {
 })
 
 describe('before a manual clock moves', () => {
-  it('a file that is being closed is closed', async () => {
+  it('a file that is being closed is closed; until then the event loop sleeps', async () => {
     const file = await open(join(directory, 'file'), 'w')
     // All four threads of the pool are busy for many turns of the event loop.
     const busy = Array.from({ length: 4 }, async () => derive('password', 'salt', 100_000, 64, 'sha512'))
@@ -45,8 +45,10 @@ describe('before a manual clock moves', () => {
     const closing = file.close().then(() => {
       isClosed = true
     })
+    const before = performance.eventLoopUtilization()
     await createInFlight().settled()
     expect(isClosed).toBe(true)
+    expect(performance.eventLoopUtilization(before).idle).toBeGreaterThan(0)
     await Promise.all([closing, ...busy])
   })
 })
