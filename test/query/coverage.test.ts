@@ -98,15 +98,21 @@ describe('the end of a page', () => {
     expect(result).toMatchObject({ complete: true, through: 30 })
     expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
-  it('the extra block of an inclusive service is in no form of the page', async ({ serve }) => {
-    const { url } = await serve({ dialect: 'spec', pageLogs: 1000 })
-    const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
-    expect(pages[0]?.logs().map(({ blockNumber }) => blockNumber)).toEqual(
-      Array.from({ length: 20 }, (_, at) => at + 1),
-    )
-    expect(pages[0]?.logObjects()).toHaveLength(20)
-    expect(pages[0]?.scanned?.count).toBe(20)
-  })
+  it.for<['number' | 'hex', number | undefined]>([
+    ['number', 20],
+    ['hex', undefined],
+  ])(
+    'the extra block of an inclusive service is in no form of a page with numbers as %s',
+    async ([numbers, scanned], { serve }) => {
+      const { url } = await serve({ dialect: 'spec', pageLogs: 1000, numbers })
+      const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
+      expect(pages[0]?.logs().map(({ blockNumber }) => blockNumber)).toEqual(
+        Array.from({ length: 20 }, (_, at) => at + 1),
+      )
+      expect(pages[0]?.logObjects()).toHaveLength(20)
+      expect(pages[0]?.scanned?.count).toBe(scanned)
+    },
+  )
   it('a query that begins after the height fails with no-data', async ({ serve }) => {
     const { url } = await serve()
     const { error } = await fetchAll(url, { query: { fromBlock: 31 } })
