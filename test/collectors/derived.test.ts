@@ -276,6 +276,27 @@ describe('duties', () => {
     await run(20, votes(0))
     expect(value('chain_duty_identity_active')).toBe(0)
   })
+  test('a counter of votes that begins again, as after a restart, is no vote', async () => {
+    const { run, value } = await start()
+    const votes = (count: (second: number) => number) => (second: number) => [
+      sample('chain_native_stake_ratio', 0.06),
+      sample('chain_native_events_total', count(second), { event: 'vote_created' }),
+    ]
+    await run(
+      10,
+      votes((second) => 1000 + second),
+    )
+    await run(
+      60,
+      votes(() => 1010),
+    )
+    expect(value('chain_duty_identity_active')).toBe(1)
+    await run(
+      70,
+      votes(() => 0),
+    )
+    expect(value('chain_duty_identity_active')).toBe(0)
+  })
   test('a full node computes a vote in every round and does not sign; own blocks do', async () => {
     const { run, rounds, value } = await start()
     const votes = (second: number): readonly Sample[] => [
