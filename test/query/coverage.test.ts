@@ -3,7 +3,7 @@ import { createQueryClient } from '../../query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Answer } from '../support/query-chain.ts'
 import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, type Serve } from './client-fixtures.ts'
-import { alter, type Fault, inTurn } from '../support/query-server.ts'
+import { alter, always, type Fault, inTurn } from '../support/query-server.ts'
 
 const withNext = (next: unknown): Fault => alter((answer) => ({ ...answer, next_block: next }))
 const log = (block: unknown, index: unknown = 0): Answer => ({ block_number: block, log_index: index, data: '0x01' })
@@ -164,6 +164,8 @@ describe('the end of a page', () => {
         heightRequests += 1
         return heightRequests === 2 ? 25 : 30
       },
+      // The pages do not show that the service has further blocks.
+      faults: always(alter(({ archive_height: _, ...answer }) => answer)),
     })
     const clock = jumpingClock()
     const client = createQueryClient({ url, apiKey: null, clock })
