@@ -16,11 +16,19 @@ const start = async (
   {
     blocksyncWindow = 600,
     bootId = BOOT,
-  }: { readonly blocksyncWindow?: number | null; readonly bootId?: string | null } = {},
+    at = NOW,
+    saved: savedBefore = undefined,
+  }: {
+    readonly blocksyncWindow?: number | null
+    readonly bootId?: string | null
+    readonly at?: number
+    readonly saved?: unknown
+  } = {},
 ) => {
-  const clock = manualClock(NOW)
+  const clock = manualClock(at)
+  const stopping = new AbortController()
   let published: readonly Sample[] = []
-  let saved: unknown
+  let saved = savedBefore
   const rounds = createRoundCounter()
   const collector = derived({
     published: () => published,
@@ -39,7 +47,7 @@ const start = async (
     timing: { interval: 5000, timeout: 5000 },
   })
   let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
-  void collector.run({ clock, signal: new AbortController().signal }, (outcome) => {
+  void collector.run({ clock, signal: stopping.signal }, (outcome) => {
     last = outcome
   })
   await clock.advance(0)
@@ -61,6 +69,12 @@ const start = async (
     value: (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
       series(name).find((one) => Object.entries(labels).every(([label, value]) => one.labels[label] === value))?.value,
     series,
+    /** Stops the collector, and returns what it has saved, as JSON. */
+    stop: async (): Promise<unknown> => {
+      stopping.abort()
+      await clock.advance(0)
+      return JSON.parse(JSON.stringify(saved))
+    },
   }
 }
 
@@ -359,4 +373,34 @@ describe('the time of a start', () => {
     await run(40, (second) => [started(second < 35 ? -3600 : 34), ...node(Math.min(second, 30))])
     expect(value('chain_last_start_seconds')).toBeUndefined()
   })
+})
+
+test('after a restart of the agent all that took hours is known at the first reading', async () => {
+  const before = await start()
+  for (let round = 0; round < 100; round += 1) before.rounds.add({ isOwn: false, isTimeout: round % 4 === 0 })
+  const reading = (second: number): readonly Sample[] => [
+    ...node(second < 30 || second >= 60 ? second : 30),
+    // Consensus starts at 38 and has caught up at 65, 27 s later.
+    sample('chain_service_start_timestamp_seconds', NOW / 1000 + (second < 40 ? -3600 : 38), { service: 'bft' }),
+    // From 50 %, 0.01 % in 10 s.
+    sample('chain_execution_storage_used_ratio', 0.5 + Math.floor(second / 10) / 10_000),
+    sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
+    sample('chain_native_stake_ratio', 0.06),
+  ]
+  await before.run(200, reading)
+  // After the last save of each minute.
+  for (let round = 0; round < 25; round += 1) before.rounds.add({ isOwn: false, isTimeout: false })
+  await before.run(5, reading)
+  const known = ({ value }: typeof before) => ({
+    timeouts: value('chain_duty_timeout_ratio', { scope: 'network' }),
+    lastStart: value('chain_last_start_seconds'),
+    isSigning: value('chain_duty_identity_active', { identity: KEY }),
+  })
+  expect(known(before)).toEqual({ timeouts: 0.2, lastStart: 27, isSigning: 1 })
+  // The own key is not known yet: it comes with the status report.
+  const after = await start(null, { at: before.clock.now(), saved: await before.stop() })
+  await after.run(5, reading)
+  expect(known(after)).toEqual(known(before))
+  // From 50.2 % to 80 % at 0.001 % a second; the steps of 0.01 % make it less exact.
+  expect((after.value('chain_storage_compaction_eta_seconds') ?? 0) / 29_800).toBeCloseTo(1, 1)
 })

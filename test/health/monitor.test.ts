@@ -96,6 +96,17 @@ test('a finding has the time at which its condition became true, and its value i
   expect(finding?.description).toContain('is 1 min 15 s old')
 })
 
+test('an alert for Alertmanager starts when it fires, not when its condition became true', () => {
+  const target = { job: 'a', instance: 'b', labels: {}, runbooks: null, dashboards: null }
+  // Both are active since 45 s and 75 s, and fire 30 s later.
+  const startsAt = (until: number, state: 'pending' | 'firing') =>
+    evaluated(stalled, until)
+      .alerts(target, state)
+      .filter(({ labels }) => labels['alertname'] === 'ChainBlockStalled')
+      .map(({ labels, startsAt: at }) => [labels['severity'], at / 1000 - START_S])
+  expect([startsAt(90, 'pending'), startsAt(90, 'firing')]).toEqual([[['critical', 105]], [['warning', 75]]])
+})
+
 /** A clock that is not synchronised, which fires after ten minutes. */
 test('a finding is over with its condition, also while its alert fires for some minutes more', () => {
   // No block from 30 s to 150 s: both alerts fire, and keep firing for three minutes.
