@@ -10,12 +10,16 @@ import { temporaryFolder } from '../support/directory.ts'
 const directory = await temporaryFolder()
 
 const unused = () => Promise.reject(new Error('no program runs in these tests'))
-const runtime = async () =>
+/** `asked` receives the command lines and the query services that the collectors use. */
+const runtime = async (asked: string[] = []) =>
   createRuntime({
     clock: systemClock,
     path: '',
     exec: {
-      run: unused,
+      run: ({ command, args }) => {
+        asked.push([command, ...args].join(' '))
+        return unused()
+      },
       // oxlint-disable-next-line require-yield -- it is never called
       async *stream() {
         await unused()
@@ -23,6 +27,10 @@ const runtime = async () =>
       killAll: () => undefined,
     },
     ask: unused,
+    connect: ({ url }) => {
+      asked.push(url)
+      throw new Error('no query service runs in these tests')
+    },
     checkpoints: {
       open: () => ({ read: unused, save: () => Promise.resolve() }),
       isSaved: () => null,
@@ -167,6 +175,26 @@ test('the profile watcher disables the collectors of the node, but for those tha
   const config = configOf({ profile: 'watcher', 'host.enabled': true, 'watched.name': 'other', references: [] })
   const enabled = offer(config).flatMap(({ collector, enabled: isEnabled }) => (isEnabled ? [collector.name] : []))
   expect(enabled).toEqual(['host', 'staking', 'maintenance', 'watched'])
+})
+
+test.each([
+  ['storage', 'storage.devices', ['/dev/a'], ['/dev/b'], ['chain-mpt --storage /dev/a', 'chain-mpt --storage /dev/b']],
+  ['tokens', 'tokens.url', 'http://127.0.0.1:1', 'http://127.0.0.1:2', ['http://127.0.0.1:1', 'http://127.0.0.1:2']],
+] as const)('the replaced collector %s uses the new %s', async (name, path, before, after, expected) => {
+  const asked: string[] = []
+  const { offer } = await runtime(asked)
+  for (const value of [before, after]) {
+    const config = configOf({
+      prefix: 'chain',
+      'tokens.url': 'http://127.0.0.1:9',
+      'tokens.watch': [TOKEN],
+      [path]: value,
+    })
+    const stopping = new AbortController()
+    const found = offer(config).find(({ collector }) => collector.name === name)
+    await found?.collector.run({ clock: systemClock, signal: stopping.signal }, () => stopping.abort())
+  }
+  expect(asked).toEqual(expected)
 })
 
 test('watched tokens replace the tokens collector only', async () => {
