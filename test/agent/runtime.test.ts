@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { changedKeys, loadConfig } from '../../src/config/load.ts'
 import { keys, type Config } from '../../src/config/schema.ts'
+import { createApply } from '../../src/agent/agent.ts'
 import { createRuntime } from '../../src/agent/runtime.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { temporaryFolder } from '../support/directory.ts'
@@ -206,6 +207,24 @@ test('another reference replaces the reference collector only', async () => {
   const of = (name: string) => configOf({ references: [{ ...REFERENCE, name }] })
   expect(await replaced(of('a'), of('b'))).toEqual(['reference'])
   expect(await replaced(of('a'), of('a'))).toEqual([])
+})
+
+test('a reload applies the log level, runs the collectors with the rest, and names what needs a restart', async () => {
+  const log = { level: 'info' }
+  const runs: Config[] = []
+  const run = (next: Config) => {
+    runs.push(next)
+    return Promise.resolve(['rpc'])
+  }
+  const before = configOf()
+  const apply = createApply({ config: before, log, run })
+  const more = { 'log.level': 'debug', 'rpc.url': 'http://127.0.0.1:1', 'names.file': '/x' }
+  const first = await apply(configOf({ ...more, listen: '127.0.0.1:1' }))
+  expect(first).toEqual({ applied: ['log.level', 'rpc.url'], pending: ['listen'], collectors: ['rpc'] })
+  expect([log.level, runs[0]?.rpc.url, runs[0]?.listen]).toEqual(['debug', 'http://127.0.0.1:1', before.listen])
+  expect(await apply(configOf(more))).toMatchObject({ applied: [], pending: [] })
+  expect((await apply(configOf({ ...more, profile: 'watcher' }))).pending).toContain('profile')
+  expect(runs.length).toBe(2)
 })
 
 test('the file of forks is read again: other forks replace the collector, invalid ones throw', async () => {

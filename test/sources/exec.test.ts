@@ -154,7 +154,7 @@ describe('a program that does not end', () => {
   })
 
   test('with too much output is killed', async () => {
-    const command = await program('flood', 'exec yes')
+    const command = await program('flood', 'exec head -c 5000000 /dev/zero')
     const flood = { command, args: [], answers: [0, 1] }
     expect(await messageOf(executor.run(flood, never))).toBe(
       'SourceError: Could not run flood: it printed more than 4194304 bytes',
@@ -162,7 +162,7 @@ describe('a program that does not end', () => {
   })
 
   test('with too much output has failed, also if it then exits with 0', async () => {
-    const command = await program('polite-flood', 'trap "exit 0" TERM\nyes &\nwait')
+    const command = await program('polite-flood', 'trap "exit 0" TERM\nhead -c 5000000 /dev/zero &\nwait')
     expect(await messageOf(executor.run({ command, args: [] }, never))).toContain('it printed more than 4194304 bytes')
   })
 
