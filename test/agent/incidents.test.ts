@@ -341,20 +341,3 @@ it('no planted secret of the journals is kept', async ({ directory }) => {
   expect(leaksOf(PLANTED)(text)).toEqual([])
   await agent.close()
 })
-
-it('nor one of an alert, of one that joins, or of a journal that cannot be read', async ({ directory }) => {
-  const [text, redacted] = ['https://h/KEY of /home/op/x, password=hunter2', 'https://h/… of ~/x, password=(redacted)']
-  const exec: Exec = { ...journal, run: () => Promise.reject(new Error(text)) }
-  const agent = await open(directory, { exec })
-  await agent.observe(FIRED, [finding('ChainAssertion', { description: text })])
-  await agent.observe(FIRED + SECOND, [
-    finding('ChainAssertion', { description: text }),
-    finding('ChainServiceDown', { description: text, labels: { device: text } }),
-  ])
-  await agent.to(FIRED + 32 * SECOND)
-  const { alerts, journals } = await stored(directory)
-  expect(alerts.map(({ description }) => description)).toEqual([redacted, redacted])
-  expect(alerts[1]?.labels).toEqual({ device: redacted })
-  expect(journals.map(({ units }) => units?.map(({ error }) => error))).toEqual([[redacted], [redacted]])
-  await agent.close()
-})

@@ -181,7 +181,7 @@ test('the profile watcher disables the collectors of the node, but for those tha
 test.each([
   ['storage', 'storage.devices', ['/dev/a'], ['/dev/b'], ['chain-mpt --storage /dev/a', 'chain-mpt --storage /dev/b']],
   ['tokens', 'tokens.url', 'http://127.0.0.1:1', 'http://127.0.0.1:2', ['http://127.0.0.1:1', 'http://127.0.0.1:2']],
-] as const)('the replaced collector %s uses the new %s', async (name, path, before, after, expected) => {
+] as const)('the replaced collector %s uses the new %s', async (...[name, path, before, after, expected]) => {
   const asked: string[] = []
   const { offer } = await runtime(asked)
   for (const value of [before, after]) {

@@ -32,7 +32,7 @@ test.each([
     [5, 95, 50, 1],
     { udp: null, disk: null, lagging: null },
   ],
-])('counters %s', (_, before, after, expected) => {
+])('counters %s', (...[, before, after, expected]) => {
   const readings = createRoundReadings()
   for (const [seconds, [errors = 0, received = 0, stalled = 0, value = 0]] of [
     [-15, before] as const,

@@ -165,7 +165,7 @@ describe('the end of a page', () => {
         return heightRequests === 2 ? 25 : 30
       },
       // The pages do not show that the service has further blocks.
-      faults: always(alter(({ archive_height: _, ...answer }) => answer)),
+      faults: always(alter(({ archive_height: _height, ...answer }) => answer)),
     })
     const clock = jumpingClock()
     const client = createQueryClient({ url, apiKey: null, clock })
