@@ -193,6 +193,8 @@ const createRangeQueue = ({ from, end, concurrency, fetchPage }: BulkOptions, si
     /** Waits for one of the running requests. Throws the first error of any of them. */
     nextResponse: async (): Promise<void> => {
       if (failure !== undefined) throw failure
+      // Detects a bug in the ranges: the run would wait for ever.
+      if (running.size === 0) throw new Error(`no request for block ${cursor} is running`)
       await Promise.race(running.values())
     },
     settled: async (): Promise<void> => {

@@ -296,13 +296,14 @@ const checkStaleness = async (board: Board, clock: Clock, signal: AbortSignal): 
   }
 }
 
-interface ApplyOptions extends Pick<AgentOptions, 'config' | 'log'> {
+interface ApplyOptions extends Pick<AgentOptions, 'config'> {
+  readonly log: Pick<Logger, 'level'>
   /** Runs the collectors of a configuration; returns those that were started or stopped. */
   readonly run: (config: Config) => Promise<readonly string[]>
 }
 
 /** Applies the next configuration, but for what cannot change while the agent is running. */
-const createApply = ({ config, log, run }: ApplyOptions) => {
+export const createApply = ({ config, log, run }: ApplyOptions) => {
   let current = config
   return async (next: Config): Promise<Reloaded> => {
     // The profile decides which collectors run: they and it change together, at a start.

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { changedKeys, loadConfig } from '../../src/config/load.ts'
 import { keys, type Config } from '../../src/config/schema.ts'
+import { createApply } from '../../src/agent/agent.ts'
 import { createRuntime } from '../../src/agent/runtime.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { temporaryFolder } from '../support/directory.ts'
@@ -10,12 +11,16 @@ import { temporaryFolder } from '../support/directory.ts'
 const directory = await temporaryFolder()
 
 const unused = () => Promise.reject(new Error('no program runs in these tests'))
-const runtime = async () =>
+/** `asked` receives the command lines and the query services that the collectors use. */
+const runtime = async (asked: string[] = []) =>
   createRuntime({
     clock: systemClock,
     path: '',
     exec: {
-      run: unused,
+      run: ({ command, args }) => {
+        asked.push([command, ...args].join(' '))
+        return unused()
+      },
       // oxlint-disable-next-line require-yield -- it is never called
       async *stream() {
         await unused()
@@ -23,6 +28,10 @@ const runtime = async () =>
       killAll: () => undefined,
     },
     ask: unused,
+    connect: ({ url }) => {
+      asked.push(url)
+      throw new Error('no query service runs in these tests')
+    },
     checkpoints: {
       open: () => ({ read: unused, save: () => Promise.resolve() }),
       isSaved: () => null,
@@ -169,6 +178,26 @@ test('the profile watcher disables the collectors of the node, but for those tha
   expect(enabled).toEqual(['host', 'staking', 'maintenance', 'watched'])
 })
 
+test.each([
+  ['storage', 'storage.devices', ['/dev/a'], ['/dev/b'], ['chain-mpt --storage /dev/a', 'chain-mpt --storage /dev/b']],
+  ['tokens', 'tokens.url', 'http://127.0.0.1:1', 'http://127.0.0.1:2', ['http://127.0.0.1:1', 'http://127.0.0.1:2']],
+] as const)('the replaced collector %s uses the new %s', async (...[name, path, before, after, expected]) => {
+  const asked: string[] = []
+  const { offer } = await runtime(asked)
+  for (const value of [before, after]) {
+    const config = configOf({
+      prefix: 'chain',
+      'tokens.url': 'http://127.0.0.1:9',
+      'tokens.watch': [TOKEN],
+      [path]: value,
+    })
+    const stopping = new AbortController()
+    const found = offer(config).find(({ collector }) => collector.name === name)
+    await found?.collector.run({ clock: systemClock, signal: stopping.signal }, () => stopping.abort())
+  }
+  expect(asked).toEqual(expected)
+})
+
 test('watched tokens replace the tokens collector only', async () => {
   const url = { 'tokens.url': 'http://127.0.0.1:1' }
   expect(await replaced(configOf(url), configOf({ ...url, 'tokens.watch': [TOKEN] }))).toEqual(['tokens'])
@@ -178,6 +207,24 @@ test('another reference replaces the reference collector only', async () => {
   const of = (name: string) => configOf({ references: [{ ...REFERENCE, name }] })
   expect(await replaced(of('a'), of('b'))).toEqual(['reference'])
   expect(await replaced(of('a'), of('a'))).toEqual([])
+})
+
+test('a reload applies the log level, runs the collectors with the rest, and names what needs a restart', async () => {
+  const log = { level: 'info' }
+  const runs: Config[] = []
+  const run = (next: Config) => {
+    runs.push(next)
+    return Promise.resolve(['rpc'])
+  }
+  const before = configOf()
+  const apply = createApply({ config: before, log, run })
+  const more = { 'log.level': 'debug', 'rpc.url': 'http://127.0.0.1:1', 'names.file': '/x' }
+  const first = await apply(configOf({ ...more, listen: '127.0.0.1:1' }))
+  expect(first).toEqual({ applied: ['log.level', 'rpc.url'], pending: ['listen'], collectors: ['rpc'] })
+  expect([log.level, runs[0]?.rpc.url, runs[0]?.listen]).toEqual(['debug', 'http://127.0.0.1:1', before.listen])
+  expect(await apply(configOf(more))).toMatchObject({ applied: [], pending: [] })
+  expect((await apply(configOf({ ...more, profile: 'watcher' }))).pending).toContain('profile')
+  expect(runs.length).toBe(2)
 })
 
 test('the file of forks is read again: other forks replace the collector, invalid ones throw', async () => {

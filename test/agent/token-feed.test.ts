@@ -101,5 +101,20 @@ it('blocks that were replaced between two turns are read again', async () => {
     .slice(before)
     .map(({ from }) => from)
   expect(asked.slice(0, 2)).toEqual([101, 0])
-  expect(await advance(time, signal)).toMatchObject({ through: 110, refusal: null })
+  // Six blocks instead of forty, with 7 each.
+  expect(await advance(time, signal)).toMatchObject({ through: 110, refusal: null, result: { held: [42n] } })
+})
+
+it('a restarted agent reads only what came after its checkpoint', async () => {
+  await serve(() => undefined)
+  const time = { soft: 10_000, hard: 20_000 }
+  expect(await feed().advance(time, signal)).toMatchObject({ through: 100, result: { held: [280n] } })
+  const before = queries().length
+  server.chain.setHeight(310)
+  expect(await feed().advance(time, signal)).toMatchObject({ through: 110, result: { held: [280n] } })
+  expect(
+    queries()
+      .slice(before)
+      .map(({ from }) => from),
+  ).toEqual([101])
 })

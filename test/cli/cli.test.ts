@@ -2,6 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
+import { run } from '../support/programs.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { asOrdinaryUser } from '../support/ordinary-user.ts'
 
@@ -174,4 +175,9 @@ describe('parse', () => {
       `Could not read ${join(directory, 'gone')}: there is no such file or directory\n  what to do: check the path\n`,
     )
   })
+})
+
+test('an output that cannot be written, as on a full disk, is an error with exit code 1', async () => {
+  const { code, stderr } = await run('sh', ['-c', 'exec "$0" dist/main.js runbook >/dev/full', process.execPath])
+  expect([code, stderr]).toEqual([1, 'Could not write the output: ENOSPC: no space left on device, write'])
 })

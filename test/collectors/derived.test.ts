@@ -1,74 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { derived } from '../../src/collectors/derived/collector.ts'
-import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
-import { createDuties, createRoundCounter } from '../../src/collectors/derived/duties.ts'
-import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
-import { manualClock } from '../support/manual-clock.ts'
+import { BOOT, KEY, node, NOW, start } from './run-derived.ts'
 
-const KEY = `03${'7d'.repeat(32)}`
-const BOOT = '5f0c6a52-0b1e-4bb6-9d0e-0a3f8f1f7c11'
-const NOW = Date.UTC(2026, 2, 1, 12)
-
-/** Runs the derived collector over published samples. */
-const start = async (
-  publishedKey: string | null = KEY,
-  {
-    blocksyncWindow = 600,
-    bootId = BOOT,
-  }: { readonly blocksyncWindow?: number | null; readonly bootId?: string | null } = {},
-) => {
-  const clock = manualClock(NOW)
-  let published: readonly Sample[] = []
-  let saved: unknown
-  const rounds = createRoundCounter()
-  const collector = derived({
-    published: () => published,
-    rounds,
-    duties: createDuties(),
-    ownKey: createOwnKey(publishedKey),
-    blocksyncWindow,
-    readBootId: () => Promise.resolve(bootId === null ? null : `${bootId}\n`),
-    checkpoint: {
-      read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
-      save: (value) => {
-        saved = value
-        return Promise.resolve()
-      },
-    },
-    timing: { interval: 5000, timeout: 5000 },
-  })
-  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
-  void collector.run({ clock, signal: new AbortController().signal }, (outcome) => {
-    last = outcome
-  })
-  await clock.advance(0)
-  const series = (name: string): readonly Sample[] => {
-    if (!last?.ok) throw last?.error ?? new Error('no reading')
-    return collector.samples(last.value).filter((one) => one.name === name)
-  }
-  return {
-    rounds,
-    clock,
-    /** Publishes samples while N seconds pass in steps of the interval. */
-    run: async (seconds: number, publish: (second: number) => readonly Sample[]) => {
-      for (let passed = 0; passed < seconds; passed += 5) {
-        published = publish((clock.now() - NOW) / 1000)
-        await clock.advance(5000)
-        await clock.advance(0)
-      }
-    },
-    value: (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
-      series(name).find((one) => Object.entries(labels).every(([label, value]) => one.labels[label] === value))?.value,
-    series,
-  }
-}
-
-/** A node at the head: block 1000 at the beginning, three blocks a second. */
-const node = (second: number): readonly Sample[] => [
-  sample('chain_ledger_seq_num', 1000 + 3 * second, { event: 'proposed' }),
-  sample('chain_ledger_block_timestamp_seconds', NOW / 1000 + second, { event: 'proposed' }),
-]
 const references = (heights: readonly number[], up = heights.length): readonly Sample[] => [
   ...heights.map((height, index) => sample('chain_reference_block_number', height, { reference: `r${index}` })),
   ...Array.from({ length: up }, (_, index) => sample('chain_reference_up', 1, { reference: `r${index}` })),
@@ -276,6 +209,27 @@ describe('duties', () => {
     await run(20, votes(0))
     expect(value('chain_duty_identity_active')).toBe(0)
   })
+  test('a counter of votes that begins again, as after a restart, is no vote', async () => {
+    const { run, value } = await start()
+    const votes = (count: (second: number) => number) => (second: number) => [
+      sample('chain_native_stake_ratio', 0.06),
+      sample('chain_native_events_total', count(second), { event: 'vote_created' }),
+    ]
+    await run(
+      10,
+      votes((second) => 1000 + second),
+    )
+    await run(
+      60,
+      votes(() => 1010),
+    )
+    expect(value('chain_duty_identity_active')).toBe(1)
+    await run(
+      70,
+      votes(() => 0),
+    )
+    expect(value('chain_duty_identity_active')).toBe(0)
+  })
   test('a full node computes a vote in every round and does not sign; own blocks do', async () => {
     const { run, rounds, value } = await start()
     const votes = (second: number): readonly Sample[] => [
@@ -338,4 +292,34 @@ describe('the time of a start', () => {
     await run(40, (second) => [started(second < 35 ? -3600 : 34), ...node(Math.min(second, 30))])
     expect(value('chain_last_start_seconds')).toBeUndefined()
   })
+})
+
+test('after a restart of the agent all that took hours is known at the first reading', async () => {
+  const before = await start()
+  for (let round = 0; round < 100; round += 1) before.rounds.add({ isOwn: false, isTimeout: round % 4 === 0 })
+  const reading = (second: number): readonly Sample[] => [
+    ...node(second < 30 || second >= 60 ? second : 30),
+    // Consensus starts at 38 and has caught up at 65, 27 s later.
+    sample('chain_service_start_timestamp_seconds', NOW / 1000 + (second < 40 ? -3600 : 38), { service: 'bft' }),
+    // From 50 %, 0.01 % in 10 s.
+    sample('chain_execution_storage_used_ratio', 0.5 + Math.floor(second / 10) / 10_000),
+    sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
+    sample('chain_native_stake_ratio', 0.06),
+  ]
+  await before.run(200, reading)
+  // After the last save of each minute.
+  for (let round = 0; round < 25; round += 1) before.rounds.add({ isOwn: false, isTimeout: false })
+  await before.run(5, reading)
+  const known = ({ value }: typeof before) => ({
+    timeouts: value('chain_duty_timeout_ratio', { scope: 'network' }),
+    lastStart: value('chain_last_start_seconds'),
+    isSigning: value('chain_duty_identity_active', { identity: KEY }),
+  })
+  expect(known(before)).toEqual({ timeouts: 0.2, lastStart: 27, isSigning: 1 })
+  // The own key is not known yet: it comes with the status report.
+  const after = await start(null, { at: before.clock.now(), saved: await before.stop() })
+  await after.run(5, reading)
+  expect(known(after)).toEqual(known(before))
+  // From 50.2 % to 80 % at 0.001 % a second; the steps of 0.01 % make it less exact.
+  expect((after.value('chain_storage_compaction_eta_seconds') ?? 0) / 29_800).toBeCloseTo(1, 1)
 })

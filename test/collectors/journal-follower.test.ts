@@ -101,6 +101,18 @@ test('on the first start, entries from before the agent are old', async () => {
   expect(total(GAPS)).toBe(0)
 })
 
+test('lines that are no entries are counted, and so is a gap before a batch', async () => {
+  const journal: Journal<JournalEntry> = {
+    async *follow() {
+      yield await Promise.resolve({ entries: [entry(AGENT_STARTED_AT)], unreadable: 2, gap: true })
+    },
+  }
+  const { readBatches, total } = createFollower({ journal, checkpoint: savedState().checkpoint })
+  await readBatches(1)
+  expect(total('chain_agent_lines_total{format=journal,result=unparsed}')).toBe(2)
+  expect(total(GAPS)).toBe(1)
+})
+
 test('a restarted agent resumes after the saved cursor, and has the time of the last entry', async () => {
   const { checkpoint } = savedState()
   await createFollower({ ...journalOf([entry(10)]), checkpoint }).readBatches(1)

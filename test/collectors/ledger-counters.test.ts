@@ -265,6 +265,11 @@ test('after a restore nothing is counted again, and the gauges are known at once
   after.read(proposed({ round: 7, seq: 3 }), proposed({ round: 10, parent: 7, seq: 4 }))
   expect(after.total(`${BLOCKS}{event=proposed}`)).toBe(1)
   expect(after.total('chain_ledger_skipped_rounds_total')).toBe(2)
+  // Rounds 8 and 9 were counted; the block of round 10 is proposed again in round 11.
+  const last = start()
+  last.ledger.restore(JSON.parse(JSON.stringify(toJson(after.ledger.snapshot()))))
+  last.read(proposed({ round: 11, parent: 7, seq: 4 }))
+  expect(last.total('chain_ledger_skipped_rounds_total')).toBe(1)
   after.ledger.restore({ invalid: true }) // an invalid snapshot changes nothing
   expect(after.ledger.reading().proposed?.round).toBe(10n)
 })

@@ -22,3 +22,30 @@ test.each([
   }
   expect(readings.around(AT).outage).toBe(expected)
 })
+
+/** Counters at the readings before and after a round, which are 45 s apart. */
+test.each([
+  ['that increase', [10, 1000, 100, 3], [11, 1099, 109, 5], { udp: 0.01, disk: 0.2, lagging: 2 }],
+  [
+    'that begin again, as after a restart',
+    [10, 1000, 100, 3],
+    [5, 95, 50, 1],
+    { udp: null, disk: null, lagging: null },
+  ],
+])('counters %s', (...[, before, after, expected]) => {
+  const readings = createRoundReadings()
+  for (const [seconds, [errors = 0, received = 0, stalled = 0, value = 0]] of [
+    [-15, before] as const,
+    [30, after] as const,
+  ]) {
+    const known = createSampleIndex([
+      { name: 'chain_host_udp_errors_total', labels: { kind: 'receive_buffer' }, value: errors },
+      { name: 'chain_host_udp_received_total', labels: {}, value: received },
+      { name: 'chain_host_pressure_stalled_seconds_total', labels: { resource: 'io' }, value: stalled },
+      { name: 'chain_native_events_total', labels: { event: 'execution_lagging' }, value },
+    ])
+    readings.add(known, AT + seconds * second)
+  }
+  const { udpDropRatio: udp, diskStalledRatio: disk, executionLagging: lagging } = readings.around(AT)
+  expect({ udp, disk, lagging }).toEqual(expected)
+})

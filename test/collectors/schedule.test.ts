@@ -6,6 +6,7 @@ import { createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
 import { createChainSets, createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import type { Outcome } from '../../src/core/collector.ts'
 import { nextTurn } from '../../src/core/clock.ts'
+import { toJson } from '../../src/core/json.ts'
 import { createLeaderSchedule } from '../../src/domain/leader-schedule.ts'
 import { sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -31,17 +32,19 @@ interface Node {
   readonly files?: Readonly<Record<string, string>>
   readonly key?: string | null
   readonly readsChain?: boolean
+  /** What an earlier agent has saved. */
+  readonly saved?: unknown
 }
 
 const SETS = '/node/config/validators/validators.toml'
 const STARTS = '/node/config/forkpoint/forkpoint.toml'
 
-const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsChain = false }: Node) => {
+const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsChain = false, ...node }: Node) => {
   const chainSets = createChainSets()
   const clock = manualClock(NOW)
   const feed = createRoundFeed()
   const { recorder, total } = recording()
-  let saved: unknown
+  let { saved } = node
   const collector = schedule({
     feed,
     ownKey: createOwnKey(key),
@@ -90,6 +93,7 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsCha
       for (let round = from; round <= to; round += 1n) add(round)
     },
     total,
+    saved: (): unknown => JSON.parse(JSON.stringify(toJson(saved))),
     chainSets,
     poll: async () => {
       const before = reports
@@ -182,6 +186,16 @@ describe('the schedule collector', () => {
     expect(after.value('chain_schedule_own_rounds', 'missed')).toBe(1)
     expect(after.reading.inEpoch?.led).toBe(led + (leaders.leader(next + 1n) === OWN ? 1 : 0))
     expect(after.value('chain_schedule_proved')).toBe(1)
+  })
+
+  test('own rounds of the epoch are counted on after a restart of the agent', async () => {
+    const before = await start({})
+    before.addRounds(ROUND - 300n, ROUND)
+    await before.poll()
+    const after = await start({ saved: before.saved() })
+    after.addRounds(ROUND + 1n, ROUND + 300n)
+    const led = ownIn(ROUND - 300n, ROUND + 300n).length
+    expect((await after.poll()).value('chain_schedule_own_rounds', 'led')).toBe(led)
   })
 
   test('a round that times out at the start of an epoch belongs to either: it proves nothing', async () => {

@@ -50,8 +50,10 @@ describe('what is known', () => {
     const of = { up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
     await clock.advance(25_000)
     expect(values(board)).toEqual({ ...of, chain_block_difference: 3 })
+    expect([...board.statuses()]).toMatchObject([{ up: true, reading: 3 }])
     await clock.advance(1)
     expect(values(board)).toEqual({ ...of, up: 0 })
+    expect([...board.statuses()]).toMatchObject([{ up: false, reading: undefined }])
   })
 
   test('after a failure the last reading remains until it is stale; up is 0 at once', async () => {

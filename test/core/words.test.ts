@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
 import { closestMatch } from '../../src/core/suggest.ts'
-import { redact, redactUrl } from '../../src/core/redaction/redact.ts'
 import { parseDuration, parseTimeSpan, parseU64, PROMQL_UNITS, renderDuration } from '../../src/core/units.ts'
 
 test('durations with the units of the caller are in its units; other units are no duration', () => {
@@ -62,40 +61,6 @@ test('u64: every digit, and the sentinel is unknown', () => {
   ]) {
     expect(parseU64(text)).toBeUndefined()
   }
-})
-
-describe('what is shown of an address', () => {
-  test.each([
-    ['http://localhost:8080', 'http://localhost:8080'],
-    ['http://localhost:8080/', 'http://localhost:8080'],
-    ['https://node.example/v2/SECRETKEY', 'https://node.example/…'],
-    ['https://user:secret@node.example', 'https://node.example/…'],
-    ['https://node.example/?key=SECRET', 'https://node.example/…'],
-    ['invalid', '(not a URL)'],
-    ['clickhouse://a:8123,b:8123', 'clickhouse://a:8123,b:8123'],
-    ['clickhouse://user@a:8123,[::1]:8123/logs?cluster=c', 'clickhouse://a:8123,[::1]:8123/…'],
-    ['clickhouse://user:SECRET@a,b/logs', 'clickhouse://a,b/…'],
-    ['clickhouse://user:SEC,RET/SECRET@a,b/logs', '(not a URL)'],
-    ['clickhouse://user:1,2/SECRET@a,b/logs', '(not a URL)'],
-  ])('%s', (url, expected) => {
-    expect(redactUrl(url)).toBe(expected)
-  })
-  test('in the middle of a text, with home directories', () => {
-    expect(redact('Could not ask http://localhost:8080: no connection.')).toBe(
-      'Could not ask http://localhost:8080: no connection.',
-    )
-    expect(redact('(see https://h.example/KEY).')).toBe('(see https://h.example/…).')
-    expect(redact('open /home/operator/x.yaml: asked https://h.example/KEY, and /root/y')).toBe(
-      'open ~/x.yaml: asked https://h.example/…, and ~/y',
-    )
-  })
-})
-
-test('addresses are found in time, however long what is none', () => {
-  const began = process.cpuUsage()
-  redact('aB1+'.repeat(50_000))
-  expect(process.cpuUsage(began).user).toBeLessThan(1_000_000)
-  expect(redact(`${'a'.repeat(30)}://u:hunter2@host`)).not.toContain('hunter2')
 })
 
 describe('key material in what a tool printed', () => {

@@ -63,5 +63,6 @@ test('the use of the database is the share of used chunks, as the node compares 
   expect(usedRatio(...DEVICES, ...CHUNKS)).toBeCloseTo(0.62)
   expect(usedRatio(...DEVICES, ...CHUNKS, sample('chain_execution_storage_used_ratio', 0.63))).toBe(0.63)
   expect(usedRatio(...DEVICES)).toBeCloseTo(0.618)
+  expect(usedRatio(...CHUNKS.slice(0, 2))).toBeUndefined()
   expect(usedRatio()).toBeUndefined()
 })

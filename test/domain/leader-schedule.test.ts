@@ -37,6 +37,21 @@ describe('the leader schedule', () => {
     expect(Math.abs((led.get(SORTED[2] ?? '') ?? 0) - 2000)).toBeLessThan(120)
   })
 
+  test('with a stake of 1 each, the drawn number is the position of the leader', () => {
+    const schedule = createLeaderSchedule(MEMBERS.map(({ secpKey }) => ({ secpKey, stake: 1n })))
+    const rounds = Array.from({ length: 20 }, (_, round) => BigInt(round))
+    const drawn = rounds.map((round) => Number(draw(round, 3n)))
+    expect(new Set(drawn)).toEqual(new Set([0, 1, 2]))
+    expect(rounds.map((round) => schedule.leader(round))).toEqual(drawn.map((member) => SORTED[member]))
+  })
+
+  test('small numbers are not drawn more often, although three quarters of 2^256 do not divide it', () => {
+    const quarter = 2n ** 254n
+    const low = Array.from({ length: 900 }, (_, round) => draw(BigInt(round), 3n * quarter) < quarter).filter(Boolean)
+    // A third is 300, with a standard deviation of 14; with the last quarter folded onto the first it would be 450.
+    expect(Math.abs(low.length - 300)).toBeLessThan(3 * 14)
+  })
+
   test('a member without stake is never the leader; without any stake there is none', () => {
     const [first] = MEMBERS
     const idle = { secpKey: `02${'00'.repeat(32)}`, stake: 0n }

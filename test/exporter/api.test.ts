@@ -3,8 +3,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
+import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
-import { renderStatus } from '../../src/exporter/api.ts'
+import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import type { AgentView } from '../../src/exporter/server.ts'
 import { API_SCHEMAS } from '../../src/parsers/agent-api.ts'
 import { agentView, statusPageOf } from '../support/agent-view.ts'
@@ -104,7 +105,7 @@ test('the JSON contains no character that a terminal interprets, whatever system
       enabled: true,
       up: false,
       lastSuccessAt: 0,
-      error: new shipped.SourceError({ doing: 'read', happened: text, advice: text }),
+      error: new SourceError({ doing: 'read', happened: text, advice: text }),
       reading: { services: new Map([[text, { subState: text }]]) },
     },
   ]
@@ -125,6 +126,42 @@ test('the JSON contains no character that a terminal interprets, whatever system
     // A control character would be escaped in JSON.
     expect(body).not.toMatch(/[^\n -~\ufffd]|\\u/)
   }
+})
+
+test('home directories and keys in addresses are in no field of a collector or a finding', () => {
+  const [text, redacted] = ['ask https://h/KEY of /home/op/x', 'ask https://h/… of ~/x']
+  const error = new SourceError({ doing: text, happened: 'none', advice: text })
+  const shown = { name: 'rpc', help: 'help', enabled: true, up: false, lastSuccessAt: 0 }
+  const { collectors } = renderStatus({ version: '1', startedAt: 0, prefix: null }, [
+    { ...shown, error, reading: { list: [text], map: new Map([[text, { text }]]) } },
+  ])
+  expect(collectors['rpc']).toMatchObject({
+    error: `Could not ${redacted}: none\n  what to do: ${redacted}`,
+    advice: redacted,
+    reading: { list: [redacted], map: { [redacted]: { text: redacted } } },
+  })
+  const finding = {
+    alert: 'ChainBehind',
+    severity: 'critical',
+    component: 'sync',
+    state: 'firing',
+    countsAs: 'critical',
+    since: 0,
+    for: 0,
+    summary: 'It is.',
+    description: text,
+    advice: [],
+    explainedBy: [],
+    labels: {},
+  } as const
+  const { findings } = renderHealth({
+    state: 'critical',
+    since: 0,
+    unknownBecause: null,
+    findings: [finding],
+    failures: [],
+  })
+  expect(findings).toMatchObject([{ description: redacted }])
 })
 
 test('the limits of the parameter limit are those of the document', async () => {

@@ -78,10 +78,33 @@ test('reports when an alert begins to fire, changes its severity and no longer f
   expect(changes[0]).toMatchObject({ collector: 'alerts', subject: 'ChainBlockStalled' })
 })
 
+test('a counter that begins again, as after a restart of the node, still increases', () => {
+  const monitor = createHealthMonitor(START_S * 1000)
+  // Once in 5 s: above the limit of 12 in 2 minutes from 60 s on, which must hold for 5 minutes. The node restarts at 180 s.
+  for (let second = 0; second <= 360; second += 15) {
+    const value = (second < 180 ? 1000 + second : second - 180) / 5
+    const lagging = { name: 'chain_native_events_total', labels: { event: 'execution_lagging' }, value }
+    monitor.evaluate((START_S + second) * 1000, [BUILD, blockOf(second), lagging])
+  }
+  const found = monitor.health().findings.filter(({ alert }) => alert === 'ChainExecutionLagging')
+  expect(found.map(({ state, since }) => [state, since / 1000 - START_S])).toEqual([['firing', 60]])
+})
+
 test('a finding has the time at which its condition became true, and its value in words', () => {
   const [finding] = evaluated(stalled, 105).health().findings
   expect(finding).toMatchObject({ alert: 'ChainBlockStalled', since: (START_S + 75) * 1000, labels: {} })
   expect(finding?.description).toContain('is 1 min 15 s old')
+})
+
+test('an alert for Alertmanager starts when it fires, not when its condition became true', () => {
+  const target = { job: 'a', instance: 'b', labels: {}, runbooks: null, dashboards: null }
+  // Both are active since 45 s and 75 s, and fire 30 s later.
+  const startsAt = (until: number, state: 'pending' | 'firing') =>
+    evaluated(stalled, until)
+      .alerts(target, state)
+      .filter(({ labels }) => labels['alertname'] === 'ChainBlockStalled')
+      .map(({ labels, startsAt: at }) => [labels['severity'], at / 1000 - START_S])
+  expect([startsAt(90, 'pending'), startsAt(90, 'firing')]).toEqual([[['critical', 105]], [['warning', 75]]])
 })
 
 /** A clock that is not synchronised, which fires after ten minutes. */

@@ -96,6 +96,11 @@ test.each<readonly [expr: string, value: number | undefined]>([
   ['rate(a[15s])', undefined],
   // Three intervals with 1 each: 3 in 45 s, and 60 s are 4.
   ['increase(a[1m])', 4],
+  // 105, 106, 1, 2: it began again at 0. Three in 45 s, and 60 s are 4.
+  ['increase(restarted[1m])', 4],
+  ['rate(restarted[1m])', 4 / 60],
+  // As a gauge it fell by 103 in 45 s.
+  ['delta(restarted[1m])', (-103 * 60) / 45],
   // From 75 s on 9, 19, 29, 39. The start is further away than 1.1 intervals, so half of one is added: 30 + 5. Its value
   // at the start of the 45 s would be 0 only 13.5 s before them.
   ['increase(late[2m])', 35],
@@ -107,10 +112,15 @@ test.each<readonly [expr: string, value: number | undefined]>([
   for (let index = 0; index <= 8; index += 1) {
     const late = index < 5 ? [] : [['late', 9] as const, ['later', 2] as const]
     const started = late.map(([name, first]) => ({ name, labels: {}, value: first + 10 * (index - 5) }))
-    evaluator.observe(index * 15_000, [{ name: 'a', labels: {}, value: index }, ...started])
+    const restarted = index < 7 ? 100 + index : index - 6
+    evaluator.observe(index * 15_000, [
+      { name: 'a', labels: {}, value: index },
+      { name: 'restarted', labels: {}, value: restarted },
+      ...started,
+    ])
   }
   evaluator.evaluate(120_000, [], { isPart: true })
   expect(evaluator.active().map((alert) => Math.round(alert.value * 1e9) / 1e9)).toEqual(
-    value === undefined ? [] : [value],
+    value === undefined ? [] : [Math.round(value * 1e9) / 1e9],
   )
 })

@@ -100,6 +100,15 @@ test('a line without an end does not use unlimited memory', () => {
   expect(joined.filter((one) => one !== undefined).length).toBeGreaterThan(0)
 })
 
+test('of 65 processes with an incomplete line, that of the last one is dropped, and counted', () => {
+  const { join, takeLostCount } = createLineJoiner()
+  const streamOf = (index: number) => `s${index}`
+  for (let index = 0; index < 65; index += 1) join(part('a ', { _LINE_BREAK: 'line-max', _STREAM_ID: streamOf(index) }))
+  expect(takeLostCount()).toBe(1)
+  const ends = [63, 64].map((index) => join(part('end', { _STREAM_ID: streamOf(index) }))?.message)
+  expect(ends).toEqual(['a end', 'end'])
+})
+
 test('a line whose end never arrives is dropped and does not block', () => {
   const joiner = createLineJoiner()
   joiner.join(part('cut ', { _LINE_BREAK: 'line-max', _STREAM_ID: 'dead' }, 1000))

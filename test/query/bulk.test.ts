@@ -22,6 +22,20 @@ const createGate = () => {
   return { passed, open: () => open() }
 }
 
+/** A page without logs of the blocks before `next`. */
+const pageOf = (from: number, next: number, body = Buffer.alloc(0)): CheckedPage => ({
+  from,
+  next,
+  body,
+  archiveHeight: null,
+  blockHashes: [],
+  hasNextBlock: true,
+  isInferred: false,
+  count: 0,
+  logs: () => [],
+  logObjects: () => [],
+})
+
 /** Reached only if a run waits for a request that is never sent. */
 const DEADLINE_MS = 30_000
 
@@ -112,16 +126,7 @@ describe('blocks that no reorg can replace', () => {
       requested.push(from)
       if (from === 1) await late.passed
       await setImmediate()
-      const rest = {
-        archiveHeight: null,
-        blockHashes: [],
-        hasNextBlock: true,
-        isInferred: false,
-        count: 0,
-        logs: () => [],
-        logObjects: () => [],
-      }
-      return { from, next: from + 1, body, ...rest }
+      return pageOf(from, from + 1, body)
     }
     const delivered: number[] = []
     const running = fetchBulk({
@@ -148,23 +153,43 @@ describe('blocks that no reorg can replace', () => {
     await running
     expect(delivered).toEqual(Array.from({ length: 100 }, (_, block) => block))
   })
+  it('a range that did not fit in its page is requested again from there', async () => {
+    const requested: (readonly [number, number])[] = []
+    const fetchPage = async (from: number, end: number): Promise<CheckedPage> => {
+      requested.push([from, end])
+      await setImmediate()
+      return pageOf(from, Math.min(end + 1, from + (from === 0 ? 10 : 4)))
+    }
+    const delivered: number[] = []
+    await fetchBulk({
+      from: 0,
+      end: 19,
+      concurrency: 1,
+      fetchPage,
+      deliver: async ({ from }) => {
+        delivered.push(from)
+        await setImmediate()
+      },
+      signal,
+    })
+    // The first page has ten blocks, the others four.
+    expect(requested).toEqual([
+      [0, 19],
+      [10, 19],
+      [14, 19],
+      [18, 19],
+    ])
+    expect(delivered).toEqual([0, 10, 14, 18])
+  })
   it('requests that are running are awaited when the run ends', async () => {
     const late = createGate()
-    const page = {
-      next: 1,
-      archiveHeight: null,
-      body: Buffer.alloc(0),
-      blockHashes: [],
-      hasNextBlock: true,
-      isInferred: false,
-    }
     const running = fetchBulk({
       from: 0,
       end: 99,
       concurrency: 4,
       fetchPage: async (from) => {
         if (from > 0) await late.passed
-        return { ...page, from, count: 0, logs: () => [], logObjects: () => [] }
+        return pageOf(from, 1)
       },
       deliver: async () => Promise.reject(new Error('no space left')),
       signal,

@@ -3,7 +3,7 @@ import { createQueryClient } from '../../query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Answer } from '../support/query-chain.ts'
 import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, type Serve } from './client-fixtures.ts'
-import { alter, type Fault, inTurn } from '../support/query-server.ts'
+import { alter, always, type Fault, inTurn } from '../support/query-server.ts'
 
 const withNext = (next: unknown): Fault => alter((answer) => ({ ...answer, next_block: next }))
 const log = (block: unknown, index: unknown = 0): Answer => ({ block_number: block, log_index: index, data: '0x01' })
@@ -98,15 +98,21 @@ describe('the end of a page', () => {
     expect(result).toMatchObject({ complete: true, through: 30 })
     expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
-  it('the extra block of an inclusive service is in no form of the page', async ({ serve }) => {
-    const { url } = await serve({ dialect: 'spec', pageLogs: 1000 })
-    const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
-    expect(pages[0]?.logs().map(({ blockNumber }) => blockNumber)).toEqual(
-      Array.from({ length: 20 }, (_, at) => at + 1),
-    )
-    expect(pages[0]?.logObjects()).toHaveLength(20)
-    expect(pages[0]?.scanned?.count).toBe(20)
-  })
+  it.for<['number' | 'hex', number | undefined]>([
+    ['number', 20],
+    ['hex', undefined],
+  ])(
+    'the extra block of an inclusive service is in no form of a page with numbers as %s',
+    async ([numbers, scanned], { serve }) => {
+      const { url } = await serve({ dialect: 'spec', pageLogs: 1000, numbers })
+      const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
+      expect(pages[0]?.logs().map(({ blockNumber }) => blockNumber)).toEqual(
+        Array.from({ length: 20 }, (_, at) => at + 1),
+      )
+      expect(pages[0]?.logObjects()).toHaveLength(20)
+      expect(pages[0]?.scanned?.count).toBe(scanned)
+    },
+  )
   it('a query that begins after the height fails with no-data', async ({ serve }) => {
     const { url } = await serve()
     const { error } = await fetchAll(url, { query: { fromBlock: 31 } })
@@ -158,6 +164,8 @@ describe('the end of a page', () => {
         heightRequests += 1
         return heightRequests === 2 ? 25 : 30
       },
+      // The pages do not show that the service has further blocks.
+      faults: always(alter(({ archive_height: _height, ...answer }) => answer)),
     })
     const clock = jumpingClock()
     const client = createQueryClient({ url, apiKey: null, clock })

@@ -174,6 +174,12 @@ describe('the reason of the service is shown', () => {
     ['Payment Required: no plan', ok({ errors: [{ title: 'Payment Required', detail: 'no plan' }] }), 'limited', 1],
     ['credits used up', { kind: 'reply', status: 402, body: '{"message":"credits used up"}' }, 'limited', 1],
     [
+      'this account is closed',
+      { kind: 'reply', status: 402, body: '{"message":"this account is closed"}' },
+      'limited',
+      1,
+    ],
+    [
       'monthly quota exceeded',
       { kind: 'reply', status: 429, body: '{"error":"monthly quota exceeded"}' },
       'limited',

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
@@ -6,6 +6,7 @@ import { createExec } from '../../src/sources/exec.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { asOrdinaryUser } from '../support/ordinary-user.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { isAlive } from '../support/programs.ts'
 
 const bin = await temporaryFolder()
@@ -123,29 +124,37 @@ describe('a program that ends', () => {
 })
 
 describe('a program that does not end', () => {
-  test('is killed with its children, also when it ignores SIGTERM', async () => {
-    const pids = join(bin, 'pids')
-    const command = await program(
-      'stubborn',
-      `trap '' TERM; (trap '' TERM; sleep 600) & echo $$ $! > ${pids}; wait; sleep 600`,
-    )
-    const stop = new AbortController()
-    const failure = messageOf(executor.run({ command, args: [] }, stop.signal))
-    // Written once both ignore SIGTERM.
-    const [parent = 0, child = 0] = await eventually(
-      async () => (await readFile(pids, 'utf8').catch(() => '')).trim().split(' ').map(Number),
-      (found) => found.length === 2,
+  /** Runs a script that waits for a file. Returns its failure after it was aborted, and then the clock and the file came. */
+  const aborted = async (name: string, script: (end: string) => string, grace: number): Promise<string> => {
+    const [started, end] = [join(bin, `${name}-started`), join(bin, `${name}-end`)]
+    const command = await program(name, script(`echo 1 > ${started}; until [ -e ${end} ]; do sleep 0.1; done`))
+    const [stop, clock] = [new AbortController(), manualClock()]
+    const failure = messageOf(createExec({ clock, path: path() }).run({ command, args: [], grace: 5000 }, stop.signal))
+    await eventually(
+      () => readFile(started, 'utf8'),
+      (text) => text !== '',
     )
     stop.abort()
-    expect(await failure).toContain('killed by SIGKILL')
-    await eventually(
-      () => [parent, child].filter(isAlive),
-      (alive) => alive.length === 0,
-    )
+    await clock.advance(grace)
+    await writeFile(end, '')
+    return failure
+  }
+
+  test('gets SIGTERM, and time to end by itself', async () => {
+    const failure = await aborted('polite', (wait) => `trap 'exit 3' TERM\n${wait}\nexit 4`, 4999)
+    expect(failure).toContain('Could not run polite: exit code 3')
+  })
+
+  test('is killed with its children, also when it ignores SIGTERM', async () => {
+    const ended = join(bin, 'ended')
+    // A child that was not killed ends, too: it holds the output open, without which there is no result.
+    const failure = await aborted('stubborn', (wait) => `trap '' TERM\n(${wait}; echo > ${ended}) &\nwait`, 5000)
+    expect(failure).toBe('SourceError: Could not run stubborn: killed by SIGKILL')
+    await expect(access(ended)).rejects.toThrow('ENOENT')
   })
 
   test('with too much output is killed', async () => {
-    const command = await program('flood', 'exec yes')
+    const command = await program('flood', 'exec head -c 5000000 /dev/zero')
     const flood = { command, args: [], answers: [0, 1] }
     expect(await messageOf(executor.run(flood, never))).toBe(
       'SourceError: Could not run flood: it printed more than 4194304 bytes',
@@ -153,14 +162,14 @@ describe('a program that does not end', () => {
   })
 
   test('with too much output has failed, also if it then exits with 0', async () => {
-    const command = await program('polite-flood', 'trap "exit 0" TERM\nyes &\nwait')
+    const command = await program('polite-flood', 'trap "exit 0" TERM\nhead -c 5000000 /dev/zero &\nwait')
     expect(await messageOf(executor.run({ command, args: [] }, never))).toContain('it printed more than 4194304 bytes')
   })
 
   test('at most eight at once; the ninth waits and fails at its deadline', async () => {
     const stop = new AbortController()
     const eight = exec()
-    const [one, other] = [await program('one', 'sleep 60'), await program('other', 'sleep 60')]
+    const [one, other] = [await program('one', 'exec sleep 60'), await program('other', 'exec sleep 60')]
     const running = [one, one, one, one, other, other, other, other].map((command) =>
       eight.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
@@ -174,7 +183,7 @@ describe('a program that does not end', () => {
   test('at most four of one program: a hanging program does not block others', async () => {
     const stop = new AbortController()
     const some = exec()
-    const command = await program('hanging', 'sleep 60')
+    const command = await program('hanging', 'exec sleep 60')
     const running = Array.from({ length: 20 }, () =>
       some.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )

@@ -28,7 +28,7 @@ interface FailedRun {
  * client is an error in the options of the command.
  */
 export const exitWithError = async (
-  io: Io,
+  io: Pick<Io, 'stderr'>,
   exit: (code: ExitCode) => void,
   { thrown, checkpoint }: FailedRun,
 ): Promise<void> => {
@@ -42,7 +42,7 @@ export const exitWithError = async (
 }
 
 /** Prints how to resume, if the checkpoint file exists. */
-export const printResumeHint = async (io: Io, checkpoint: string | undefined): Promise<void> => {
+export const printResumeHint = async (io: Pick<Io, 'stderr'>, checkpoint: string | undefined): Promise<void> => {
   if (checkpoint === undefined || !(await exists(checkpoint))) return
   io.stderr.write(`The checkpoint is in ${checkpoint}. Run the same command with --resume to continue.\n`)
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createSampleIndex } from '../../../src/core/metric.ts'
 import { readConfig } from '../../../src/config/load.ts'
 import type { Program } from '../../../src/sources/exec.ts'
 import { NoResponseError } from '../../../src/sources/http.ts'
@@ -59,6 +60,53 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
   const why = new Map(members.leftOut().map((one) => [one.name, one.why]))
   expect(why.get('logs/bft.log')).toContain('Could not run journalctl: there was no output for 10s')
   expect(why.get('events.json')).toContain('there is no such file, and the agent is not running')
+})
+
+test('every member is redacted, whatever it was made from', async () => {
+  const [text, redacted] = ['https://h/KEY of /home/op/x, password=hunter2', 'https://h/… of ~/x, password=(redacted)']
+  const clock = manualClock(Date.UTC(2026, 2, 1))
+  const fail = () => Promise.reject(new Error(text))
+  const noOutput = async function* (): AsyncGenerator<Uint8Array> {
+    yield await fail()
+  }
+  const metric = (value: string): string => `chain_rpc_info{client_version="${value}"} 1\n`
+  const error = { message: text, code: null, advice: null }
+  const collector = { name: 'rpc', help: 'help', enabled: true, up: false, lastSuccessAt: 0, error, hasReading: true }
+  const members = await gatherBundle({
+    config,
+    clock,
+    path: '',
+    signal: new AbortController().signal,
+    snapshot: {
+      at: clock.now(),
+      origin: 'node',
+      version: '1',
+      prefix: 'chain',
+      collectors: [collector],
+      readings: {},
+      known: createSampleIndex([]),
+      health: { state: 'unknown', since: 0, unknownBecause: null, findings: [], failures: [] },
+      epochs: new Map(),
+      devices: [],
+      export: () => Promise.resolve({ metrics: metric(text), readings: { rpc: { text } } }),
+    },
+    verdict: text,
+    settings: [{ path: 'references', value: [{ url: text }], origin: '/home/op/agent.yaml:1' }],
+    logsSince: clock.now(),
+    onStep: () => undefined,
+    exec: { run: fail, stream: noOutput, killAll: () => undefined },
+    ask: fail,
+  })
+  const shown = new Map(members.all().map((member) => [member.name, member.text]))
+  expect(shown.get('verdict.txt')).toBe(redacted)
+  expect(shown.get('config.yaml')).toContain('# ~/agent.yaml:1')
+  expect(shown.get('metrics.txt')).toBe(metric(redacted))
+  expect(JSON.parse(shown.get('status.json') ?? '')).toMatchObject({
+    collectors: { rpc: { error: redacted, reading: { text: redacted } } },
+  })
+  expect(shown.get('versions.txt')).toContain(redacted)
+  expect(members.leftOut()).toContainEqual({ name: 'units.txt', why: redacted })
+  expect([...shown.values(), JSON.stringify(members.leftOut())].join()).not.toMatch(/KEY|hunter2|home/)
 })
 
 test('a path that cannot be written is refused before anything is collected', async () => {

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { QueryError } from '../../../query/client/errors.ts'
+import { exitWithError } from '../../../query/commands/query/report.ts'
 import { cli } from '../../support/cli.ts'
 import { always, type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
+import { textStream } from '../../support/text-stream.ts'
 import { ADA, BOB, history, TOKEN, TRANSFER } from '../../support/token-logs.ts'
 import { withOtherContract, withOtherTopic } from './unrequested.ts'
 
@@ -24,6 +27,19 @@ const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => 
   servers.push(server)
   return server
 }
+
+it.each([
+  ['auth', 3],
+  ['protocol', 5],
+  ['no-progress', 5],
+  ...(['fatal', 'pruned', 'untrusted', 'limited', 'no-data', 'unreachable'] as const).map((kind) => [kind, 1] as const),
+] as const)('an error of the kind %s ends with exit code %i', async (kind, expected) => {
+  const { stream: stderr, text } = textStream()
+  const codes: number[] = []
+  const thrown = new QueryError(kind, { doing: 'fetch logs', happened: 'it failed' })
+  await exitWithError({ stderr }, (code) => codes.push(code), { thrown })
+  expect([codes, text()]).toEqual([[expected], 'Could not fetch logs: it failed\n'])
+})
 
 describe('height', () => {
   it('prints a number, or JSON', async () => {

@@ -36,6 +36,8 @@ test('an unknown figure has its reason, one beyond its limit a word in addition 
     tone: 'unknown',
     unknownBecause: 'execution: Could not read: it hangs; storage: disabled in the configuration, or nothing to read',
   })
+  // Without a service of the node it is not known that none is down.
+  expect(byName['services']).toMatchObject({ value: null, tone: 'unknown', unknownBecause: 'no source reports it' })
   const html = partOf(overviewInput({ known, collectors }), 'figures')
   expect(html).toContain('<span class="hidden">problem: </span>100 blocks')
   expect(html).toContain('<span class="value">unknown</span>')

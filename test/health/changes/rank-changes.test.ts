@@ -56,6 +56,14 @@ it('measures a difference by what is usual: 40 % more of a noisy value is less t
   expect(second?.score ?? 0).toBeLessThan(0.7)
 })
 
+it('a counter that begins again at the same rate has not changed', () => {
+  expect(
+    texts({
+      chain_a_total: (index) => (index < PAST + 2 ? 5000 : 0) + 150 * (index - (index < PAST + 2 ? 0 : PAST + 1)),
+    }),
+  ).toEqual([])
+})
+
 it('does not count what also happened before', () => {
   const flapping: Values = (index) => Number(index % 3 === 0)
   expect(texts({ chain_a: flapping })).toEqual([])
