@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { MATRIX } from './test/support/matrix.ts'
 
 /** Every folder of tests that needs more than Node and a moment, and those of its files that belong to `npm test`. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
@@ -25,6 +26,8 @@ const QUICK = Object.entries(SUITES).flatMap(([folder, files]) => files.map((fil
 // All scenarios include these.
 const SHORT = 'test/scenarios/short.test.ts'
 
+const ONLY_MATRIX = MATRIX.flatMap(({ files, isOther }) => (isOther ? files : []))
+
 /** A limit only catches a hang: on a busy machine a test may take twenty times as long. */
 const SETTINGS = {
   testTimeout: 900_000,
@@ -39,7 +42,7 @@ const globalSetup = ['test/support/sweep.ts', 'test/support/coverage-folder.ts']
 export default defineConfig({
   test: {
     globalSetup: ['test/support/built.ts'],
-    reporters: ['default', './test/support/closing-lines.ts'],
+    reporters: ['default', './test/support/closing-lines.ts', './test/support/matrix.ts'],
     retry: 0,
     passWithNoTests: false,
     projects: [
@@ -63,7 +66,17 @@ export default defineConfig({
           env: { FUZZ_BODIES: '100000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
       },
-      { test: { ...SETTINGS, name: 'long', include: FOLDERS, exclude: QUICK, globalSetup } },
+      { test: { ...SETTINGS, name: 'long', include: FOLDERS, exclude: [...QUICK, ...ONLY_MATRIX], globalSetup } },
+      {
+        test: {
+          ...SETTINGS,
+          name: 'matrix',
+          include: MATRIX.flatMap(({ files }) => files),
+          // `versionsToTest` reads it.
+          env: { VERSIONS: 'others' },
+          globalSetup,
+        },
+      },
     ],
   },
 })
