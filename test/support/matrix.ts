@@ -45,8 +45,7 @@ export const MATRIX: readonly Suite[] = [
     landing: '0.33',
     catches:
       'a route or a setting that an older version reads in another way; metrics of deliveries with other names, which `alert test` reads',
-    enough:
-      'the pages of the documentation run with 0.25 of Debian 12: configuration, `alert test`, message',
+    enough: 'the pages of the documentation run with 0.25 of Debian 12: configuration, `alert test`, message',
   },
   {
     name: 'VictoriaMetrics (vmalert)',
@@ -60,8 +59,7 @@ export const MATRIX: readonly Suite[] = [
     files: filesOf('official-client', ['balances', 'events', 'head', 'interruptions', 'pages', 'random', 'requests']),
     landing: '1.4.1',
     catches: 'an answer of the query API that only an older client rejects or reads in another way',
-    enough:
-      'unit tests compare each dialect of the API with a naive filter',
+    enough: 'unit tests compare each dialect of the API with a naive filter',
   },
   {
     name: 'Debian 13',
