@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import tests from './test/suites.json' with { type: 'json' }
 import { LongestFirst } from './test/support/longest-first.ts'
+import { MATRIX } from './test/support/matrix.ts'
 
 const { unit, ...folders } = tests.suites
 const FOLDERS = Object.keys(folders).map((folder) => `test/${folder}/*.test.ts`)
@@ -11,6 +12,8 @@ const LATER = [
 ]
 // All scenarios include these.
 const SHORT = 'test/scenarios/short.test.ts'
+
+const ONLY_MATRIX = MATRIX.flatMap(({ files, isOther }) => (isOther ? files : []))
 
 /** A limit only catches a hang: on a busy machine a test may take twenty times as long. */
 const SETTINGS = {
@@ -28,7 +31,7 @@ const globalSetup = ['test/support/sweep.ts', 'test/support/coverage-folder.ts']
 export default defineConfig({
   test: {
     globalSetup: ['test/support/built.ts'],
-    reporters: ['default', './test/support/closing-lines.ts'],
+    reporters: ['default', './test/support/closing-lines.ts', './test/support/matrix.ts'],
     sequence: { sequencer: LongestFirst },
     retry: 0,
     passWithNoTests: false,
@@ -38,7 +41,7 @@ export default defineConfig({
           ...SETTINGS,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...FOLDERS, ...LATER, '**/node_modules/**'],
+          exclude: [...FOLDERS, ...LATER, ...ONLY_MATRIX, '**/node_modules/**'],
           env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000', FUZZ_EXECUTIONS: '300' },
         },
       },
@@ -53,7 +56,17 @@ export default defineConfig({
           env: { FUZZ_BODIES: '100000', FUZZ_EXECUTIONS: '3000', FUZZ_SEED: '11' },
         },
       },
-      { test: { ...SETTINGS, name: 'long', include: LATER, globalSetup } },
+      { test: { ...SETTINGS, name: 'long', include: LATER, exclude: ONLY_MATRIX, globalSetup } },
+      {
+        test: {
+          ...SETTINGS,
+          name: 'matrix',
+          include: MATRIX.flatMap(({ files }) => files),
+          // `versionsToTest` reads it.
+          env: { VERSIONS: 'others' },
+          globalSetup,
+        },
+      },
     ],
   },
 })

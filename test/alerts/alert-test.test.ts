@@ -5,13 +5,11 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { ALERTMANAGERS, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-
-const VERSIONS = ['0.25', '0.33'] as const
 
 /** A receiver that returns this status. */
 const listen = async (status: number) => {
@@ -45,7 +43,7 @@ const resultSchema = z.object({
   exitCode: z.number(),
 })
 
-for (const version of VERSIONS) {
+for (const version of ALERTMANAGERS) {
   const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
   describe(`alert test with Alertmanager ${version}`, () => {
     it('reports which receivers it reaches', async ({ directory, onTestFinished }) => {

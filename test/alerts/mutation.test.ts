@@ -6,12 +6,13 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { run } from '../support/programs.ts'
 import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requireRealPart, versionsToTest } from '../support/real-parts.ts'
 import { ALERTS, testFiles } from './files.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/mutate-alerts.mjs', import.meta.url))
+const SLOW = 1_800_000
 const found = z.array(
   z.object({
     name: z.string(),
@@ -24,17 +25,17 @@ const found = z.array(
 
 const mutate = async (name: string, directory = ALERTS) => {
   const args = [SCRIPT, name, '--json', '--promtool', await promtool(), '--directory', directory]
-  const { stdout, stderr } = await run(process.execPath, args, { timeout: 1_800_000 })
+  const { stdout, stderr } = await run(process.execPath, args, { timeout: SLOW })
   const [result] = stdout === '' ? [] : found.parse(JSON.parse(stdout))
   if (!result) throw new Error(`${name}: ${stderr}`)
   return result
 }
 
-/** The others take ten minutes: `npm run alerts:mutate`. */
-const THESE = ['uptime']
+/** The others take ten minutes: in the project `matrix`, and with `npm run alerts:mutate`. */
+const THESE = versionsToTest(['uptime', ...testFiles.filter((name) => name !== 'uptime')])
 
 describe('every mutation of a rule is detected by a test', () => {
-  it.each(testFiles.filter((name) => THESE.includes(name)))('%s', async (name) => {
+  it.each(THESE)('%s', { timeout: SLOW }, async (name) => {
     const { alerts, mutants, survivors, scarce } = await mutate(name)
     console.log(`${name}: ${alerts} alerts, ${mutants} mutants, ${survivors.length} survivors`)
     expect({ survivors, scarce }).toEqual({ survivors: [], scarce: [] })

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { installed } from '../support/installed.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
+import { type Probe, requireRealPart, versionsToTest } from '../support/real-parts.ts'
 
 const HERE = import.meta.dirname
 const folderOf = (name: string): string => join(HERE, 'node_modules', name)
@@ -19,9 +19,9 @@ const CLIENTS = {
 
 export type Version = keyof typeof CLIENTS
 
-export const ALL: readonly Version[] = ['0.6.7', '1.3.0', '1.4.1']
+export const ALL: readonly Version[] = versionsToTest(['1.4.1', '1.3.0', '0.6.7'])
 /** The versions with a stream of heights, binary requests and rate limits. */
-export const RECENT: readonly Version[] = ['1.3.0', '1.4.1']
+export const RECENT: readonly Version[] = ALL.filter((version) => version !== '0.6.7')
 
 const probe = async (): Promise<Probe> => {
   if (process.arch !== 'x64') return { missing: `the clients are for x64, not ${process.arch}` }

@@ -9,10 +9,17 @@ import { rules } from '../alerts/files.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ExpositionServer, serveExposition } from '../support/exposition-server.ts'
 import { freePort } from '../support/free-port.ts'
-import { must, run } from '../support/programs.ts'
-import { NEWEST, OLDER, probePrometheus, promtool } from '../support/prometheus.ts'
+import { must } from '../support/programs.ts'
+import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { installShipped, ROOT, SHIPPED, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
+import {
+  checkShipped,
+  CONFIGURATIONS,
+  ROOT,
+  SHIPPED,
+  type ShippedPrometheus,
+  startShipped,
+} from '../support/shipped-prometheus.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
@@ -31,15 +38,8 @@ const withoutDiscovery = ({ scrape_configs: jobs, ...others }: Config): unknown 
 })
 
 describe('the configurations of deploy/prometheus', () => {
-  it.each(
-    ['node.yml', 'fleet.yml', 'remote-write.yml'].flatMap((file) =>
-      [NEWEST, ...OLDER].map((version) => [file, version] as const),
-    ),
-  )('%s is one that Prometheus %s takes, with our rules', async (file, version) => {
-    const directory = await installShipped()
-    const args = ['check', 'config', '--lint=all', '--lint-fatal', join(directory, file)]
-    const { code, stdout, stderr } = await run(await promtool(version), args)
-    await rm(directory, { recursive: true })
+  it.each(CONFIGURATIONS)('%s is one that Prometheus takes, with our rules', async (file) => {
+    const { code, stdout, stderr } = await checkShipped(file)
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
   })

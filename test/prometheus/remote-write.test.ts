@@ -1,15 +1,13 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { alerts, ruleFiles, rules } from '../alerts/files.ts'
+import { rules } from '../alerts/files.ts'
 import { startDemo } from '../support/agent.ts'
 import { eventually } from '../support/eventually.ts'
 import { serveExposition } from '../support/exposition-server.ts'
 import type { Series } from '../support/instant-query.ts'
 import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { installShipped, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
-import { probeVictoria, rejectedByVmalert, startVictoria, VICTORIAS, type Victoria } from '../support/victoria.ts'
+import { type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
+import { probeVictoria, startVictoria, type Victoria } from '../support/victoria.ts'
 
 const withPrometheus = await requireRealPart('prometheus', probePrometheus)
 const withVictoria = await requireRealPart('victoria-metrics', probeVictoria)
@@ -186,23 +184,3 @@ withPrometheus('remote-write.yml', () => {
     })
   })
 })
-
-for (const version of VICTORIAS) {
-  const describeVersion = await requireRealPart(`VictoriaMetrics ${version}`, async () => probeVictoria(version))
-  describeVersion(`vmalert ${version}`, () => {
-    it('loads the rules, from 1.92 on also those that keep firing', async () => {
-      const directory = await installShipped()
-      const rejected: string[] = []
-      for (const name of ruleFiles) {
-        const errors = await rejectedByVmalert([join(directory, 'chain-agent', `${name}.rules.yaml`)], version)
-        if (errors === '') continue
-        rejected.push(name)
-        expect(errors).toContain('unknown fields in rule: keep_firing_for')
-      }
-      await rm(directory, { recursive: true })
-      const keeps = alerts.filter((alert) => alert.keep_firing_for !== undefined).map(({ file }) => file)
-      expect(rejected).toEqual(version === '1.79' ? ruleFiles.filter((name) => keeps.includes(name)) : [])
-      expect(keeps.length).toBeGreaterThan(0)
-    })
-  })
-}

@@ -7,7 +7,7 @@ import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { RULE_FILES, ruleSet } from '../../src/health/rules/index.ts'
 import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
 import { annotationsOf } from '../../src/health/rules/render.ts'
-import { NEWEST, OLDER, promtool } from '../support/prometheus.ts'
+import { NEWEST, type PrometheusVersion, promtool } from '../support/prometheus.ts'
 import { run } from '../support/programs.ts'
 
 interface Look {
@@ -27,7 +27,7 @@ const NODE = { instance: 'a', job: 'chain-agent', cluster: 'north' }
 const TWIN = { ...NODE, cluster: 'south' }
 
 /**
- * Compares the evaluation of all rules in the agent with that of each supported Prometheus: promtool evaluates the
+ * Compares the evaluation of all rules in the agent with that of these versions of Prometheus: promtool evaluates the
  * generated files on the samples of a scenario and expects the alerts that the agent found, after each scrape. With the
  * looks of a `twin`, Prometheus has both nodes at once, and the agent each alone: an alert of one must not need, hide
  * or concern the other. Returns its report of differences; empty if there is none.
@@ -35,6 +35,7 @@ const TWIN = { ...NODE, cluster: 'south' }
 export const differencesFromPrometheus = async (
   looks: readonly Look[],
   twin: readonly Look[] = [],
+  versions: readonly PrometheusVersion[] = [NEWEST],
 ): Promise<string> => {
   const scrapes = looks.filter(({ second }) => second % STEP_S === 0)
   const nodes = [evaluate(scrapes, NODE)]
@@ -73,7 +74,7 @@ export const differencesFromPrometheus = async (
     const file = join(folder, 'agreement.yaml')
     await writeFile(file, JSON.stringify(test))
     const reports = await Promise.all(
-      [NEWEST, ...OLDER].map(async (version) => {
+      versions.map(async (version) => {
         const { code, stdout, stderr } = await run(await promtool(version), ['test', 'rules', file])
         return code === 0 ? '' : `Prometheus ${version}:\n${stdout}${stderr}`
       }),

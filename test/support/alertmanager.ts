@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { debianPackage, debianPackagesOf } from './debian.ts'
 import { freePort } from './free-port.ts'
 import { must, type Running, startServer } from './programs.ts'
-import type { Probe } from './real-parts.ts'
+import { type Probe, versionsToTest } from './real-parts.ts'
 
 /** Oldest first, each from the release of Debian that has it. */
 const RELEASES = { '0.25': 'bookworm', '0.28': 'trixie', '0.33': 'sid' } as const
 export type AlertmanagerVersion = keyof typeof RELEASES
 const NEWEST: AlertmanagerVersion = '0.33'
-export const ALERTMANAGERS: readonly AlertmanagerVersion[] = ['0.25', '0.28', NEWEST]
+export const ALERTMANAGERS: readonly AlertmanagerVersion[] = versionsToTest([NEWEST, '0.28', '0.25'])
 
 const unpacked = async (version: AlertmanagerVersion): Promise<string> =>
   version === '0.25'

@@ -87,7 +87,7 @@ const exists = async (path: string): Promise<boolean> =>
 /** Asks for the lists of packages only where they are missing or too old; one run at a time may. */
 const download = async (name: string, cwd: string): Promise<void> => {
   if ((await run('apt-get', [...DOWNLOAD, name], { cwd })).code === 0) return
-  await must('flock', [join(CACHE, '.lock'), 'apt-get', '-q', 'update'], { timeout: 120_000 })
+  await must('flock', [join(CACHE, '.lock'), 'apt-get', '-q', 'update'], { timeout: 600_000 })
   await must('apt-get', [...DOWNLOAD, name], { cwd })
 }
 
@@ -99,7 +99,7 @@ const downloadFrom = async ({ release, packages, version }: ReleasePackages, cwd
   const own = ['sourceparts=-', `sourcelist=${sources}`].map((option) => `Dir::Etc::${option}`)
   const options = [...own, `Dir::State::lists=${join(cwd, 'lists')}`, `Dir::Cache=${join(cwd, 'cache')}`]
   const args = options.flatMap((option) => ['-o', option])
-  await must('apt-get', [...args, '-q', '-o', 'APT::Sandbox::User=root', 'update'], { timeout: 120_000 })
+  await must('apt-get', [...args, '-q', '-o', 'APT::Sandbox::User=root', 'update'], { timeout: 600_000 })
   const pinned = packages.map((name) => `${name}=${version}.*`)
   if ((await run('apt-get', [...args, ...DOWNLOAD, ...pinned], { cwd })).code === 0) return
   // The archive keeps one version: what a release has now is tested, and its number is in the summary of the run.

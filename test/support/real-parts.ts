@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
+/** The newest of these versions, which come first; in the project `matrix` of vitest.config.ts, the others. */
+export const versionsToTest = <Version>([newest, ...others]: readonly [Version, ...Version[]]): readonly Version[] =>
+  process.env['VERSIONS'] === 'others' ? others : [newest]
+
 /** What a probe found: the version of the part, or the reason why this machine does not have it. */
 export type Probe = { readonly version: string } | { readonly missing: string }
 

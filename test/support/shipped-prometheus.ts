@@ -2,13 +2,14 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { prometheus } from './prometheus.ts'
+import { prometheus, type PrometheusVersion, promtool } from './prometheus.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
-import { startServer } from './programs.ts'
+import { run, startServer } from './programs.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const SHIPPED = join(ROOT, 'deploy/prometheus')
+export const CONFIGURATIONS = ['node.yml', 'fleet.yml', 'remote-write.yml']
 const ALERTS = join(ROOT, 'alerts')
 
 /** The content of targets/*.yaml. */
@@ -36,6 +37,20 @@ export const installShipped = async (): Promise<string> => {
     if (file.endsWith('.rules.yaml')) await cp(join(ALERTS, file), join(directory, 'chain-agent', file))
   }
   return directory
+}
+
+/** `promtool check config` of one of the configurations. */
+export const checkShipped = async (file: string, version?: PrometheusVersion) => {
+  const directory = await installShipped()
+  const result = await run(await promtool(version), [
+    'check',
+    'config',
+    '--lint=all',
+    '--lint-fatal',
+    join(directory, file),
+  ])
+  await rm(directory, { recursive: true })
+  return result
 }
 
 interface Options {

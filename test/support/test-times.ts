@@ -7,7 +7,7 @@ const tierSchema = z.object({
   name: z.string(),
   /** Milliseconds since the epoch. */
   startedAt: z.number(),
-  budgetMinutes: z.number(),
+  budgetMinutes: z.number().optional(),
   /** The commit, if the times are recorded. */
   record: z.string().optional(),
 })
@@ -54,9 +54,12 @@ export const reportTimes = (times: readonly FileTime[]): readonly string[] => {
     'slowest files:',
     ...files.slice(0, MOST_SLOW).map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${file}`),
     '',
-    `npm run ${tier.name}: ${minutes.toFixed(1)} min of ${tier.budgetMinutes} min${minutes > tier.budgetMinutes ? ', budget exceeded' : ''}`,
+    `npm run ${tier.name}: ${minutes.toFixed(1)} min${verdictOf(minutes, tier.budgetMinutes)}`,
   ]
 }
+
+const verdictOf = (minutes: number, budget?: number): string =>
+  budget === undefined ? '' : ` of ${budget} min${minutes > budget ? ', budget exceeded' : ''}`
 
 const suiteSums = (files: readonly FileTime[]) => {
   const sums: Record<string, { files: number; tests: number; seconds: number }> = {}

@@ -6,13 +6,13 @@ import { debianPackage, debianPackagesOf } from './debian.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
 import { run, startServer } from './programs.ts'
-import type { Probe } from './real-parts.ts'
+import { type Probe, versionsToTest } from './real-parts.ts'
 
 /** Oldest first: that of this machine's Debian, which the how-to installs, and those of newer releases of Debian. */
 const RELEASES = { '1.79': 'bookworm', '1.112': 'trixie', '1.145': 'sid' } as const
 type VictoriaVersion = keyof typeof RELEASES
 const NEWEST: VictoriaVersion = '1.145'
-export const VICTORIAS: readonly VictoriaVersion[] = ['1.79', '1.112', NEWEST]
+export const VICTORIAS: readonly VictoriaVersion[] = versionsToTest([NEWEST, '1.112', '1.79'])
 
 const unpacked = async (version: VictoriaVersion): Promise<string> =>
   version === '1.79'
