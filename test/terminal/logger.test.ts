@@ -23,8 +23,8 @@ test.each([
   const lines = service.output().trimEnd().split('\n')
   expect(lines.map((line): unknown => JSON.parse(line))).toContainEqual({
     level: 'warn',
-    time: expect.any(String),
+    time: expect.any(String) as string,
     msg: 'Node.js: TestWarning: from a test',
-    stack: expect.stringContaining('TestWarning: from a test\n    at '),
+    stack: expect.stringContaining('TestWarning: from a test\n    at ') as string,
   })
 })
