@@ -20,11 +20,13 @@ test.each([
   process.kill(service.pid, 'SIGUSR2')
   await eventually(service.output, (output) => output.includes('from a test'), { every: 20 })
   await service.stop()
+  const time: unknown = expect.any(String)
+  const stack: unknown = expect.stringContaining('TestWarning: from a test\n    at ')
   const lines = service.output().trimEnd().split('\n')
   expect(lines.map((line): unknown => JSON.parse(line))).toContainEqual({
     level: 'warn',
-    time: expect.any(String) as string,
+    time,
     msg: 'Node.js: TestWarning: from a test',
-    stack: expect.stringContaining('TestWarning: from a test\n    at ') as string,
+    stack,
   })
 })
