@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { changedKeys } from '../config/load.ts'
 import { logUnits } from '../config/log-units.ts'
 import type { Config } from '../config/schema.ts'
+import { RESTART_SECTIONS } from '../config/source.ts'
 import { type Clock, watchEventLoop } from '../core/clock.ts'
 import type { Board } from '../core/board.ts'
 import { asError } from '../core/errors.ts'
@@ -307,8 +308,7 @@ const createApply = ({ config, log, run }: ApplyOptions) => {
   return async (next: Config): Promise<Reloaded> => {
     // The profile decides which collectors run: they and it change together, at a start.
     if (next.profile !== current.profile) return { applied: [], pending: changedKeys(current, next), collectors: [] }
-    const { listen, web, state, events, health } = current
-    const effective = { ...next, listen, web, state, events, health }
+    const effective = { ...next, ...Object.fromEntries(RESTART_SECTIONS.map((name) => [name, current[name]])) }
     const applied = changedKeys(current, effective).filter((key) => !OTHER_COMMANDS.test(key))
     const collectors = await run(effective)
     log.level = effective.log.level
