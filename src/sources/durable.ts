@@ -1,5 +1,18 @@
 import { createReadStream } from 'node:fs'
-import { access, chmod, constants, copyFile, link, mkdir, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 
