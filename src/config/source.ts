@@ -15,9 +15,6 @@ export interface SourceInputs {
 /** A name prefix; `auto` searches for it. */
 export const PREFIX = /^[a-z][a-z0-9]*$/
 
-/** What applies only at a start of the agent: a reload keeps the values and logs the changed keys. */
-export const RESTART_SECTIONS = ['profile', 'listen', 'web', 'state', 'events', 'health'] as const
-
 /** The order: `--config`, the environment, the installed file. */
 export const sourceOf = (path: string | undefined, { env, installed }: SourceInputs): ConfigSource | null => {
   if (path !== undefined) return { path, chosenBy: '--config' }

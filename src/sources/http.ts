@@ -22,8 +22,9 @@ export class NoResponseError extends SourceError {
   readonly silence: NoResponseReason
   /** The system error code of a failed connection, if there is one. */
   readonly detail: string
-  /** `untrusted`: why TLS did not connect. */
-  constructor(silence: NoResponseReason, url: string, detail: string, untrusted?: string) {
+  constructor(silence: NoResponseReason, url: string, failure: Error | string) {
+    const detail = typeof failure === 'string' ? failure : errorCode(failure, excerpt(failure.message))
+    const untrusted = typeof failure === 'string' ? undefined : describeTlsError(failure)
     const happened = silence === 'timeout' ? 'no response in time' : (untrusted ?? `no connection (${detail})`)
     const advice = untrusted === undefined ? undefined : TLS_ADVICE
     super({ doing: `request ${redactUrl(url)}`, happened, advice }, { timeout: silence === 'timeout' })
@@ -73,8 +74,7 @@ export const createHttpClient =
       const error = asError(thrown)
       if (isTooLarge(error))
         throw new ParseError(`the response of ${redactUrl(url)}`, `at most ${size(maxBytes)}`, 'a longer response')
-      if (linked.signal.aborted) throw new NoResponseError('timeout', url, detailOf(error))
-      throw new NoResponseError('refused', url, detailOf(error), describeTlsError(error))
+      throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, error)
     } finally {
       linked.abort()
     }
@@ -96,5 +96,3 @@ const readResponse = async (message: IncomingMessage, maxBytes: number): Promise
     firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)),
   }
 }
-
-const detailOf = (error: Error): string => errorCode(error, excerpt(error.message))

@@ -1,5 +1,5 @@
-import { RESTART_SECTIONS } from '../../config/source.ts'
 import { waitForAbort } from '../../core/clock.ts'
+import { RESTART_SECTIONS } from '../../core/reload.ts'
 import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { type ActionContext, searchPath } from '../../terminal/io.ts'
