@@ -38,7 +38,6 @@ export const startNode = async (
     directory,
     rpcPort: 0,
     referencePort: 0,
-    toolClient: join(import.meta.dirname, '../dist/tool.js'),
   })
   const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0 })
   const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))

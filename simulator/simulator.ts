@@ -105,8 +105,6 @@ interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
   readonly otelPort?: number
   /** The same seed gives the same chain. */
   readonly seed?: number
-  /** The compiled `tool.js` that the tools start; by default that of the build. */
-  readonly toolClient?: string
 }
 
 export type Simulator = Awaited<ReturnType<typeof createSimulator>>
@@ -121,7 +119,7 @@ export const createSimulator = async (options: SimulatorOptions) => {
   const reference = await serveEndpoint(endpoints.reference, options.referencePort)
   const native = await serveEndpoint(endpoints.native, nativePort)
   const otel = await serveEndpoint(endpoints.otel, otelPort)
-  const served = await serveTools({ directory, tools, client: options.toolClient })
+  const served = await serveTools({ directory, tools })
   const end = new AbortController()
   const { signal } = end
   const kept = Promise.all([

@@ -54,6 +54,10 @@ const code = await runCli(process.argv.slice(2), {
   onHangup: (listener) => {
     hangup = listener
   },
+  onWarning: (listener) => {
+    // Replaces the listener of Node.js that prints it. With --no-warnings there is none.
+    for (const print of process.listeners('warning')) process.off('warning', print).on('warning', listener)
+  },
 })
 // A write error of the last line, as on a full disk, is reported in the next turn of the event loop.
 await new Promise((resolve) => {

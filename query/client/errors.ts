@@ -1,4 +1,5 @@
 import { SourceError } from '../../src/core/errors.ts'
+import { TLS_ADVICE } from '../../src/sources/http-exchange.ts'
 
 /**
  * Why a query failed. `fatal` and `auth`: the service rejects the request and would reject it again. `pruned`: it no longer has blocks of that age. `limited`: a quota
@@ -39,8 +40,7 @@ const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
   fatal: 'check the address and the query: the service would reject the same request again',
   pruned:
     'name a later first block: for a token that was created later --created-in, which keeps the result of `balances` full, else --from-block; or use a service with the whole history',
-  untrusted:
-    'check the scheme, the host name and the port of the address, and the clock of this host; for an authority of your own set NODE_EXTRA_CA_CERTS to its file. The API key was not sent',
+  untrusted: `${TLS_ADVICE}. The API key was not sent`,
   limited:
     'retry when the service accepts requests again; against a quota or a rate limit, use fewer processes, another API key, or a plan with a higher limit',
   protocol: 'check that the address belongs to a query service; if it does, retry later or contact its operator',

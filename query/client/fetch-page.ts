@@ -213,8 +213,9 @@ const createNoProgressGuard = (clock: Clock, queryError: ErrorFactory) => {
     /** Waits until a request may be sent. */
     enter: async (signal: AbortSignal): Promise<Permit> => {
       while (failures > 0 && !signal.aborted) {
+        const wait = nextAt - clock.elapsed()
         if (isProbing || inFlight > 0) await nextChange()
-        else if (clock.elapsed() < nextAt) await clock.sleep(nextAt - clock.elapsed(), signal)
+        else if (wait > 0) await clock.sleep(wait, signal)
         else {
           isProbing = true
           return { isProbe: true }

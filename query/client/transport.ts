@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../../src/core/clock.ts'
 import { asError, errorCode } from '../../src/core/errors.ts'
 import { LIMITS } from '../../src/core/limits.ts'
-import { BodyError, createPool, readBody, sendRequest } from '../../src/sources/http-exchange.ts'
+import { BodyError, createPool, describeTlsError, readBody, sendRequest } from '../../src/sources/http-exchange.ts'
 import { type Endpoint, urlOf } from './endpoint.ts'
 
 /** Header names in lower case. */
@@ -103,25 +103,10 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'DNS lookup failed',
 }
 
-const TLS = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
-
-/** What the codes and texts of OpenSSL mean, which differ between versions of Node.js. */
-const TLS_ERRORS: readonly (readonly [RegExp, string])[] = [
-  [/has expired/, 'its certificate has expired'],
-  [/not yet valid/, 'its certificate is not valid yet'],
-  [/altname invalid|hostname mismatch/, 'its certificate is for another host name'],
-  [/self signed|unable to/, 'its certificate is self-signed, or of an authority that this host does not trust'],
-  [/unsupported protocol|protocol version|version too low/, 'it offers only a version of TLS before 1.2'],
-  [/wrong version number|packet length|http request/, 'this port does not use TLS'],
-]
-
 const connectionFailureOf = (error: Error): TransportFailure => {
   const code = errorCode(error, error.name)
-  if (TLS.test(code)) {
-    const text = `${code} ${error.message}`.toLowerCase().replaceAll(/[_-]/g, ' ')
-    const [, reason = code] = TLS_ERRORS.find(([pattern]) => pattern.test(text)) ?? []
-    return { kind: 'untrusted', happened: `no trusted connection: ${reason}` }
-  }
+  const untrusted = describeTlsError(error)
+  if (untrusted !== undefined) return { kind: 'untrusted', happened: untrusted }
   if (code.startsWith('HPE_')) {
     return { kind: 'protocol', happened: `the response is not HTTP (${code})` }
   }

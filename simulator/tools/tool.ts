@@ -17,6 +17,8 @@ const connectError = (): string =>
 
 // The reader of standard output has closed the pipe.
 process.stdout.on('error', () => socket.destroy())
+// The socket, not its readline interface: a paused socket can end, and Node.js 24 resumes no closed interface.
+process.stdout.on('drain', () => socket.resume())
 
 const socket = connect(path)
 socket.on('error', () => fail(connectError()))
@@ -29,10 +31,7 @@ socket.on('connect', () => {
     if (!isFrame(frame)) return
     const { stdout, stderr, ignores, exit, signal } = frame
     if (ignores === 'SIGTERM') process.on('SIGTERM', () => undefined)
-    if (typeof stdout === 'string' && !process.stdout.write(stdout)) {
-      frames.pause()
-      process.stdout.once('drain', () => frames.resume())
-    }
+    if (typeof stdout === 'string' && !process.stdout.write(stdout)) socket.pause()
     if (typeof stderr === 'string') process.stderr.write(stderr)
     if (typeof exit === 'number') {
       ended = true

@@ -32,8 +32,6 @@ export type Tool = (argv: readonly string[], signal: AbortSignal) => Iterable<Fr
 interface ToolServerOptions {
   readonly directory: string
   readonly tools: Readonly<Record<string, Tool>>
-  /** The compiled `tool.js`; by default that of the build. */
-  readonly client?: string | undefined
 }
 
 interface ToolServer {
@@ -43,17 +41,13 @@ interface ToolServer {
 }
 
 /** Writes the commands to `directory/bin`; each call is handled here, over a socket. */
-export const serveTools = async ({
-  directory,
-  tools,
-  client = packageFile('dist/tool.js'),
-}: ToolServerOptions): Promise<ToolServer> => {
+export const serveTools = async ({ directory, tools }: ToolServerOptions): Promise<ToolServer> => {
   const binDirectory = join(directory, 'bin')
   const path = join(directory, 'tools.sock')
   await mkdir(binDirectory, { recursive: true })
   await rm(path, { force: true })
   for (const name of Object.keys(tools)) {
-    const words = [process.execPath, client, path, name].map(shellQuote).join(' ')
+    const words = [process.execPath, packageFile('dist/tool.js'), path, name].map(shellQuote).join(' ')
     // Without a limit, a tool that aborts would write a core file.
     await writeFile(join(binDirectory, name), `#!/bin/sh\nulimit -c 0\nexec ${words} "$@"\n`)
     await chmod(join(binDirectory, name), 0o755)

@@ -7,7 +7,7 @@ import type { Board } from '../core/board.ts'
 import { asError } from '../core/errors.ts'
 import { joinList } from '../core/format.ts'
 import { severityOf } from '../domain/event.ts'
-import { createReloader, type Reloaded, type Reloader } from '../core/reload.ts'
+import { createReloader, RESTART_SECTIONS, type Reloaded, type Reloader } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { renderHealth, renderStatus } from '../exporter/api.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
@@ -308,8 +308,7 @@ export const createApply = ({ config, log, run }: ApplyOptions) => {
   return async (next: Config): Promise<Reloaded> => {
     // The profile decides which collectors run: they and it change together, at a start.
     if (next.profile !== current.profile) return { applied: [], pending: changedKeys(current, next), collectors: [] }
-    const { listen, web, state, events, health } = current
-    const effective = { ...next, listen, web, state, events, health }
+    const effective = { ...next, ...Object.fromEntries(RESTART_SECTIONS.map((name) => [name, current[name]])) }
     const applied = changedKeys(current, effective).filter((key) => !OTHER_COMMANDS.test(key))
     const collectors = await run(effective)
     log.level = effective.log.level

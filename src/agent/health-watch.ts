@@ -98,7 +98,7 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
           const pause = linkAbort(signal)
           wake = pause.abort
           if (hasChanged) wake()
-          await clock.sleep(due - clock.elapsed(), pause.signal)
+          await clock.sleep(Math.max(0, due - clock.elapsed()), pause.signal)
           wake()
           if (hasChanged) await clock.sleep(COALESCED, signal)
           hasChanged = false

@@ -8,9 +8,15 @@ export interface Clock {
   now(): number
   /** Milliseconds on a monotonic clock, with fractions: for measuring durations. */
   elapsed(): number
-  /** Resolves after `ms`, or at once when `signal` aborts. Never rejects, so loops need no catch. */
+  /**
+   * Resolves after `ms`, or at once when `signal` aborts. Never rejects, so loops need no catch. `ms` is from 0 to
+   * `LONGEST_SLEEP_MS`: a caller whose due time has passed passes 0. Virtual clocks throw otherwise.
+   */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
+
+/** A timer of Node.js for a longer, negative or invalid time fires at once and prints a warning. */
+export const LONGEST_SLEEP_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -4,6 +4,9 @@ import { asError, errorText } from './errors.ts'
 import { second } from './units.ts'
 import { isDeepStrictEqual } from 'node:util'
 
+/** Sections of the configuration that apply only at a start of the agent: a reload keeps the values and logs the changed keys. */
+export const RESTART_SECTIONS = ['profile', 'listen', 'web', 'state', 'events', 'health'] as const
+
 /** What a reload of the configuration changed. */
 export interface Reloaded {
   /** Keys whose new values are in use. */

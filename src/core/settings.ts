@@ -27,6 +27,12 @@ export const url = (description: string) =>
 
 const LISTEN = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<host>[^\s:[\]]*)):(?<port>\d{1,5})$/
 
+/** As for Prometheus, `localhost` is the IPv4 address, whichever the resolver returns first. */
+const HOSTS: ReadonlyMap<string, string> = new Map([
+  ['', '::'],
+  ['localhost', '127.0.0.1'],
+])
+
 /** A base URL to which paths are appended: a query service. */
 export const baseUrl = (description: string) =>
   url(description).refine(isBase, {
@@ -46,7 +52,7 @@ export const listenAt = (byDefault: string, description: string) =>
       const { v6, host, port } = LISTEN.exec(text)?.groups ?? {}
       const name = v6 ?? host
       if (name !== undefined && Number(port) <= 65_535) {
-        return { host: name === '' ? '::' : name, port: Number(port) }
+        return { host: HOSTS.get(name.toLowerCase()) ?? name, port: Number(port) }
       }
       const own = byDefault.slice(byDefault.lastIndexOf(':'))
       context.addIssue(`expected HOST:PORT, like 127.0.0.1${own}, [::1]${own}, or ${own} for every address`)
@@ -55,7 +61,10 @@ export const listenAt = (byDefault: string, description: string) =>
     .prefault(byDefault)
     .describe(description)
 
-export const listen = listenAt('127.0.0.1:9843', 'address of /metrics; :9843 listens on every address of the host')
+export const listen = listenAt(
+  '127.0.0.1:9843',
+  'address of /metrics; :9843 listens on every address of the host, localhost:9843 on 127.0.0.1',
+)
 
 /** A value for a label: it is part of every series of the thing it names. */
 export const label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'expected letters, digits, dots and dashes')

@@ -1,10 +1,16 @@
-import { type Clock, nextTurn } from './clock.ts'
+import { type Clock, LONGEST_SLEEP_MS, nextTurn } from './clock.ts'
+
+/** Throws a RangeError for a time that no timer of Node.js waits. */
+export const checkSleep = (ms: number): void => {
+  if (!(ms >= 0 && ms <= LONGEST_SLEEP_MS)) throw new RangeError(`a sleep of ${ms} ms`)
+}
 
 /** The pending sleeps of a clock. */
 export const createSleepers = (elapsed: () => number) => {
   const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>()
-  const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
+  const sleep = (ms: number, signal: AbortSignal): Promise<void> => {
+    checkSleep(ms)
+    return new Promise((resolve) => {
       if (signal.aborted) {
         resolve()
         return
@@ -20,6 +26,7 @@ export const createSleepers = (elapsed: () => number) => {
       signal.addEventListener('abort', sleeper.wake)
       sleepers.add(sleeper)
     })
+  }
   return {
     sleep,
     /** Wakes exactly the sleepers that are due. */

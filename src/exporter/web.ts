@@ -240,5 +240,4 @@ const createHostCheck = (bound: string, hosts: readonly string[]): ((name: strin
   return (name) => isIP(name) !== 0 || names.has(name)
 }
 
-export const isLoopback = (host: string): boolean =>
-  host.toLowerCase() === 'localhost' || host === '::1' || host.startsWith('127.')
+export const isLoopback = (host: string): boolean => host === '::1' || host.startsWith('127.')

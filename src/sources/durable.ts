@@ -1,5 +1,18 @@
 import { createReadStream } from 'node:fs'
-import { access, chmod, constants, copyFile, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 
@@ -73,8 +86,8 @@ export interface PartialFile {
   append(text: string): Promise<void>
   /** Syncs the file to disk and returns its length in bytes. */
   sync(): Promise<number>
-  /** Truncates the file to zero bytes. */
-  clear(): Promise<void>
+  /** Closes and removes the partial file. */
+  discard(): Promise<void>
   /** Syncs the file and renames it to its final name, replacing an existing file. */
   finish(): Promise<void>
   /** Closes the partial file. Does nothing after `finish`. */
@@ -164,10 +177,10 @@ export const openPartialFile = async (file: string, from = 0): Promise<PartialFi
         await handle.sync()
         return position
       }),
-    clear: () =>
+    discard: () =>
       doing(async () => {
-        await handle.truncate(0)
-        position = 0
+        await handle.close()
+        await unlink(partial)
       }),
     finish: () =>
       doing(async () => {

@@ -150,8 +150,8 @@ export interface AgentApi {
 /** An agent on loopback responds at once; on a busy host within seconds. */
 const AGENT_TIMEOUT_MS = 10_000
 
-/** For a wildcard address, connect to the loopback address. */
-const connectTo = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
+/** A listener on a wildcard address answers on IPv4, also on a host without IPv6. */
+const connectTo = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)
 
 /** How the commands on this host reach the agent. */
 export interface AgentAddress {

@@ -17,6 +17,8 @@ interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Sent by POST as JSON; null for GET. */
   readonly body: string | null
+  /** Certificates of authorities to trust, in PEM, in place of those that Node.js trusts. */
+  readonly ca?: readonly string[] | undefined
   readonly signal: AbortSignal
 }
 
@@ -26,11 +28,12 @@ interface OutgoingRequest {
  * another host.
  */
 export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): Promise<IncomingMessage> => {
-  const { url, agent, socketPath, headers, body, signal } = outgoing
+  const { url, agent, socketPath, headers, body, ca, signal } = outgoing
   const requestOf = url.protocol === 'https:' ? requestHttps : requestHttp
   const request = requestOf(url, {
     ...(socketPath !== undefined && { socketPath }),
     ...(agent && { agent }),
+    ...(ca && { ca: [...ca] }),
     signal,
     // Also with NODE_TLS_REJECT_UNAUTHORIZED=0, which would send an API key to any server.
     rejectUnauthorized: true,
@@ -58,6 +61,30 @@ export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): P
     return await sendRequest(outgoing, false)
   }
 }
+
+const TLS = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
+
+/** What the codes and texts of OpenSSL mean, which differ between versions of Node.js. */
+const TLS_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/has expired/, 'its certificate has expired'],
+  [/not yet valid/, 'its certificate is not valid yet'],
+  [/altname invalid|hostname mismatch/, 'its certificate is for another host name'],
+  [/self signed|unable to/, 'its certificate is self-signed, or of an authority that this host does not trust'],
+  [/unsupported protocol|protocol version|version too low/, 'it offers only a version of TLS before 1.2'],
+  [/wrong version number|packet length|http request/, 'this port does not use TLS'],
+]
+
+/** Why TLS did not connect; undefined for another error. */
+export const describeTlsError = (error: Error): string | undefined => {
+  const code = errorCode(error, '')
+  if (!TLS.test(code)) return undefined
+  const text = `${code} ${error.message}`.toLowerCase().replaceAll(/[_-]/g, ' ')
+  const [, reason = code] = TLS_ERRORS.find(([pattern]) => pattern.test(text)) ?? []
+  return `no trusted connection: ${reason}`
+}
+
+export const TLS_ADVICE =
+  'check the scheme, the host name and the port of the address, and the clock of this host; for an authority of your own set NODE_EXTRA_CA_CERTS to its file'
 
 /** The limits of a body. They apply before anything parses it. */
 export interface BodyLimits {

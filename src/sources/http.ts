@@ -3,7 +3,7 @@ import { type Clock, linkAbort } from '../core/clock.ts'
 import { asError, errorCode, excerpt, ParseError, SourceError } from '../core/errors.ts'
 import { size } from '../core/format.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
-import { BodyError, readBody, sendRequest } from './http-exchange.ts'
+import { BodyError, describeTlsError, readBody, sendRequest, TLS_ADVICE } from './http-exchange.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
 export type NoResponseReason = 'refused' | 'timeout'
@@ -22,9 +22,12 @@ export class NoResponseError extends SourceError {
   readonly silence: NoResponseReason
   /** The system error code of a failed connection, if there is one. */
   readonly detail: string
-  constructor(silence: NoResponseReason, url: string, detail: string) {
-    const happened = silence === 'timeout' ? 'no response in time' : `no connection (${detail})`
-    super({ doing: `request ${redactUrl(url)}`, happened }, { timeout: silence === 'timeout' })
+  constructor(silence: NoResponseReason, url: string, failure: Error | string) {
+    const detail = typeof failure === 'string' ? failure : errorCode(failure, excerpt(failure.message))
+    const untrusted = typeof failure === 'string' ? undefined : describeTlsError(failure)
+    const happened = silence === 'timeout' ? 'no response in time' : (untrusted ?? `no connection (${detail})`)
+    const advice = untrusted === undefined ? undefined : TLS_ADVICE
+    super({ doing: `request ${redactUrl(url)}`, happened, advice }, { timeout: silence === 'timeout' })
     this.silence = silence
     this.detail = detail
   }
@@ -53,7 +56,7 @@ export interface HttpRequest {
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>
 
 export const createHttpClient =
-  (clock: Clock): SendRequest =>
+  (clock: Clock, ca?: readonly string[]): SendRequest =>
   async ({ url, init, bearer, accept = 'application/json', socketPath, timeout, maxBytes, signal }) => {
     const linked = linkAbort(signal)
     void clock.sleep(timeout, linked.signal).then(linked.abort)
@@ -63,13 +66,15 @@ export const createHttpClient =
         ...(socketPath !== undefined && { socketPath }),
         headers: { accept, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
         body: init?.body ?? null,
+        ca,
         signal: linked.signal,
       })
       return await readResponse(message, maxBytes)
-    } catch (error) {
+    } catch (thrown) {
+      const error = asError(thrown)
       if (isTooLarge(error))
         throw new ParseError(`the response of ${redactUrl(url)}`, `at most ${size(maxBytes)}`, 'a longer response')
-      throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
+      throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, error)
     } finally {
       linked.abort()
     }
@@ -77,7 +82,7 @@ export const createHttpClient =
 
 const FIRST_BYTES = 8
 
-const isTooLarge = (error: unknown): boolean => error instanceof BodyError && error.problem === 'too large'
+const isTooLarge = (error: Error): boolean => error instanceof BodyError && error.problem === 'too large'
 
 const readResponse = async (message: IncomingMessage, maxBytes: number): Promise<HttpResponse> => {
   const { statusCode: status = 0, headers } = message
@@ -90,9 +95,4 @@ const readResponse = async (message: IncomingMessage, maxBytes: number): Promise
     // A copy: a view would keep the complete body in memory.
     firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)),
   }
-}
-
-const detailOf = (thrown: unknown): string => {
-  const error = asError(thrown)
-  return errorCode(error, excerpt(error.message))
 }

@@ -20,6 +20,8 @@ export interface Io {
   readonly installedConfig?: string
   /** Makes SIGHUP call the listener instead of aborting `signal`. */
   readonly onHangup?: (listener: () => void) => void
+  /** Passes each warning of Node.js to the listener instead of printing it on stderr. */
+  readonly onWarning?: (listener: (warning: Error) => void) => void
   readonly overrides?: SourceOverrides
 }
 

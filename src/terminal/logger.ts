@@ -3,17 +3,22 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/schema.ts'
 import type { Io } from './io.ts'
 
-/** The log of a long-running command: one JSON object per line. */
-export const createLog = ({ log }: Config, io: Pick<Io, 'stdout' | 'env'>): Logger =>
-  pino(
+/** The log of a long-running command: one JSON object per line, also for a warning of Node.js. */
+export const createLog = ({ log: { level } }: Config, io: Pick<Io, 'stdout' | 'env' | 'onWarning'>): Logger => {
+  const log = pino(
     {
-      level: log.level,
+      level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }) },
+      formatters: { level: (name) => ({ level: name }) },
     },
     isJournal(io) ? withPriority(io.stdout) : io.stdout,
   )
+  io.onWarning?.(({ name, message, stack }) => {
+    log.warn({ stack }, `Node.js: ${name}: ${message}`)
+  })
+  return log
+}
 
 /** Whether the output is the journal: systemd sets `JOURNAL_STREAM` to its device and inode (systemd.exec(5)). */
 const isJournal = ({ stdout, env }: Pick<Io, 'stdout' | 'env'>): boolean => {

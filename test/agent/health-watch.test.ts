@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFailureLog, createHealthWatch } from '../../src/agent/health-watch.ts'
+import type { Sample } from '../../src/core/metric.ts'
 import { health as settings } from '../../src/health/settings.ts'
 import { logLines } from '../support/log-lines.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -37,6 +38,30 @@ test('evaluations after changes keep no samples, whatever their number', async (
   expect(alerts).toContain('ChainBlockStalled')
   expect(alerts).not.toContain('ChainUptimeBudgetFast')
   expect(lines).toEqual([])
+  stop.abort()
+  await running
+})
+
+test('an early evaluation that ends after the due time is followed by the next one at once', async () => {
+  const clock = manualClock()
+  const times: number[] = []
+  const watch = createHealthWatch({ clock, log: logLines().log, settings: settings.parse({}), record: () => undefined })
+  const values = (): Promise<readonly Sample[]> => {
+    times.push(clock.elapsed())
+    // The early evaluation takes 600 ms.
+    if (clock.elapsed() === 14_900) clock.set(clock.now() + 600)
+    return Promise.resolve([])
+  }
+  const stop = new AbortController()
+  const running = watch.run({ exposition: { values }, samples: () => [] }, stop.signal)
+  await clock.advance(14_400)
+  watch.notice()
+  await clock.advance(0)
+  await clock.advance(500)
+  await clock.wake()
+  expect(times).toEqual([14_900, 15_500])
+  await clock.advance(14_500)
+  expect(times).toEqual([14_900, 15_500, 30_000])
   stop.abort()
   await running
 })

@@ -1,20 +1,24 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer as createTls } from 'node:https'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { makeCertificate } from '../support/certificates.ts'
 import { cli } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
+import { listening } from '../support/http.ts'
 import { runPolls } from '../collectors/run-collector.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { watched } from '../../src/collectors/watched/collector.ts'
 import { createHeartbeatInbox } from '../../src/domain/heartbeat.ts'
 import { parseHeartbeat } from '../../src/parsers/heartbeat.ts'
 import { createPortProbe } from '../../src/sources/endpoints.ts'
+import type { Program } from '../../src/sources/exec.ts'
 
 /** What an agent posts; the fields are those of docs/how-to/heartbeat.md. */
 const HEARTBEAT = {
@@ -246,6 +250,40 @@ test('a test of the alerts on the node reaches the watcher, and is no heartbeat 
   expect(code).toBe(0)
   await watcher.pass(15)
   expect(await watcher.page('/metrics')).not.toContain('chain_watched_heartbeat_timestamp_seconds{')
+})
+
+test('a test of the alerts trusts the authority that the environment of the running agent names', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-'))
+  onTestFinished(async () => rm(directory, { recursive: true }))
+  const { cert, key } = await makeCertificate(directory, 'watcher')
+  const tls = { cert: await readFile(cert), key: await readFile(key) }
+  const server = await listening(createTls(tls, (_, response) => response.end()))
+  onTestFinished(server.close)
+  const [urlFile, environ] = [join(directory, 'url'), join(directory, '4711/environ')]
+  await writeFile(urlFile, `${server.url.replace('http:', 'https:')}/api/v1/heartbeat\n`)
+  await mkdir(join(directory, '4711'))
+  const exec = {
+    run: (program: Program) =>
+      Promise.resolve({
+        exitCode: 0,
+        stdout: program.args.at(-1) === 'chain-agent.service' ? '4711\n' : '0\n',
+        stderr: '',
+      }),
+    stream: () => {
+      throw new Error('not used')
+    },
+    killAll: () => undefined,
+  }
+  const argv = ['alert', 'test', '--set', `heartbeat.urlFile=${urlFile}`, '--set', `host.procfs=${directory}`]
+  await writeFile(environ, `KEYSTORE_PASSWORD=hunter2\0NODE_EXTRA_CA_CERTS=${cert}\0`)
+  const accepted = await cli(argv, { overrides: { exec } })
+  expect(accepted).toMatchObject({ code: 0, err: '' })
+  expect(accepted.out).toMatch(/^ {2}heartbeat {2}\S+ accepted\n$/)
+  await writeFile(environ, `KEYSTORE_PASSWORD=hunter2\0`)
+  const refused = await cli(argv, { overrides: { exec } })
+  expect(refused.code).toBe(1)
+  expect(refused.out).toContain('no trusted connection: its certificate is self-signed')
+  expect(refused.out + refused.err).not.toContain('hunter2')
 })
 
 test('an agent that watches no node accepts no heartbeat', async () => {

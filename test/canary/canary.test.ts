@@ -108,7 +108,6 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
     directory: place,
     rpcPort: 0,
     referencePort: 0,
-    toolClient: join(import.meta.dirname, '../../dist/tool.js'),
   })
   await plantKeys(simulator)
   for (const tool of await readdir(simulator.binDirectory)) {

@@ -32,6 +32,18 @@ test('a standard node needs no configuration at all', () => {
   expect(new Set(settings.map(({ origin }) => origin))).toEqual(new Set(['default']))
 })
 
+test.each([
+  [':9843', '::'],
+  ['[::]:9843', '::'],
+  ['[::1]:9843', '::1'],
+  ['0.0.0.0:9843', '0.0.0.0'],
+  ['localhost:9843', '127.0.0.1'],
+  ['LocalHost:9843', '127.0.0.1'],
+  ['constructor:9843', 'constructor'],
+])('listen %s is on %s', (listen, host) => {
+  expect(load(`listen: "${listen}"`).config.listen).toEqual({ host, port: 9843 })
+})
+
 test('precedence: file, environment, flag; the origin is reported', () => {
   const { config, settings } = load('prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\n  timeout: 1s\n', {
     env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },

@@ -24,6 +24,13 @@ test('the delay of the event loop is the time after 100 ms at which a timer of 1
   expect(delays).toEqual([0, 0.25])
 })
 
+test.each([-1, Number.NaN, 2 ** 31])(
+  'a virtual clock rejects a sleep of %d ms, at which a timer would fire at once',
+  (ms) => {
+    expect(() => manualClock().sleep(ms, new AbortController().signal)).toThrow(`a sleep of ${ms} ms`)
+  },
+)
+
 test('linked to a signal that is already aborted, it is aborted', () => {
   expect(linkAbort(AbortSignal.abort()).signal.aborted).toBe(true)
 })

@@ -256,7 +256,6 @@ describe('exposure', () => {
   }
   it.each([
     ['127.0.0.1', {}, null],
-    ['localhost', {}, null],
     ['::1', {}, null],
     ['0.0.0.0', {}, 'requests are not authenticated'],
     ['::', {}, 'requests are not authenticated'],

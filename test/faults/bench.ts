@@ -38,7 +38,6 @@ export const createBench = async (): Promise<Bench> => {
     directory,
     rpcPort: 0,
     referencePort: 0,
-    toolClient: join(import.meta.dirname, '../../dist/tool.js'),
   })
   const rpc = await createFlakyServer(simulator.rpcUrl, await freePort())
   const reference = await createFlakyServer(simulator.referenceUrl, await freePort())

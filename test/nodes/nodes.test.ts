@@ -28,11 +28,10 @@ const describe = await requireRealPart('nodes', probe)
 
 /**
  * Folders whose code only computes: text to values, values to texts, integers. They call nothing of Node.js that
- * differs between versions; the demo below runs the simulator under each. The others use files, processes, streams,
- * sockets, timers, compression or cryptography. `support` has the tests of test helpers.
+ * differs between versions. The others use files, processes, streams, sockets, timers, compression or cryptography.
+ * `support` has the tests of test helpers.
  */
 const ONLY_COMPUTE = new Set([
-  'simulator',
   'dashboard-builders',
   'dashboard-pictures',
   'deploy',

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { createQueryClient } from '../../query/client/client.ts'
-import { jumpingClock } from '../support/jumping-clock.ts'
+import { impreciseClock, jumpingClock } from '../support/jumping-clock.ts'
 import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 import { always, type Faults } from '../support/query-server.ts'
 
@@ -77,6 +77,12 @@ describe('edge case 42: a service that returns no further blocks', () => {
       expect(pages.at(-1)?.from).toBeLessThan(block)
     },
   )
+  it('a wait that ended early is followed by the rest of it', async ({ serve }) => {
+    const { url } = await serve({ faults: stallFrom(11) })
+    const client = createQueryClient({ url, apiKey: null, clock: impreciseClock(jumpingClock()) })
+    const running = client.run(EVERYTHING, keepPages().sink, { signal: new AbortController().signal })
+    await expect(running).rejects.toMatchObject({ kind: 'no-progress' })
+  })
   it('with real waits, ten times as fast: at most ten requests in a second, then the error', async ({ serve }) => {
     const { url, seen } = await serve({ logs: steadyLogs(1, 3000), pageLogs: 40, faults: stallFrom(0) })
     const fast: Clock = {

@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { systemClock } from '../../src/core/clock.ts'
 import { parseScenario } from '../../simulator/scenario/scenario.ts'
 import { createSimulator } from '../../simulator/simulator.ts'
-import { compileToolClient } from './tool-client.ts'
 
 const SOME_TROUBLE = '0s execution crashes SIGKILL\n0s otelcol stops'
 
@@ -21,7 +20,6 @@ export const startBench = async (scenario = SOME_TROUBLE) => {
     directory,
     rpcPort: 0,
     referencePort: 0,
-    toolClient: await compileToolClient(directory),
   })
   const bin = simulator.binDirectory
   /** Started as the agent starts its tools: with next to no environment. */

@@ -90,7 +90,6 @@ test('statesync: nothing listens on the port of the RPC before the end', async (
     directory,
     rpcPort: 0,
     referencePort: 0,
-    toolClient: join(directory, 'no tool is called'),
   })
   const answers = async (): Promise<boolean> =>
     fetch(simulator.rpcUrl, { method: 'POST', body: '{}' }).then(

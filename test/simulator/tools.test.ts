@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serveTools } from '../../simulator/tools/tools.ts'
 import { startBench } from './bench.ts'
 
 let bench: Awaited<ReturnType<typeof startBench>>
@@ -53,6 +57,33 @@ describe("the node's own tools", () => {
       code: 0,
     })
   })
+})
+
+test('a reader that reads after the simulator has sent everything gets the complete output', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'simulator-tools-'))
+  let noticeClosed = (): void => undefined
+  const closed = new Promise<void>((resolve) => {
+    noticeClosed = resolve
+  })
+  const { binDirectory, close } = await serveTools({
+    directory,
+    tools: {
+      *slow(_, signal) {
+        signal.addEventListener('abort', noticeClosed)
+        // More than a pipe holds.
+        yield { stdout: 'x'.repeat(1_000_000), exit: 0 }
+      },
+    },
+  })
+  const child = spawn(join(binDirectory, 'slow'), { stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close')
+  // The tool has received everything, and the output still waits for its reader.
+  await closed
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  await ended
+  expect([stdout.length, stderr, child.exitCode]).toEqual([1_000_000, '', 0])
+  await close()
+  await rm(directory, { recursive: true })
 })
 
 test('without a simulator the tools fail as on a host without systemd', async () => {

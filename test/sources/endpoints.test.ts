@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createAgentApi } from '../../src/sources/endpoints.ts'
-import { NoResponseError } from '../../src/sources/http.ts'
+import { NoResponseError, type SendRequest } from '../../src/sources/http.ts'
 
 const config = { listen: { host: '127.0.0.1', port: 1 }, web: { configFile: null }, state: { directory: '/none' } }
 const never = new AbortController().signal
@@ -17,6 +17,21 @@ test.each([
   ['no answer in time', silence('timeout', 'ECONNREFUSED')],
 ])('%s is an error, and not "no agent"', async (_, error) => {
   await expect(get(error)).rejects.toBe(error)
+})
+
+test.each([
+  ['::', 'http://127.0.0.1:1/metrics'],
+  ['0.0.0.0', 'http://127.0.0.1:1/metrics'],
+  ['::1', 'http://[::1]:1/metrics'],
+  ['10.1.2.3', 'http://10.1.2.3:1/metrics'],
+])('an agent that listens on %s is requested at %s', async (host, expected) => {
+  const requests: string[] = []
+  const ask: SendRequest = ({ url }) => {
+    requests.push(url)
+    return Promise.resolve({ status: 200, text: '' })
+  }
+  await createAgentApi(ask, { ...config, listen: { host, port: 1 } }).get('/metrics', never)
+  expect(requests).toEqual([expected])
 })
 
 const responding = (status: number, from = config) =>

@@ -1,5 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTls } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -7,7 +8,9 @@ import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createHttpClient, NoResponseError, type SendRequest } from '../../src/sources/http.ts'
 import { createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../../src/sources/endpoints.ts'
+import { makeCertificate } from '../support/certificates.ts'
 import { freePort } from '../support/free-port.ts'
+import { listening } from '../support/http.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -80,6 +83,26 @@ test('connection refused', async () => {
   expect(await silence(ask({ url, timeout: 60_000, maxBytes: 1000, signal: never }))).toBe(
     `refused: Could not request http://127.0.0.1:${port}/…: no connection (ECONNREFUSED)`,
   )
+})
+test('TLS errors are words', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-http-'))
+  const { cert, key } = await makeCertificate(directory, 'server')
+  const pem = await readFile(cert, 'utf8')
+  const secure = await listening(createTls({ cert: pem, key: await readFile(key) }, (_, response) => response.end()))
+  const plain = await serve((_, response) => response.end())
+  const request = (url: string) => ({
+    url: url.replace('http:', 'https:'),
+    timeout: 60_000,
+    maxBytes: 1000,
+    signal: never,
+  })
+  expect(await silence(ask(request(secure.url)))).toMatch(
+    /: no trusted connection: its certificate is self-signed, or of an authority that this host does not trust\n {2}what to do: .*NODE_EXTRA_CA_CERTS/,
+  )
+  expect(await silence(ask(request(plain)))).toContain(': no trusted connection: this port does not use TLS\n')
+  expect((await createHttpClient(systemClock, [pem])(request(secure.url))).status).toBe(200)
+  await secure.close()
+  await rm(directory, { recursive: true })
 })
 test('timeout: before the response, and in the middle of it', async () => {
   const mute = await serve(() => undefined)

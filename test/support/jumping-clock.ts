@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/core/clock.ts'
+import { checkSleep } from '../../src/core/virtual-clock.ts'
 
 interface JumpingClock extends Clock {
   /** How long each wait was, in milliseconds, in the order in which they began. */
@@ -32,6 +33,7 @@ export const jumpingClock = (deadline = 30_000): JumpingClock => {
     now: () => now,
     elapsed: () => now - start,
     sleep: async (ms, signal) => {
+      checkSleep(ms)
       if (ms === deadline) {
         await untilExpired(signal)
         return
@@ -48,6 +50,20 @@ export const jumpingClock = (deadline = 30_000): JumpingClock => {
     expire: () => {
       now += deadline
       for (const end of deadlines) end()
+    },
+  }
+}
+
+/** As on a real host, time passes between two reads of the clock, and a timer fires early by more than one read takes. */
+export const impreciseClock = (clock: Clock): Clock => {
+  let reads = 0
+  let early = 0
+  return {
+    now: () => clock.now(),
+    elapsed: () => clock.elapsed() - early + reads++,
+    sleep: async (ms, signal) => {
+      await clock.sleep(ms, signal)
+      early += Math.min(ms, 1.5)
     },
   }
 }

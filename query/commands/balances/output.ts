@@ -174,8 +174,13 @@ export const writeBalances = async (io: Io, options: BalancesOptions, report: Ba
   } else {
     const out = output === undefined ? { append: (text: string) => writeAll(io, text) } : await openOutput(output)
     const page = () => tableOf(report, style, options.lines).map((line) => `${line}\n`)
-    for (const text of inChunks({ csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format]())) {
-      await out.append(text)
+    try {
+      for (const text of inChunks({ csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format]())) {
+        await out.append(text)
+      }
+    } catch (error) {
+      if ('discard' in out) await out.discard().catch(() => undefined)
+      throw error
     }
     if ('finish' in out && output !== undefined) {
       if (report.rebuilt.complete) await out.finish()

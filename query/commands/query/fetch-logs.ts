@@ -2,7 +2,13 @@ import type { Clock } from '../../../src/core/clock.ts'
 import { createFingerprint } from '../../../src/core/hash.ts'
 import { QueryError } from '../../client/errors.ts'
 import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../client/types.ts'
-import { openPartialFile, partialBytes, partialPath, readPartial } from '../../../src/sources/durable.ts'
+import {
+  openPartialFile,
+  partialBytes,
+  type PartialFile,
+  partialPath,
+  readPartial,
+} from '../../../src/sources/durable.ts'
 import {
   type CheckpointFile,
   createCheckpointSchedule,
@@ -88,10 +94,14 @@ const fetchToFile = async (
   let { logs, unrequested } = point?.output ?? { logs: 0, unrequested: 0 }
   // A run that was killed after its last step may have left a checkpoint.
   if (!point) await checkpoint.remove()
-  const growing = await openPartialFile(file, point?.output.bytes)
-  const append = async (text: string): Promise<void> => {
-    await growing.append(text)
-    written.add(text)
+  // Created with the first page: until then there is nothing to resume.
+  let growing = point && (await openPartialFile(file, point.output.bytes))
+  const append = async (text: string): Promise<PartialFile> => {
+    const added = growing ? text : `${head}${text}`
+    growing ??= await openPartialFile(file)
+    await growing.append(added)
+    written.add(added)
+    return growing
   }
   const schedule = createCheckpointSchedule({
     clock,
@@ -100,14 +110,12 @@ const fetchToFile = async (
     write: checkpoint.write,
   })
   try {
-    if (!point) await append(head)
     const run = await client.run(
       { ...options.query, toBlock: target },
       {
         page: async (page) => {
           const rendered = render(page)
-          await append(rendered.text)
-          const bytes = await growing.sync()
+          const bytes = await (await append(rendered.text)).sync()
           logs += rendered.rows
           unrequested += rendered.unrequested
           await schedule.afterPage({
@@ -120,9 +128,9 @@ const fetchToFile = async (
         reset: async () => {
           schedule.discard()
           await checkpoint.remove()
-          await growing.clear()
+          await growing?.discard()
+          growing = undefined
           written.clear()
-          await append(head)
           logs = 0
           unrequested = 0
         },
@@ -130,15 +138,15 @@ const fetchToFile = async (
       { signal, onProgress, ...(point && { from: point.next, after: point.last }) },
     )
     if (!run.complete || signal.aborted) {
-      await growing.close()
+      await growing?.close()
       return { run, logs, unrequested }
     }
     if (run.through < target) throw heightDecreased(target)
-    await growing.finish()
+    await (await append('')).finish()
     await checkpoint.remove()
     return { run, logs, unrequested }
   } catch (error) {
-    await growing.close().catch(() => undefined)
+    await growing?.close().catch(() => undefined)
     throw error
   }
 }

@@ -28,8 +28,10 @@ export const createHeights = ({ height, clock }: HeightsOptions) => {
   /** Waits for a height of at least this block, or for some milliseconds. */
   const waitFor = async (block: number, ms: number, signal: AbortSignal): Promise<void> => {
     const until = clock.elapsed() + ms
-    while ((current() ?? -1) < block && !signal.aborted && clock.elapsed() < until) {
-      await clock.sleep(Math.min(POLL_MS, until - clock.elapsed()), signal)
+    let left = ms
+    while ((current() ?? -1) < block && !signal.aborted && left > 0) {
+      await clock.sleep(Math.min(POLL_MS, left), signal)
+      left = until - clock.elapsed()
     }
   }
   return {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Clock, withDeadline } from '../../../src/core/clock.ts'
 import { asError, ConfigError, errorCode, SourceError } from '../../../src/core/errors.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
-import { BodyError, createAgent, readBody, sendRequest } from '../../../src/sources/http-exchange.ts'
+import { BodyError, createAgent, describeTlsError, readBody, sendRequest } from '../../../src/sources/http-exchange.ts'
 import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
 
 export interface RpcResponse {
@@ -48,7 +48,8 @@ export const createTransport = (options: TransportOptions): SendRequest => {
         throw new TooLargeError('refused', { doing, happened: 'the response is too large' })
       if (signal.aborted || (error instanceof SourceError && error.timeout))
         throw new NodeTimeoutError('unreachable', { doing, happened: 'request timed out' })
-      throw new IngestError('unreachable', { doing, happened: `no connection (${errorCode(error, error.name)})` })
+      const happened = describeTlsError(error) ?? `no connection (${errorCode(error, error.name)})`
+      throw new IngestError('unreachable', { doing, happened })
     }
   }
 }

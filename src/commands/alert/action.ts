@@ -1,12 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import { rootCertificates } from 'node:tls'
 import { deliveryState } from '../../collectors/shared/request.ts'
 import type { Config } from '../../config/schema.ts'
+import { SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { createHeartbeat } from '../../sources/endpoints.ts'
+import { createExec } from '../../sources/exec.ts'
 import { createHostSources } from '../../sources/host.ts'
-import { createHttpClient } from '../../sources/http.ts'
+import { createHttpClient, type SendRequest } from '../../sources/http.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ConfigOptions, flagsOf } from '../../terminal/config-options.ts'
-import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
+import { type ActionContext, type Io, sourceContext, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { pairs, type Style } from '../../terminal/style.ts'
@@ -38,9 +42,10 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
   const ended = new AbortController()
   const tested = await unlessInterrupted(io, exit, async () => {
     void showProgress(io, ended.signal, progress.show)
+    const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
     return {
-      alertmanagers: await Promise.all(urls.map(async (url) => followAlert(io, { url, labels, wait }))),
-      heartbeat: await heartbeatState(io, config),
+      alertmanagers: await Promise.all(urls.map(async (url) => followAlert({ ...io, ask }, { url, labels, wait }))),
+      heartbeat: await heartbeatState(io, ask, config),
     }
   }).finally(() => {
     ended.abort()
@@ -91,12 +96,33 @@ const labelsOf = async (
   }
 }
 
+const UNIT = 'chain-agent.service'
+
+/**
+ * The authorities that the running agent trusts, by NODE_EXTRA_CA_CERTS in its environment; undefined if it has none, or
+ * only root can read the environment. Nothing else of it is used.
+ */
+const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly string[] | undefined> => {
+  const { clock, path, signal, exec = createExec({ clock, path }) } = sourceContext(io)
+  const args = ['show', '--property=MainPID', '--value', UNIT]
+  try {
+    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+    const environment = await createHostSources(host).procfs.read(`${stdout.trim()}/environ`)
+    const [, file] = /(?:^|\0)NODE_EXTRA_CA_CERTS=([^\0]+)/.exec(environment ?? '') ?? []
+    // Like Node.js, ignores a file that cannot be read.
+    const added = file === undefined ? null : await readFile(file, 'utf8').catch(() => null)
+    return added === null ? undefined : [...rootCertificates, added]
+  } catch (error) {
+    if (error instanceof SourceError) return undefined
+    throw error
+  }
+}
+
 const HEARTBEAT_MS = 10 * second
 
 /** `accepted`, or why a heartbeat is not; null if none is configured. */
-const heartbeatState = async (io: Io, { heartbeat: { urlFile } }: Config): Promise<string | null> => {
+const heartbeatState = async (io: Io, ask: SendRequest, { heartbeat: { urlFile } }: Config): Promise<string | null> => {
   if (urlFile === null) return null
-  const ask = io.overrides?.ask ?? createHttpClient(io.clock)
   const send = createHeartbeat({ ask, urlFile, timeout: HEARTBEAT_MS })
   return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal))
 }

@@ -39,7 +39,8 @@ of Alertmanager: a notification about another alert at the same time counts,
 too. After three failed requests it does not wait longer. Then it ends the
 alert; a receiver with send_resolved is sent its end. If heartbeat.urlFile is
 set, a heartbeat {"test": true} is sent as well, or alone if there is no
-Alertmanager.
+Alertmanager. As root it also trusts the certificate authority of
+NODE_EXTRA_CA_CERTS in the environment of the running agent.
 
 A notification waits for the group_wait of its route. Where a route groups it
 with other alerts, it waits for group_interval: use a longer --wait. In a

@@ -3,7 +3,7 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
 import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
-import { createHttpClient } from '../../sources/http.ts'
+import type { SendRequest } from '../../sources/http.ts'
 import type { Io } from '../../terminal/io.ts'
 import { createAlertmanagerReader, type Deliveries, type Routed } from './alertmanager.ts'
 
@@ -33,6 +33,8 @@ interface FollowOptions {
   readonly wait: number
 }
 
+type FollowContext = Pick<Io, 'clock' | 'signal'> & { readonly ask: SendRequest }
+
 const REQUEST_MS = 10 * second
 const POLL_MS = second
 
@@ -42,9 +44,11 @@ const ANNOTATIONS = {
 }
 
 /** Sends a test alert to one Alertmanager, follows it to its receivers, and ends it. */
-export const followAlert = async (io: Io, { url, labels, wait }: FollowOptions): Promise<TestResult> => {
-  const { clock, signal, overrides } = io
-  const endpoint = createAlertmanagerEndpoint(overrides?.ask ?? createHttpClient(clock), url, REQUEST_MS)
+export const followAlert = async (
+  { clock, signal, ask }: FollowContext,
+  { url, labels, wait }: FollowOptions,
+): Promise<TestResult> => {
+  const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
   const startsAt = clock.now()
   const send = async (endsAt: number): Promise<string> => {
     const times = { startsAt: new Date(startsAt).toISOString(), endsAt: new Date(endsAt).toISOString() }
@@ -65,7 +69,7 @@ export const followAlert = async (io: Io, { url, labels, wait }: FollowOptions):
     const state = await send(startsAt + wait + minute)
     if (state !== 'accepted') return result(`the alert is not accepted: ${state}`)
     const startedAt = clock.elapsed()
-    const within = <T>(step: () => Promise<T | undefined>) => until(io, startedAt + wait, step)
+    const within = <T>(step: () => Promise<T | undefined>) => until({ clock, signal }, startedAt + wait, step)
     try {
       const routed = await within(() => reader.routed(labels))
       const targets = (routed?.receivers ?? []).flatMap((receiver) =>
@@ -127,7 +131,7 @@ const stateOf = (before: Deliveries | undefined, now: Deliveries | undefined, wa
 
 /** Repeats the step every second until it returns something; undefined at the deadline, on the monotonic clock. */
 const until = async <T>(
-  { clock, signal }: Io,
+  { clock, signal }: Pick<Io, 'clock' | 'signal'>,
   deadline: number,
   step: () => Promise<T | undefined>,
 ): Promise<T | undefined> => {

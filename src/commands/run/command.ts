@@ -1,4 +1,5 @@
 import { waitForAbort } from '../../core/clock.ts'
+import { RESTART_SECTIONS } from '../../core/reload.ts'
 import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { type ActionContext, searchPath } from '../../terminal/io.ts'
@@ -9,8 +10,8 @@ export const runCommand = defineCommand({
   help: `SIGHUP (systemctl reload) reloads the configuration: file, environment and
 options. If it is invalid, the agent logs the error and keeps the previous one.
 Only collectors whose settings changed are restarted, and no log line is lost.
-The log names the keys that need a restart: listen, web, state.directory,
-events.keep, profile.
+The log names the changed keys that need a restart of the agent:
+${RESTART_SECTIONS.join(', ')}, and all below them.
 
 --web.config.file sets TLS and passwords, in the format of exporter-toolkit:
 docs/how-to/tls.md. The agent reads the file again when it or a certificate has

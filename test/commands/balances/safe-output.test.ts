@@ -6,6 +6,7 @@ import { cli, startCli } from '../../support/cli.ts'
 import { type ContractResponse, startContractNode } from '../../support/contract-node.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { run } from '../../support/programs.ts'
 import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
 
@@ -98,6 +99,13 @@ describe('the result is not lost', () => {
     expect(err).toContain('is unchanged')
     expect(await readFile(file, 'utf8')).toBe('older')
     expect(await readFile(`${file}.partial`, 'utf8')).toContain('"complete":false')
+  })
+  it('and an output that could not be written leaves no part of it', async () => {
+    const server = await serve({ height: 5, guard: false })
+    const argv = words(server, 'erc20', '--format', 'json', '-o', join(directory, 'holders.json'))
+    const { code, stderr } = await run('prlimit', ['--fsize=100', process.execPath, 'dist/main.js', ...argv])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('holders.json.partial')])
+    expect(await readdir(directory)).toEqual([])
   })
   it('and the checkpoint does not block a run with the advised standard', async () => {
     const server = await serve({ logs: [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })] })

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { access, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { access, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -142,6 +142,30 @@ it('query: a file is resumed', async () => {
   expect(server.seen[before + 2]?.from).toBe(4)
   expect(text.trim().split('\n')).toHaveLength(21)
   expect(text).toBe(await atOnce())
+})
+
+it.each([[['query', '--format', 'csv']], [['query', '--format', 'ndjson']], [[...BALANCES, '--format', 'csv']]])(
+  '%j: a run that ends before its first page leaves nothing, and the next one starts',
+  async (words) => {
+    const argv = [...words, '--to-block', '9', '-o', join(directory, 'logs')]
+    server.faults = ({ path }) => (path === '/query' ? { kind: 'reply', status: 400 } : undefined)
+    expect((await cli([...argv, '--url', server.url])).code).toBe(1)
+    expect(await readdir(directory)).toEqual([])
+    expect((await ended(argv, 'Ctrl-C', 0)).code).toBe(130)
+    expect(await readdir(directory)).toEqual([])
+    server.faults = () => undefined
+    expect(await cli([...argv, '--url', server.url])).toMatchObject({ code: 0 })
+    expect(await readdir(directory)).toEqual(['logs'])
+  },
+)
+
+it('query: a run that ends before the first page of the new chain leaves nothing', async () => {
+  const argv = [...FILE, '-o', join(directory, 'logs.csv')]
+  expect((await ended(argv)).code).toBe(130)
+  server.chain.reorg(2, [])
+  server.faults = ({ path, from }) => (path === '/query' && from === 0 ? { kind: 'reply', status: 400 } : undefined)
+  expect((await cli([...argv, '--url', server.url])).code).toBe(1)
+  expect(await readdir(directory)).toEqual([])
 })
 
 it('query: a truncated row is written again', async () => {

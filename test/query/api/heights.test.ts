@@ -1,6 +1,8 @@
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect } from 'vitest'
 import { encodeBinary } from '../../../query/service/api/binary/response.ts'
+import { createHeights } from '../../../query/service/api/heights.ts'
+import { impreciseClock, jumpingClock } from '../../support/jumping-clock.ts'
 import { servedStore } from '../../support/memory-store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { askRaw, codeOf, it, plainChain, type QueryApi } from './fixtures.ts'
@@ -169,4 +171,11 @@ it('the height of all endpoints never decreases', async ({ serve }) => {
   head.set(29)
   expect(await read('/height')).toBe('{"height":30}')
   expect(await read('/chain_id')).toBe('{"chain_id":143}')
+})
+
+it('never waits for a time that has passed', async () => {
+  const clock = impreciseClock(jumpingClock())
+  const { waitFor } = createHeights({ height: () => null, clock })
+  await waitFor(1, 1000, new AbortController().signal)
+  expect(clock.elapsed()).toBeGreaterThan(1000)
 })
