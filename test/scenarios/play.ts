@@ -5,18 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { z } from 'zod'
-import { parseChanges } from '../../src/parsers/changes.ts'
 import type { Scenario } from '../../simulator/scenario/scenario.ts'
 import { type Host, startHost } from '../support/host.ts'
 import { secret } from '../support/secrets.ts'
 import { textStream } from '../support/text-stream.ts'
 import type { PageRecord } from './status-page.ts'
 import { askSurfaces, type Bundle, bundleOf, contradictionIn, type Moment } from './surfaces.ts'
-import { BEFORE_S, COMMANDS_S, GOLDEN_S, PAGE_S, type Timeline, timelineOf } from './timeline.ts'
+import { COMMANDS_S, GOLDEN_S, PAGE_S, type Timeline, timelineOf } from './timeline.ts'
 
 const LOOK_EVERY_S = 5
-/** What is due in them is read, and a second later evaluated. */
-const HEALTHY_STEPS_S = [14, 1]
 /** In `healthy` only: after the golden metrics, and over before the page is drawn. */
 const MAINTENANCE = { second: 61, minutes: 0.1 }
 const COMMANDS = ['check', 'status', 'recover', 'monlog']
@@ -30,7 +27,6 @@ export interface Play {
   readonly restart: string
   /** The outputs and exit codes of commands at second 95. */
   readonly commands: string
-  readonly changes: ReturnType<typeof parseChanges>['changes']
   readonly moments: readonly Moment[]
   /** Of `service-crash`, after the fault: how the page contradicts itself, second by second. */
   readonly contradictions: readonly string[]
@@ -45,23 +41,24 @@ export interface Play {
 export interface PlayOptions {
   /** In the place of the end of its timeline. */
   readonly seconds?: number | undefined
-  /** Whether surfaces, `what-changed` and the bundle are read too. */
+  /** Whether surfaces and the bundle are read too. */
   readonly isWhole: boolean
   readonly recordPage: (host: Host) => Promise<PageRecord | undefined>
 }
 
-/** Plays a scenario after a healthy time: the whole agent with the configuration of the demo on a simulated host with secrets planted in it. */
+/** Plays a scenario: the whole agent with the configuration of the demo on a simulated host with secrets planted in it. */
 export const play = async (scenario: Scenario, { seconds, isWhole, recordPage }: PlayOptions): Promise<Play> => {
-  const timeline = await timelineOf(scenario)
+  const timeline = timelineOf(scenario)
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-scenario-'))
   const log = textStream()
-  const clock = { second: -BEFORE_S }
-  const deadMan = await listenForHeartbeats(() => clock.second)
+  let elapsed = (): number => 0
+  const isHealthy = scenario.name === 'healthy'
+  const deadMan = await listenForHeartbeats(() => isHealthy && elapsed() > 100 && elapsed() < 130)
   await writeFile(join(folder, 'heartbeat'), deadMan.url)
   await writeFile(join(folder, 'api-key'), secret('ApiKey'))
   const host = await startHost({
-    scenario: timeline.text,
-    second: timeline.start - BEFORE_S,
+    scenario: scenario.name,
+    second: 0,
     hasSecrets: true,
     settings: {
       'heartbeat.urlFile': join(folder, 'heartbeat'),
@@ -71,35 +68,26 @@ export const play = async (scenario: Scenario, { seconds, isWhole, recordPage }:
     },
     log: pino({ base: null }, log.stream),
   })
-  // Commands that read files let the clock of the host move.
-  const passTo = async (second: number): Promise<void> => {
-    await host.pass(timeline.start + second - host.elapsed() / 1000)
-    clock.second = second
-  }
+  elapsed = () => host.elapsed() / 1000
   const looks: Play['looks'][number][] = []
   const moments: Moment[] = []
   const contradictions: string[] = []
-  let [restart, commands, changes, page]: [string, string, Play['changes'], PageRecord | undefined] = [
-    '',
-    '',
-    [],
-    undefined,
-  ]
+  let [restart, commands] = ['', '']
+  let page: PageRecord | undefined
   try {
-    for (let second = -BEFORE_S; second < 0;) for (const step of HEALTHY_STEPS_S) await passTo((second += step))
     for (let second = 0; second <= (seconds ?? timeline.end); second += 1) {
-      await passTo(second)
-      if (second === MAINTENANCE.second && scenario.name === 'healthy') await host.announce(MAINTENANCE)
+      // Commands that read files let the clock of the host move.
+      await host.pass(second - elapsed())
+      if (second === MAINTENANCE.second && isHealthy) await host.announce(MAINTENANCE)
+      // The pages that are requested evaluate the rules: metrics are rendered once in an instant, and after them.
+      if (isWhole && timeline.moments.includes(second)) moments.push(await askSurfaces(host, second))
       if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
       if (second === GOLDEN_S) restart = (await host.run(['restart-window', '--json'])).out
       if (second === COMMANDS_S) commands = await outputsOf(host)
       if (second === PAGE_S) page = await recordPage(host)
       if (!isWhole) continue
-      const { second: changesAt, span } = timeline.changes
-      if (second === changesAt) ({ changes } = parseChanges(await host.page(`/api/v1/changes?for=${span}s`)))
       if (scenario.name === 'service-crash' && second > timeline.fault)
         contradictions.push(contradictionIn(await host.page('/api/v1/overview')))
-      if (timeline.moments.includes(second)) moments.push(await askSurfaces(host, second))
     }
     const pages = await Promise.all(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page))
     const critical = criticalIn(await host.page('/api/v1/events?limit=10000'))
@@ -117,7 +105,6 @@ export const play = async (scenario: Scenario, { seconds, isWhole, recordPage }:
       log: log.chunks,
       restart,
       commands,
-      changes,
       moments,
       contradictions,
       critical,
@@ -162,11 +149,10 @@ const outputsOf = async (host: Host): Promise<string> => {
   return outputs.join('\n')
 }
 
-/** The receiver of heartbeats; from second 40 to 70 it rejects them. */
-const listenForHeartbeats = async (second: () => number) => {
+/** The receiver of heartbeats. */
+const listenForHeartbeats = async (rejects: () => boolean) => {
   const server = createServer((request, response) => {
-    const rejects = second() > 40 && second() < 70
-    request.resume().on('end', () => response.writeHead(rejects ? 503 : 200).end())
+    request.resume().on('end', () => response.writeHead(rejects() ? 503 : 200).end())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

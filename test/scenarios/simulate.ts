@@ -12,7 +12,6 @@ import { type Exposition, parseExposition } from '../support/scrape.ts'
 import { leaksOf, PLANTED } from '../support/secrets.ts'
 import { differencesFromPrometheus } from './agreement.ts'
 import { expectWholeCatalogue } from './catalogue.ts'
-import { causesOf, WITHOUT_FAULT } from './causes.ts'
 import { goldenMetrics } from './golden.ts'
 import { type Play, play } from './play.ts'
 import { createPageRecorder, type PageRecorder } from './status-page.ts'
@@ -186,21 +185,6 @@ const testSurfaces = (scenario: Scenario, plays: () => { readonly played: Play; 
   })
   test.each(FIRST_PAGES.filter(([name]) => name === scenario.name))('%s: pages in this order', (_, expected) => {
     expect(plays().played.critical).toEqual(expected)
-  })
-  test('the cause is among the first five changes', async () => {
-    const texts = plays().played.changes.map(({ text }) => text)
-    if (scenario.name === 'healthy') {
-      expect(texts.length).toBeLessThanOrEqual(5)
-      expect(
-        texts.filter((text) => /chain_(?:service|rpc_up|native_up|block_difference|node)|: 0 → 1/.test(text)),
-      ).toEqual([])
-    }
-    if (WITHOUT_FAULT.includes(scenario.name)) return
-    const causes = await causesOf(scenario.name)
-    const isNamed = (text: string): boolean => causes.some((cause) => new RegExp(String.raw`\b${cause}\b`).test(text))
-    const rank = texts.findIndex(isNamed) + 1
-    expect(rank, `${causes.join(' or ')} is not among:\n${texts.slice(0, 10).join('\n')}`).toBeGreaterThan(0)
-    expect(rank, texts.slice(0, 10).join('\n')).toBeLessThanOrEqual(5)
   })
 }
 

@@ -55,7 +55,7 @@ export const MARKS = /\((?:redacted|hex digits|long word)\)/
 export interface Bundle {
   /** Members that are JSON, without the incidents. */
   readonly json: number
-  /** Lines with something redacted, without outputs of the node; digits are number signs. */
+  /** Lines with something redacted, without texts of the node; digits are number signs. */
   readonly redacted: readonly string[]
   readonly text: string
 }
@@ -76,7 +76,7 @@ export const bundleOf = async (host: Host): Promise<Bundle> => {
     json: documents.filter(({ name }) => !name.includes('/incidents/')).length,
     redacted: texts
       .flatMap((text) => text.replaceAll(random, '').split('\n'))
-      .filter((line) => MARKS.test(line) && !/^ *"output": /.test(line))
+      .filter((line) => MARKS.test(line) && !/^ *"(?:output|unparsed)": /.test(line))
       .map((line) => line.replaceAll(/\d+/g, '#')),
     text: texts.join('\n'),
   }
