@@ -63,7 +63,11 @@ const openWatcher = async (port: number | null) =>
 
 type Watcher = Awaited<ReturnType<typeof openWatcher>>
 
-const post = async (watcher: Watcher, body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) => {
+const post = async (
+  watcher: Watcher,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>> = {},
+) => {
   const response = await fetch(`http://127.0.0.1:${watcher.port}/api/v1/heartbeat`, { method: 'POST', body, headers })
   return { status: response.status, text: await response.text() }
 }
