@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 
 const [maps = '.cache/maps'] = process.argv.slice(2)
 
-const translate = (position, file, line, column) => {
+const translate = (position, file, ...place) => {
   const map = join(maps, `${file}.map`)
   if (!existsSync(map)) {
     console.error(`${maps} has no map of ${file}: use the maps of the release that wrote the trace.`)
@@ -15,8 +15,8 @@ const translate = (position, file, line, column) => {
     return position
   }
   const { fileName, lineNumber, columnNumber } = new SourceMap(JSON.parse(readFileSync(map, 'utf8'))).findOrigin(
-    Number(line),
-    Number(column),
+    Number(place[0]),
+    Number(place[1]),
   )
   return fileName === undefined ? position : `${fileName.replace(/^(?:\.\.\/)+/, '')}:${lineNumber}:${columnNumber}`
 }
