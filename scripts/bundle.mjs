@@ -1,7 +1,7 @@
 // Bundles the program to dist: a file for each command and what several of them share.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { build } from 'rolldown'
 
 /** The licences of all packages of the bundle, in one file. */
@@ -28,7 +28,41 @@ const revision = () => {
   return status === 0 ? stdout.trim() : ''
 }
 
-await build({
+/** Replaced by nothing: each with the packages that load it, for functions that the program does not call. */
+const REPLACED = {
+  'iconv-lite': ['body-parser', 'raw-body'],
+  qs: ['body-parser', 'express'],
+  '@opentelemetry/api': ['prom-client'],
+}
+/** Loaded when it is used, since only the Debian package chain-agent-query-service brings it: a native addon. */
+const LEFT_OUT = '@duckdb/node-api'
+/** What decodes with iconv-lite or qs in Express: a body as text, a form, the query of a URL. */
+const DECODERS =
+  /\bexpress\.(?:json|text|urlencoded)\b|\{[^}]*\b(?:json|text|urlencoded)\b[^}]*\} from 'express'|\b(?:req|request)\.query\b|'query parser'/
+
+/** Leaves packages out, and fails the build if the program uses one in another way than assumed here. */
+const guard = {
+  name: 'guard',
+  resolveId: {
+    filter: { id: /^(?:iconv-lite|qs|@opentelemetry\/api|@duckdb\/node-api)(?:\/|$)/ },
+    handler(id, importer, { kind }) {
+      const name = /^(?:@[^/]+\/)?[^/]+/.exec(id)[0]
+      const by = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(importer)?.[1]
+      if (name === LEFT_OUT ? kind !== 'dynamic-import' : !REPLACED[name].includes(by))
+        this.error(`${importer} imports ${id}, which the bundle does not contain: see scripts/bundle.mjs`)
+      return name === LEFT_OUT ? { id, external: true } : null
+    },
+  },
+  transform: {
+    filter: { id: { include: /\/(?:src|query|simulator)\/.*\.ts$/ }, code: DECODERS },
+    handler(code, id) {
+      this.error(`${id} uses ${DECODERS.exec(code)[0]}, which the bundle does not contain: see scripts/bundle.mjs`)
+    },
+  },
+}
+
+/** Options of rolldown. */
+export const options = {
   input: {
     main: 'src/main.ts',
     tool: 'simulator/tools/tool.ts',
@@ -37,20 +71,28 @@ await build({
     testing: 'test/support/program.ts',
   },
   platform: 'node',
-  // Native addons, and only for those who run a query service.
-  external: ['@clickhouse/client', '@duckdb/node-api'],
-  // Loaded by packages, and used by nothing that we use of them: the only body parser in use is express.raw, which decodes
-  // no text and no form, and prom-client needs spans for exemplars only.
-  resolve: { alias: { 'iconv-lite': false, qs: false, '@opentelemetry/api': false } },
+  resolve: { alias: Object.fromEntries(Object.keys(REPLACED).map((name) => [name, false])) },
   transform: { define: { BUILD_REVISION: JSON.stringify(revision()) } },
-  plugins: [licences],
+  plugins: [guard, licences],
   output: {
     dir: 'dist',
     cleanDir: true,
-    sourcemap: true,
+    sourcemap: 'hidden',
     chunkFileNames: 'chunks/[name]-[hash].js',
     // V8 keeps the source text in memory: two bytes per character if one is beyond Latin-1.
     charset: 'ascii',
     comments: false,
   },
-})
+}
+
+/** Source maps do not ship: two thirds of dist, for who reads a stack trace (scripts/stack-trace.mjs). */
+const MAPS = '.cache/maps'
+
+if (process.argv[1] === import.meta.filename) {
+  await build(options)
+  rmSync(MAPS, { recursive: true, force: true })
+  for (const file of readdirSync('dist', { recursive: true }).filter((name) => name.endsWith('.map'))) {
+    mkdirSync(dirname(join(MAPS, file)), { recursive: true })
+    renameSync(join('dist', file), join(MAPS, file))
+  }
+}

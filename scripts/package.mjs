@@ -57,16 +57,21 @@ const unpack = (root) => {
   for (const name of ['dist', 'package.json']) renameSync(join(share, name), join(lib, name))
   // The document of all licences is in /usr/share/doc.
   for (const file of [join(share, 'LICENSE'), join(lib, 'dist/LICENSES.txt')]) rmSync(file)
+  const readme = join(share, 'README.md')
+  write(readme, read(readme).replace('](LICENSE)', '](../doc/chain-agent/copyright)'))
   for (const name of readdirSync(share)) symlinkSync(`../../share/chain-agent/${name}`, join(lib, name))
   copy(join(share, 'config.example.yaml'), join(root, 'etc/chain-agent/config.yaml'))
   // The units call the program by its path: another one on PATH must not take its place.
   for (const unit of readdirSync('deploy').filter((file) => /\.(?:service|timer)$/.test(file))) {
     rmSync(join(share, 'deploy', unit))
+    const name = unit === QUERY_UNIT ? NAMES[1] : NAMES[0]
+    const link = at(name, `usr/share/chain-agent/deploy/${unit}`)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(`../../../lib/systemd/system/${unit}`, link)
     const text = read(join('deploy', unit))
       .replaceAll(/^# env searches PATH.*\n/gm, '')
       .replaceAll('/usr/bin/env chain-agent', '/usr/bin/chain-agent')
       .replaceAll("'chain-agent ", "'/usr/bin/chain-agent ")
-    const name = unit === QUERY_UNIT ? NAMES[1] : NAMES[0]
     write(at(name, `usr/lib/systemd/system/${unit}`), text)
   }
 }
@@ -150,7 +155,7 @@ const addDocuments = (name, root) => {
   write(join(docs, 'copyright'), read(`${SOURCE}/copyright`).replaceAll('@PACKAGE@', name))
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')
   const [maintainer] = /(?<=^Maintainer: ).*$/m.exec(read(`${SOURCE}/${name}/control`))
-  const changelog = `${name} (${version}) unstable; urgency=medium\n\n  * Changes: CHANGELOG.md of chain-agent.\n\n -- ${maintainer}  ${date}\n`
+  const changelog = `${name} (${version}) unstable; urgency=medium\n\n  * Changes: /usr/share/chain-agent/CHANGELOG.md\n\n -- ${maintainer}  ${date}\n`
   write(join(docs, 'changelog.gz'), compress(changelog))
   write(join(docs, 'sbom.cdx.json'), `${JSON.stringify(billOf(name), null, 2)}\n`)
   copy(`${SOURCE}/${name}/sysusers.conf`, join(root, `usr/lib/sysusers.d/${name}.conf`))

@@ -1,7 +1,8 @@
-// Packs the npm package into the directory that is given, else the current one. `dependencies` of the checkout are what dist
-// contains, for `npm audit` and an SBOM; the package has none, so that an installation downloads nothing.
+// Packs the npm package, and the source maps of dist, into the directory that is given, else the current one.
+// `dependencies` of the checkout are what dist contains, for `npm audit` and an SBOM; the package has none, so that an
+// installation downloads nothing. Screenshots (2.5 MB) are replaced by their text.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -10,6 +11,7 @@ const run = (command, ...args) =>
   execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 })
 const pack = (directory, to) =>
   JSON.parse(run('npm', 'pack', '--json', '--pack-destination', to, directory))[0].filename
+const SCREENSHOT = /(?:<picture>\s*<source [^>]*>\s*)?<img src="[^"]*\.png" alt="([^"]*)"[^>]*>(?:\s*<\/picture>)?/g
 
 const stage = mkdtempSync(join(tmpdir(), 'chain-agent-tarball-'))
 try {
@@ -17,6 +19,11 @@ try {
   const file = join(stage, 'package/package.json')
   const { dependencies: _, ...published } = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, `${JSON.stringify(published, null, 2)}\n`)
+  for (const page of readdirSync(join(stage, 'package'), { recursive: true }).filter((name) => name.endsWith('.md'))) {
+    const text = readFileSync(join(stage, 'package', page), 'utf8')
+    writeFileSync(join(stage, 'package', page), text.replaceAll(SCREENSHOT, '_$1_'))
+  }
+  run('tar', '-czf', join(destination, `chain-agent-${published.version}-maps.tar.gz`), '-C', '.cache/maps', '.')
   console.log(pack(join(stage, 'package'), destination))
 } finally {
   rmSync(stage, { recursive: true })

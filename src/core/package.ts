@@ -10,6 +10,12 @@ const ROOT = findRoot(import.meta.dirname)
 /** The path of a file of this package. `path` is relative to its root. */
 export const packageFile = (path: string): string => join(ROOT, path)
 
+/** The Debian package brings its own Node.js, next to dist. */
+export const isDebianPackage = process.execPath === packageFile('node')
+
+/** The Debian package installs the unit; the page has the step after an installation with npm. */
+export const enableAdvice = (unit: string): string => `\`sudo systemctl enable --now ${unit}\` (docs/how-to/host.md)`
+
 const manifest: unknown = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
 const isObject = typeof manifest === 'object' && manifest !== null
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import express, { type Request, type Response } from 'express'
 import { ParseError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
@@ -21,24 +22,31 @@ const IDLE_MS = 2 * second
 /** Adds the route that receives the heartbeats of a watched node: the only one that changes anything. */
 export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): void => {
   const { valueBytes } = LIMITS.response
-  const readText = express.text({ type: () => true, limit: valueBytes })
+  const readBytes = express.raw({ type: () => true, limit: valueBytes })
   let bodies = 0
-  const readBody = async (request: Request, response: Response): Promise<boolean> => {
+  /** The text; undefined if it cannot be read or is not UTF-8. */
+  const readBody = async (request: Request, response: Response): Promise<string | undefined> => {
     bodies += 1
     request.setTimeout(IDLE_MS, () => request.destroy())
     try {
       return await new Promise((resolve) => {
         request.once('close', () => {
-          resolve(false)
+          resolve(undefined)
         })
-        readText(request, response, (problem?: unknown) => {
-          resolve(problem === undefined)
+        readBytes(request, response, (problem?: unknown) => {
+          const body: unknown = request.body
+          resolve(problem === undefined && Buffer.isBuffer(body) && isUtf8(body) ? body.toString() : undefined)
         })
       })
     } finally {
       request.setTimeout(0)
       bodies -= 1
     }
+  }
+
+  const unavailable = (): Problem | undefined => {
+    if (!receiver.isOpen()) return [404, NOT_WATCHED]
+    return bodies < MAX_BODIES ? undefined : [503, 'Other heartbeats are being received; try again.']
   }
 
   add(
@@ -48,28 +56,32 @@ export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): 
         // The body may not have been read: the connection cannot be used again.
         response.status(status).set('Connection', 'close').type('text').send(`${text}\n`)
       }
-      const problem = problemOf(request)
-      if (problem) reject(...problem)
-      else if (!receiver.isOpen()) reject(404, NOT_WATCHED)
-      else if (bodies >= MAX_BODIES) reject(503, 'Other heartbeats are being received; try again.')
-      else if (!(await readBody(request, response))) {
+      const problem = problemOf(request) ?? unavailable()
+      if (problem) {
+        reject(...problem)
+        return
+      }
+      const text = await readBody(request, response)
+      if (text === undefined) {
         if (!request.destroyed || request.complete) reject(400, 'The body could not be read: expected JSON in UTF-8.')
-      } else {
-        try {
-          receiver.receive(String(request.body))
-          response.type('text').send('accepted\n')
-        } catch (thrown) {
-          if (!(thrown instanceof ParseError)) throw thrown
-          reject(400, thrown.summary)
-        }
+        return
+      }
+      try {
+        receiver.receive(text)
+        response.type('text').send('accepted\n')
+      } catch (thrown) {
+        if (!(thrown instanceof ParseError)) throw thrown
+        reject(400, thrown.summary)
       }
     },
     'post',
   )
 }
 
+type Problem = readonly [status: number, text: string]
+
 /** Why the request is rejected before its body is read. */
-const problemOf = ({ headers }: Request): readonly [status: number, text: string] | undefined => {
+const problemOf = ({ headers }: Request): Problem | undefined => {
   // A browser sends stored passwords also with a form of another site, and then this header.
   if (headers.origin !== undefined) return [403, 'Only agents post heartbeats.']
   const length = headers['content-length']

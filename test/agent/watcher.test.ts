@@ -67,7 +67,11 @@ const openWatcher = async (port: number | null) =>
 
 type Watcher = Awaited<ReturnType<typeof openWatcher>>
 
-const post = async (watcher: Watcher, body: string, headers: Readonly<Record<string, string>> = {}) => {
+const post = async (
+  watcher: Watcher,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>> = {},
+) => {
   const response = await fetch(`http://127.0.0.1:${watcher.port}/api/v1/heartbeat`, { method: 'POST', body, headers })
   return { status: response.status, text: await response.text() }
 }
@@ -200,6 +204,12 @@ test('a heartbeat that no agent sends is rejected, and changes nothing', async (
   await watcher.pass(1)
   const cases = [
     ['', 400, /expected JSON/],
+    // 0xe9 is é in Latin-1, and no UTF-8 before a quotation mark.
+    [
+      Buffer.from(JSON.stringify({ ...HEARTBEAT, causes: ['é'] }), 'latin1'),
+      400,
+      /could not be read: expected JSON in UTF-8/,
+    ],
     ['{}', 400, /the document of an agent \(at: /],
     [JSON.stringify({ ...HEARTBEAT, health: 'fine' }), 400, /\(health: /],
     [JSON.stringify({ ...HEARTBEAT, causes: ['x'.repeat(70_000)] }), 413, /at most 65536 bytes/],

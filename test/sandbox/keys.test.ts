@@ -78,7 +78,7 @@ describe('the unit for key files in deploy/', () => {
     )
     expect([up, await shown('secp', 'keystore')]).toEqual([0, undefined])
     const log = await shell('journalctl -u chain-agent.service -o cat --no-pager')
-    expect(log).toContain('install chain-agent-keys.timer')
+    expect(log).toContain('enable --now chain-agent-keys.timer')
   })
 
   it('tells the agent without rights what it sees', async () => {

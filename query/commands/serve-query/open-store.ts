@@ -10,6 +10,7 @@ import type { Retention } from '../../service/ingest/writer.ts'
 import { openClickHouseStore } from '../../store/clickhouse/store.ts'
 import { parseClickHouseUrl } from '../../store/clickhouse/url.ts'
 import { checkDirectory } from '../../store/duckdb/database.ts'
+import { loadEngine } from '../../store/duckdb/engine.ts'
 import { openDuckDbStore } from '../../store/duckdb/store.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Filter, LogStore, WantedIdentity } from '../../store/store.ts'
@@ -78,11 +79,13 @@ export type OpenStore = (identity: WantedIdentity) => Promise<LogStore>
 const isServer = (store: string): boolean => /^clickhouses?:/i.test(store)
 
 /**
- * Throws a StoreError if no store can be opened or created in the directory. A server is checked when the store is
+ * Throws a StoreError if DuckDB is missing, or no store can be opened or created in the directory. A server is checked when the store is
  * opened.
  */
 export const checkStore = async ({ store }: StoreSettings): Promise<void> => {
-  if (!isServer(store)) await checkDirectory(store)
+  if (isServer(store)) return
+  await checkDirectory(store)
+  await loadEngine()
 }
 
 /** Returns the function that opens the configured store. Throws a ConfigError for an invalid URL. */

@@ -94,9 +94,10 @@ export const createServers = (location: ClickHouseLocation, send: SendStatement,
   }
 }
 
-/** Connects to the servers of a location. Throws StoreError('missing') if the client is not installed. */
+/** Connects to the servers of a location. */
 export const connect = async ({ location, clock, password, timeout }: ConnectionOptions): Promise<SendStatement> => {
-  const { createClient, ClickHouseLogLevel } = await loadClient()
+  // Only this store needs the client.
+  const { createClient, ClickHouseLogLevel } = await import('@clickhouse/client')
   const clients = new Map<string, ClickHouseClient>()
   for (const host of location.hosts) {
     const client = createClient({
@@ -149,19 +150,6 @@ export const connect = async ({ location, clock, password, timeout }: Connection
       ended.abort()
       cancel.abort()
     }
-  }
-}
-
-const loadClient = async () => {
-  try {
-    return await import('@clickhouse/client')
-  } catch (error) {
-    throw new StoreError('missing', {
-      doing: 'open the store',
-      happened: 'the client of ClickHouse is not installed',
-      evidence: String(error),
-      advice: 'npm install --global --ignore-scripts @clickhouse/client@1.23.1',
-    })
   }
 }
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type * as duckdbApi from '@duckdb/node-api'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { asError } from '../../../src/core/errors.ts'
+import { isDebianPackage, packageFile, version } from '../../../src/core/package.ts'
 import { StoreError, type StoreErrorKind } from '../errors.ts'
 
 export type DuckDb = typeof duckdbApi
@@ -29,7 +30,11 @@ const STORAGE_VERSION = 'v1.5.0'
 /** Size of the write-ahead log at which it is checkpointed. */
 const CHECKPOINT_SIZE = '64MiB'
 
-const loadEngine = async (): Promise<DuckDb> => {
+/** Where npm installed this package, it finds another one. */
+const NPM = `npm install --global --prefix ${packageFile('../../..')} --ignore-scripts @duckdb/node-api@1.5.6-r.1`
+
+/** Throws StoreError('missing') if DuckDB is not installed. */
+export const loadEngine = async (): Promise<DuckDb> => {
   try {
     return await import('@duckdb/node-api')
   } catch (error) {
@@ -37,8 +42,7 @@ const loadEngine = async (): Promise<DuckDb> => {
       doing: 'open the store',
       happened: 'its engine DuckDB is not installed, or not for this platform',
       evidence: String(error),
-      advice:
-        'npm install --global --ignore-scripts @duckdb/node-api@1.5.6-r.1, or use a ClickHouse store: --store clickhouse://…',
+      advice: `${isDebianPackage ? `install chain-agent-query-service_${version}_amd64.deb` : NPM}, or use a ClickHouse store: --store clickhouse://…`,
     })
   }
 }

@@ -1,5 +1,6 @@
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
+import { enableAdvice } from '../../core/package.ts'
 import { definition, KEY_STATES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { chooseExaminer, type ExamineKeys, type KeyFile } from './files.ts'
@@ -11,7 +12,7 @@ interface KeysCollectorOptions {
   readonly timing: Timing
 }
 
-const ADVICE = 'install chain-agent-keys.timer from deploy/ and set keys.reportFile; or set keys.enabled to false'
+const ADVICE = `run ${enableAdvice('chain-agent-keys.timer')} and set keys.reportFile; or set keys.enabled to false`
 
 /** The node's keystores, their password, and the backups of all three: present, intact, readable only by their owner. */
 export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<readonly KeyFile[]> => ({

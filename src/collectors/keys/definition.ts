@@ -16,9 +16,7 @@ export const definition = {
   settings: z
     .strictObject({
       ...timing('1m', '10s', POLL),
-      reportFile: file('read the states from this file, written by a privileged unit (deploy/)')
-        .nullable()
-        .default(null),
+      reportFile: file('read the states from this file, written by chain-agent-keys.timer').nullable().default(null),
     })
     .prefault({}),
   reading: listOf(

@@ -44,7 +44,7 @@ export const definition = {
         .min(1)
         .nullable()
         .default(null)
-        .describe('read the report from this file, written by a privileged unit (deploy/)'),
+        .describe('read the report from this file, written by chain-agent-storage.timer'),
     })
     .prefault({}),
   reading: objectOf({

@@ -4,7 +4,7 @@ import { defineCommand } from '../../terminal/define-command.ts'
 /** `chain-agent keys-report`: for a unit that can read files that the agent cannot. */
 export const keysReportCommand = defineCommand({
   options: configOptions,
-  help: `Prints states only: no paths and no contents. deploy/chain-agent-keys.service
+  help: `Prints states only: no paths and no contents. chain-agent-keys.service
 runs this command, and the agent reads its output from keys.reportFile.
 
 Exit codes: 0 the report was printed, 1 it could not be, 2 usage error.

@@ -67,7 +67,7 @@ ${UNLESS_UNNEEDED}`,
           pending: 'nothing',
           advice: [
             'See which files cannot be checked: `chain-agent status keys`.',
-            'Enable the timer of the key report: `sudo systemctl enable --now chain-agent-keys.timer`.',
+            'Enable the timer of the key report: `sudo systemctl enable --now chain-agent-keys.timer` (docs/how-to/host.md).',
           ],
           expr: (limit) => `count by (instance, job, cluster) (chain_key_file_state{state="ok"}) < ${limit}`,
           summary: 'The agent cannot check all key files of the node.',

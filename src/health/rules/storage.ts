@@ -125,7 +125,7 @@ and on (instance, job, cluster) (
           explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
           advice: [
             'See why the report is missing: `chain-agent status storage`.',
-            'Enable its timer: `sudo systemctl enable --now chain-agent-storage.timer`.',
+            'Enable its timer: `sudo systemctl enable --now chain-agent-storage.timer` (docs/how-to/host.md).',
           ],
           pending: 'nothing',
           expr: `group by (instance, job, cluster) (chain_agent_build_info{profile!="watcher"})

@@ -3,6 +3,7 @@ import { readUnitArguments, type ServiceArguments } from '../../shared/unit-argu
 import { ARGUMENTS_ADVICE, changesOf } from './arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
+import { enableAdvice } from '../../../core/package.ts'
 import { joinList } from '../../../core/format.ts'
 import { parseGroups } from '../../../parsers/groups.ts'
 
@@ -33,9 +34,9 @@ const report = async ({ access }: PreflightContext, path: string): Promise<reado
         permission === 'none'
           ? [
               `See the unit that writes it: \`systemctl status ${UNIT}.timer ${UNIT}.service\`.`,
-              `If it is not installed, take it from deploy/: \`sudo systemctl enable --now ${UNIT}.timer\`.`,
+              `Enable it: ${enableAdvice(`${UNIT}.timer`)}.`,
             ]
-          : [`Make it readable for this user: the unit ${UNIT}.service in deploy/ writes it that way.`],
+          : [`Make it readable for this user: the unit ${UNIT}.service writes it that way.`],
     }),
   ]
 }
@@ -60,7 +61,7 @@ const device = async ({ access }: PreflightContext, path: string): Promise<reado
       summary: `this user may not read ${path}`,
       evidence: ['The database tool opens it read-only.'],
       advice: [
-        `Use the unit that may read it, and set \`storage.reportFile\`: \`sudo systemctl enable --now ${UNIT}.timer\` (deploy/).`,
+        `Use the unit that may read it, and set \`storage.reportFile\`: ${enableAdvice(`${UNIT}.timer`)}.`,
         'Only this time: `sudo chain-agent check`.',
       ],
     }),

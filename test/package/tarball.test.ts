@@ -1,0 +1,411 @@
+import { readFileSync } from 'node:fs'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Decrypter, generateIdentity, identityToRecipient } from 'age-encryption'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { installProgram, type InstalledProgram } from '../support/installed-program.ts'
+import { must } from '../support/programs.ts'
+import { scrape } from '../support/scrape.ts'
+import { deadLinks, missingFiles } from '../support/shipped-files.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const readRoot = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(readRoot('package.json')))
+const openapi = z.object({ paths: z.record(z.string(), z.unknown()) }).parse(JSON.parse(readRoot('page/openapi.json')))
+
+const DOWN = 'a required service is not running: bft'
+/** The token of the simulated chain: each fifth block mints 10 to FIRST, who sends 4 to SECOND, who burns 1. */
+const TOKEN = '0x70ce000000000000000000000000000000000001'
+const [FIRST, SECOND] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+
+let program: InstalledProgram
+beforeAll(async () => {
+  program = await installProgram()
+  readyAt = Date.now()
+})
+afterAll(async () => program.stop())
+
+describe('the tarball', () => {
+  it('has every file that its documents link to', () => {
+    expect(deadLinks(program.packageDirectory)).toEqual([])
+  })
+
+  it('has every file of deploy/ that it names', () => {
+    expect(missingFiles(program.packageDirectory)).toEqual([])
+  })
+
+  it('has a manual page that npm links, and no source map', async () => {
+    expect(await readFile(join(program.prefix, 'share/man/man1/chain-agent.1'), 'utf8')).toContain('.SH NAME')
+    expect(await must('find', [program.prefix, '-name', '*.map'])).toBe('')
+  })
+})
+
+/** POST of a method of the node. */
+const rpc = async (method: string): Promise<number> => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
+  const response = await fetch(program.node.rpcUrl, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+  })
+  return Number(z.object({ result: z.string() }).parse(await response.json()).result)
+}
+const command = async (args: readonly string[], input = ''): Promise<string> => program.command(args, input)
+const json = async (args: readonly string[], input = ''): Promise<unknown> => JSON.parse(await command(args, input))
+
+const get = async (path: string): Promise<unknown> => {
+  const response = await fetch(`http://${program.addresses.agent}${path}`)
+  expect(response.status).toBe(200)
+  return response.json()
+}
+
+const changesSchema = z.object({
+  newestAt: z.string().nullable(),
+  changes: z.array(z.object({ metric: z.string() })),
+})
+let readyAt = 0
+let backedUpAt = 0
+/** The shortest window since the backup, of at least 30 s. */
+const sinceBackup = (): string => `${Math.max(30, Math.ceil((Date.now() - backedUpAt) / 1000))}s`
+
+/** What a command prints, and what that is to contain; or, where that is not enough, what is to be done. */
+type Row = readonly [args: string, expected: string | RegExp] | (() => Promise<void>)
+
+const ROWS: Readonly<Record<string, Row>> = {
+  simulate: async () => {
+    expect([program.node.prefix, await rpc('eth_chainId')]).toEqual(['chain', 31_143])
+  },
+  run: async () => {
+    const { value } = await scrape(`http://${program.addresses.agent}/metrics`)
+    expect(value('chain_agent_build_info', { version })).toBe(1)
+    expect(value('chain_service_last_exit_status', { service: 'bft' })).toBe(6)
+  },
+  check: ['check', `CRITICAL: ${DOWN}.`],
+  status: [
+    'status',
+    /^ {2}services +✗ bft failed \(killed by SIGABRT\); running: execution, rpc, ledger-tail, otelcol$/m,
+  ],
+  monlog: ['monlog', /^ {2}own key +03de\.\.bcdd$/m],
+  recover: ['recover', 'sudo systemctl restart chain-bft chain-execution chain-rpc'],
+  'restart-window': ['restart-window', 'RESTART: not now: bft is down;'],
+  runbook: ['runbook ChainServiceDown', '# ChainServiceDown\n\n## Meaning'],
+  ledger: async () => {
+    const height = (await rpc('eth_blockNumber')).toLocaleString('en-US')
+    expect(await command(['ledger'])).toMatch(new RegExp(String.raw`^20 blocks \([\d,]+ to ${height}\)`, 'm'))
+  },
+  logs: ['logs bft', "WARN  systemd: chain-bft.service: Failed with result 'core-dump'."],
+  replay: [
+    'replay',
+    'ChainServiceCrashed  The service bft of this host ended 1 times within 10 minutes with the result core-dump.',
+  ],
+  duties: async () => {
+    const journal = ['-u', 'chain-ledger-tail.service', '-o', 'cat', '--no-pager']
+    const lines = (await must('journalctl', journal, { env: program.environment })).split('\n')
+    const own = lines.filter(
+      (line) => line.includes('proposed_block') && line.includes(program.node.ownPublicKey),
+    ).length
+    expect(await command(['duties'])).toContain(`: ${own} led, `)
+  },
+  report: ['report', /^ {2}restarts +bft 0 starts, 1 failure;/m],
+  'keys backup': async () => {
+    // A sample of the time before, for what-changed.
+    await eventually(
+      async () => changesSchema.parse(await get('/api/v1/changes?for=30s')).newestAt ?? '',
+      (newestAt) => Date.parse(newestAt) > readyAt,
+    )
+    backedUpAt = Date.now()
+    expect(await command(['keys', 'backup'])).toContain(`public key  ${program.node.ownPublicKey}`)
+  },
+  'keys verify': async () => {
+    expect(await command(['keys', 'verify'])).toContain(`· public key ${program.node.ownPublicKey}`)
+  },
+  'keys export': async () => {
+    const identity = await generateIdentity()
+    await mkdir(program.file('vault'))
+    await command(['keys', 'export', '-r', await identityToRecipient(identity), '-o', program.file('vault')])
+    const decrypter = new Decrypter()
+    decrypter.addIdentity(identity)
+    const exported = await decrypter.decrypt(await readFile(program.file('vault/secp-backup.age')))
+    expect(Buffer.from(exported)).toEqual(await readFile(join(program.node.backupDirectory, 'secp-backup')))
+  },
+  'keys off-node': async () => {
+    await command(['keys', 'off-node', 'safe in the office'])
+    expect(await command(['keys', 'verify', '--files-only'])).toContain('safe in the office')
+  },
+  'keys restore': ['keys restore --dry-run', 'id-secp'],
+  'keys-report': async () => {
+    const schema = z.object({ files: z.array(z.object({ key: z.string(), kind: z.string(), state: z.string() })) })
+    const { files } = schema.parse(await json(['keys-report']))
+    expect(files.map(({ key, kind, state }) => `${key} ${kind} ${state}`).toSorted()).toEqual([
+      'bls backup ok',
+      'bls keystore ok',
+      'password backup ok',
+      'password keystore ok',
+      'secp backup ok',
+      'secp keystore ok',
+    ])
+  },
+  'maintenance start': ['maintenance start 30m --reason upgrade', /^Maintenance: upgrade until .* \(30m in all\)$/m],
+  'maintenance show': ['maintenance show', /^Maintenance: upgrade until /m],
+  events: ['events', /^\S+ +maintenance +maintenance: .*upgrade/m],
+  'maintenance end': ['maintenance end', 'Maintenance has ended.'],
+  'alert test': ['alert test', /^ *heartbeat +✓ accepted$/m],
+  bundle: async () => {
+    await command(['bundle', '-o', program.file('bundle.tgz')])
+    const metrics = await must('tar', ['-xzOf', program.file('bundle.tgz'), '--wildcards', '*/metrics.txt'])
+    expect(metrics).toContain('\nchain_service_active{service="bft"} 0\n')
+  },
+  init: ['init --output -', /^prefix: chain$/m],
+  config: async () => {
+    expect(await command(['config'])).toMatch(
+      new RegExp(`^listen: ${program.addresses.agent} +# .*agent.yaml:\\d+$`, 'm'),
+    )
+  },
+  rules: async () => {
+    await command(['rules', '--disable', 'ChainSmtActive', '-o', program.file('rules')])
+    const namesIn = async (folder: string): Promise<readonly string[]> =>
+      (await must('sh', ['-c', `cat "$0"/*.rules.yaml`, folder])).match(/(?<=- alert: )\w+/g) ?? []
+    const all = await namesIn(join(ROOT, 'alerts'))
+    expect(await namesIn(program.file('rules'))).toEqual(all.filter((alert) => alert !== 'ChainSmtActive'))
+  },
+  dashboards: ['dashboards node', /^ +"title": "Chain node"/m],
+  demo: async () => {
+    const demo = program.start('demo', '--scenario', 'lagging', '--port', `${await freePort()}`)
+    // 120 blocks, as docs/reference/failures.md says.
+    await eventually(demo.output, (output) => /^height [\d,]+ {2}difference 120 {2}rpc up 1 /m.test(output))
+    await demo.stop()
+  },
+  parse: async () => {
+    const response = '{"jsonrpc":"2.0","id":1,"result":"0x10"}'
+    expect(await json(['parse', 'rpc'], response)).toEqual({ kind: 'quantity', value: '16' })
+  },
+  help: ['help keys backup', 'Usage: chain-agent keys backup [options]'],
+  completion: async () => {
+    await writeFile(program.file('completion'), await command(['completion', 'bash']))
+    const script = '. "$0"; COMP_WORDS=(chain-agent runb); COMP_CWORD=1; _chain_agent; echo "${COMPREPLY[*]}"'
+    expect(await must('bash', ['-c', script, program.file('completion')])).toBe('runbook')
+  },
+  man: ['man', '.TH CHAIN\\-AGENT 1'],
+  'serve-query': async () => {
+    const missing = await command(['serve-query'])
+    expect(missing).toContain('its engine DuckDB is not installed')
+    expect(missing).toContain(`npm install --global --prefix ${program.prefix} --ignore-scripts @duckdb/node-api@`)
+    const clickhouse = ['--store', 'clickhouse://user@127.0.0.1:1/logs', '--unbounded']
+    expect(await command(['serve-query', ...clickhouse, '--reread', '1-2'])).toContain(
+      'query ClickHouse at 127.0.0.1:1: connection failed (ECONNREFUSED)',
+    )
+    // Where that command puts it.
+    await symlink(join(ROOT, 'node_modules/@duckdb'), join(program.prefix, 'lib/node_modules/@duckdb'))
+    program.start('serve-query')
+    await eventually(
+      async () => (await fetch(`http://${program.addresses.operations}/-/ready`)).status,
+      (status) => status === 200,
+    )
+  },
+  height: async () => {
+    const height = async (): Promise<number> =>
+      z.object({ height: z.number() }).parse(await (await fetch(`http://${program.addresses.query}/height`)).json())
+        .height
+    const before = await height()
+    const printed = Number(await command(['height', '--url', `http://${program.addresses.query}`]))
+    expect(printed).toBeGreaterThanOrEqual(before)
+    expect(printed).toBeLessThanOrEqual(await height())
+  },
+  query: async () => {
+    const range = [
+      '--from-block',
+      `${program.node.firstServiceBlock}`,
+      '--to-block',
+      `${program.node.firstServiceBlock + 9}`,
+    ]
+    const rows = await command(['query', '--url', `http://${program.addresses.query}`, '--address', TOKEN, ...range])
+    // Two of ten blocks have events, three each.
+    expect(rows.match(/^\{.*"address":"0x70ce0{35}1"/gm)).toHaveLength(6)
+  },
+  balances: async () => {
+    const from = program.node.firstServiceBlock
+    const range = ['--created-in', `${from}`, '--to-block', `${from + 99}`, '--format', 'csv']
+    const service = ['--url', `http://${program.addresses.query}`, '--standard', 'erc20', '--token', TOKEN]
+    const rows = await command(['balances', ...service, ...range])
+    // Twenty of a hundred blocks have events: 6 and 3 tokens of 10^18 remain from each.
+    expect(rows).toContain(`${FIRST},120000000000000000000\n${SECOND},60000000000000000000`)
+  },
+  incident: async () => {
+    await eventually(
+      async () => command(['incident']),
+      (list) => /^ {2}[\d-]+ {2}ChainServiceDown/m.test(list),
+    )
+  },
+  'what-changed': async () => {
+    await eventually(
+      async () => command(['what-changed', '-n', '500', '--for', sinceBackup()]),
+      (changes) => /\bchain_key_backup_copies\{key="(?:secp|bls)"\}: 0 → 1\b/.test(changes),
+    )
+  },
+}
+
+describe('a command of the installed program', () => {
+  it('has a row in this test', async () => {
+    const script = await command(['completion', 'bash'])
+    const all = [...script.matchAll(/^ +'([a-z -]+)'\) words='[^']*--help' ;;$/gm)].map(([, name = '']) => name)
+    const commands = all.filter((name) => !all.some((other) => other.startsWith(`${name} `)))
+    expect(commands.length).toBeGreaterThan(30)
+    expect(Object.keys(ROWS).toSorted()).toEqual(commands.toSorted())
+  })
+
+  it.each(Object.entries(ROWS))('%s', async (_, row) => {
+    if (typeof row === 'function') return row()
+    const [args, expected] = row
+    const printed = await command(args.split(' '))
+    if (typeof expected === 'string') expect(printed).toContain(expected)
+    else expect(printed).toMatch(expected)
+    return undefined
+  })
+})
+
+const post = async (body: string): Promise<string> => {
+  const response = await fetch(`http://${program.addresses.watcher}/api/v1/heartbeat`, { method: 'POST', body })
+  return `${response.status} ${await response.text()}`
+}
+
+const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  '/api/v1/overview': async (path) => {
+    expect(await get(path)).toMatchObject({ version, verdict: { word: 'CRITICAL', sentence: `${DOWN}.`, exitCode: 2 } })
+  },
+  '/api/v1/status': async (path) => {
+    const height = `${await rpc('eth_blockNumber')}`
+    expect(await get(path)).toMatchObject({ collectors: { rpc: { up: true, reading: { blockNumber: height } } } })
+  },
+  '/api/v1/health': async (path) => {
+    const schema = z.object({ state: z.string(), findings: z.array(z.looseObject({ alert: z.string() })) })
+    const { state, findings } = schema.parse(await get(path))
+    expect(state).toBe('critical')
+    expect(findings[0]).toMatchObject({ alert: 'ChainServiceDown', severity: 'critical', state: 'firing' })
+  },
+  '/api/v1/events': async (path) => {
+    const { events } = z.object({ events: z.array(z.unknown()) }).parse(await get(path))
+    expect(events[0]).toMatchObject({ id: 1, collector: 'agent', from: null, to: `started, version ${version}` })
+  },
+  '/api/v1/changes': async (path) => {
+    const { changes } = changesSchema.parse(await get(`${path}?for=${sinceBackup()}`))
+    expect(changes.map(({ metric }) => metric)).toContain('chain_key_backup_copies')
+  },
+  '/api/v1/heartbeat': async () => {
+    // The agent of the node sends one each second.
+    const { value } = await eventually(
+      async () => scrape(`http://${program.addresses.watcher}/metrics`),
+      (seen) => seen.value('chain_watched_health', { state: 'critical' }) === 1,
+    )
+    expect(value('chain_watched_health', { node: 'node-a', state: 'healthy' })).toBe(0)
+    expect(await get('/api/v1/status')).toMatchObject({ collectors: { heartbeat: { up: true } } })
+    expect(await post('{}')).toMatch(/^400 .*the document of an agent \(at: /)
+  },
+  '/api/v1/stream': async (path) => {
+    const response = await fetch(`http://${program.addresses.agent}${path}`)
+    const { value } = (await response.body?.getReader().read()) ?? {}
+    expect(Buffer.from(value ?? []).toString()).toMatch(
+      /^id: \S+\ndata: \{"at":\d+,"title":"\S+ · CRITICAL · chain-agent"/,
+    )
+  },
+  '/api/v1/runbooks': async (path) => {
+    const written = readRoot('docs/runbooks/index.md').match(/(?<=\]\()\w+(?=\.md\))/g) ?? []
+    expect(await get(path)).toEqual({ runbooks: [...new Set(written)].toSorted() })
+  },
+  '/api/v1/runbooks/{name}': async (path) => {
+    const markdown = readRoot('docs/runbooks/ChainServiceDown.md')
+    const name = 'ChainServiceDown'
+    expect(await get(path.replace('{name}', name))).toEqual({ name, markdown })
+  },
+  '/api/v1/metrics-help': async (path) => {
+    const chapter = z.object({ name: z.string(), metrics: z.array(z.looseObject({ name: z.string() })) })
+    const [first] = z.object({ chapters: z.array(chapter) }).parse(await get(path)).chapters
+    expect(first?.name).toBe('rpc')
+    expect(first?.metrics[0]).toMatchObject({ name: 'chain_rpc_up', type: 'gauge', labels: {} })
+  },
+  '/api/v1/openapi.json': async (path) => {
+    expect(await get(path)).toMatchObject(openapi)
+  },
+}
+
+describe('the API of the installed program', () => {
+  it('has a row in this test for each path', () => {
+    expect(Object.keys(PATHS)).toEqual(Object.keys(openapi.paths))
+  })
+
+  it.each(Object.entries(PATHS))('%s', async (path, check) => check(path))
+
+  it('sends its alert to Alertmanager, with the labels of the configuration', async () => {
+    const alert = await eventually(
+      () => program.alerts.find((body) => body.includes('ChainServiceDown')),
+      (body) => body !== undefined,
+    )
+    expect(alert).toContain('"cluster":"of-the-test"')
+  })
+})
+
+/** A value of each section that is not its default. */
+const CHANGED: Readonly<Record<string, unknown>> = {
+  prefix: 'monad',
+  listen: '127.0.0.1:9900',
+  profile: 'watcher',
+  web: { hosts: ['node.example'] },
+  log: { level: 'warn' },
+  state: { directory: '/srv/state' },
+  events: { keep: 500 },
+  node: { directory: '/srv/node' },
+  references: [{ name: 'a', url: 'http://a.example', kind: 'rpc' }],
+  names: { file: '/srv/names.yaml' },
+  health: { objective: 0.99 },
+  rpc: { interval: '90s' },
+  reference: { interval: '90s' },
+  services: { required: ['bft'] },
+  lifecycle: { interval: '90s' },
+  ledger: { interval: '90s' },
+  consensus: { interval: '90s' },
+  execution: { interval: '90s' },
+  logs: { interval: '90s' },
+  storage: { reportFile: '/run/report.txt' },
+  status: { interval: '90s' },
+  host: { ports: [8080] },
+  native: { namePrefix: 'monad' },
+  traffic: { interval: '90s' },
+  keys: { reportFile: '/run/report.json' },
+  version: { programs: ['rpc'] },
+  derived: { blocksyncWindow: 700 },
+  schedule: { interval: '90s' },
+  slo: { interval: '90s' },
+  tokens: { interval: '90s' },
+  staking: { validatorId: 7 },
+  maintenance: { interval: '90s' },
+  watched: { name: 'node-a' },
+  heartbeat: { interval: '90s' },
+  alertmanagers: { job: 'other' },
+  serveQuery: { readyLag: 7 },
+}
+
+describe('config.example.yaml of the installed program', () => {
+  it('can be uncommented, with another value in each section', async () => {
+    const commented = await readFile(join(program.packageDirectory, 'config.example.yaml'), 'utf8')
+    const sections = z.record(z.string(), z.unknown()).parse(parse(commented.replaceAll(/^#(?=\S| {2,}\S)/gm, '')))
+    expect(Object.keys(CHANGED)).toEqual(Object.keys(sections))
+    const isSection = (value: unknown): value is Record<string, unknown> =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+    const merged = Object.entries(sections).map(([name, value]) => {
+      const changed = CHANGED[name]
+      return [name, isSection(value) && isSection(changed) ? { ...value, ...changed } : changed]
+    })
+    await writeFile(program.file('example.yaml'), stringify(Object.fromEntries(merged)))
+
+    const schema = z.object({ settings: z.record(z.string(), z.object({ value: z.unknown(), origin: z.string() })) })
+    const { settings } = schema.parse(await json(['config', '--json', '--config', program.file('example.yaml')]))
+    expect(Object.entries(settings).filter(([, { origin }]) => !/example\.yaml:\d+$/.test(origin))).toEqual([])
+    const expected = Object.entries(CHANGED).flatMap(([name, value]) =>
+      isSection(value) ? Object.entries(value).map(([key, one]) => [`${name}.${key}`, one]) : [[name, value]],
+    )
+    expect(expected.map(([key]) => [key, settings[String(key)]?.value])).toEqual(expected)
+  })
+})
