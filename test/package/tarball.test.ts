@@ -38,9 +38,9 @@ describe('the tarball', () => {
     expect(missingFiles(program.packageDirectory)).toEqual([])
   })
 
-  it('has a manual page that npm links, and no source map', async () => {
+  it('has a manual page that npm links, and neither a source map nor the entry of the tests', async () => {
     expect(await readFile(join(program.prefix, 'share/man/man1/chain-agent.1'), 'utf8')).toContain('.SH NAME')
-    expect(await must('find', [program.prefix, '-name', '*.map'])).toBe('')
+    expect(await must('find', [program.prefix, '-name', '*.map', '-o', '-name', 'testing.js'])).toBe('')
   })
 })
 
@@ -306,10 +306,12 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
   },
   '/api/v1/stream': async (path) => {
     const response = await fetch(`http://${program.addresses.agent}${path}`)
-    const { value } = (await response.body?.getReader().read()) ?? {}
-    expect(Buffer.from(value ?? []).toString()).toMatch(
-      /^id: \S+\ndata: \{"at":\d+,"title":"\S+ · CRITICAL · chain-agent"/,
-    )
+    const chunks: AsyncIterable<Uint8Array> | null = response.body
+    for await (const chunk of chunks ?? []) {
+      expect(Buffer.from(chunk).toString()).toMatch(/^id: \S+\ndata: \{"at":\d+,"title":"\S+ · CRITICAL · chain-agent"/)
+      return
+    }
+    throw new Error('the stream has ended')
   },
   '/api/v1/runbooks': async (path) => {
     const written = readRoot('docs/runbooks/index.md').match(/(?<=\]\()\w+(?=\.md\))/g) ?? []
@@ -336,7 +338,9 @@ describe('the API of the installed program', () => {
     expect(Object.keys(PATHS)).toEqual(Object.keys(openapi.paths))
   })
 
-  it.each(Object.entries(PATHS))('%s', async (path, check) => check(path))
+  it.each(Object.entries(PATHS))('%s', async (path, check) => {
+    await expect(check(path)).resolves.toBeUndefined()
+  })
 
   it('sends its alert to Alertmanager, with the labels of the configuration', async () => {
     const alert = await eventually(

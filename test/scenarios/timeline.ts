@@ -5,7 +5,7 @@ import type { Scenario } from '../../simulator/scenario/scenario.ts'
 export const GOLDEN_S = 60
 export const PAGE_S = 90
 /** In `isolated` the newest blocks arrive at the 90th second: not at a moment between two states. */
-export const COMMANDS_S = 95
+export const COMMANDS_S = 97
 /** How long after the last line of a scenario it is followed. */
 const AFTERMATH_S = 75
 export const LONGEST_S = 260
@@ -20,6 +20,9 @@ const DETECTED_S: ReadonlyMap<string, number> = new Map([
   ['network-halted', 120],
   ['finality-stalled', 120],
 ])
+
+/** A consequence pages later than the cause, in seconds. */
+const PAGES_S: Readonly<Record<string, number>> = { diverged: 125 }
 
 /** When a scenario does what, in seconds of the scenario. */
 export interface Timeline {
@@ -50,7 +53,8 @@ export const timelineOf = (scenario: Scenario): Timeline => {
     end: Math.min(
       LONGEST_S,
       Math.max(
-        COMMANDS_S + 1,
+        COMMANDS_S,
+        PAGES_S[name] ?? 0,
         ...moments,
         ...steps.map(({ afterMs, text }) => (afterMs + lasting(text)) / 1000 + AFTERMATH_S),
       ),

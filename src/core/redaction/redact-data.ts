@@ -26,7 +26,20 @@ const redactField = (field: string, text: string, count: RedactionCount): string
     count('labelled')
     return REDACTED
   }
+  if (field === 'changes')
+    return text
+      .split(LABEL)
+      .map((part, index) => (index % 2 === 1 ? redactLabel(part, count) : redactField('', part, count)))
+      .join('')
   return redact(isPublic(field, text) ? text : redactDocument(text, count))
+}
+
+/** Sentences of `what-changed` name series: of their labels the name decides, as on a page of metrics. */
+const LABEL = /(\b[a-z_]\w*="(?:[^"\\]|\\.)*")/i
+
+const redactLabel = (pair: string, count: RedactionCount): string => {
+  const [, label = '', value = ''] = /^(\w+)="(.*)"$/s.exec(pair) ?? []
+  return `${label}="${escaped(redactField(label, unescaped(value), count))}"`
 }
 
 /** `apiKey`, `x-api-key`, `passwords`; not `apiKeysFile`, `passwordBackup`, and `pendingTokens`, which are amounts. */
@@ -48,10 +61,10 @@ export const redactExposition = (text: string, count: RedactionCount): string =>
     .map((line) =>
       line.startsWith('#')
         ? line
-        : line.replaceAll(
-            /\b([a-z_]\w*)="((?:[^"\\]|\\.)*)"/gi,
-            (_, label: string, value: string) => `${label}="${escaped(redactField(label, unescaped(value), count))}"`,
-          ),
+        : line
+            .split(LABEL)
+            .map((part, index) => (index % 2 === 1 ? redactLabel(part, count) : part))
+            .join(''),
     )
     .join('\n')
 

@@ -30,6 +30,10 @@ describe('data', () => {
       { line: `at ${HEX}`, lines: [HEX] },
       { line: 'at (hex digits)', lines: ['(hex digits)'] },
     ],
+    [
+      { changes: [`chain_x{boot="${'1a'.repeat(16)}",line="at ${HEX}"}: absent, was ${HEX}`] },
+      { changes: [`chain_x{boot="${'1a'.repeat(16)}",line="at (hex digits)"}: absent, was (hex digits)`] },
+    ],
     [{ commit: 'password=x' }, { commit: 'password=(redacted)' }],
     [{ [`at ${HEX}`]: 1 }, { 'at (hex digits)': 1 }],
     [
