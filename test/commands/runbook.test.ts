@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { SourceError } from '../../src/core/errors.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { shipped } from '../support/shipped.ts'
 
 const NAME = 'ChainPartialRestart'
 
@@ -12,7 +12,8 @@ const NAME = 'ChainPartialRestart'
 const host = (units: string | null) => {
   const exec: Exec = {
     run: async () => {
-      if (units === null) throw new SourceError({ doing: 'run systemctl', happened: 'there is no such program' })
+      if (units === null)
+        throw new shipped.SourceError({ doing: 'run systemctl', happened: 'there is no such program' })
       return Promise.resolve({ exitCode: 0, stdout: units, stderr: '' })
     },
     stream: () => {

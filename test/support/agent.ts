@@ -30,7 +30,10 @@ export const startAgent = async (
   const running = start(process.execPath, [MAIN, 'run', '--config', file], { env })
   const stop = async (signal?: NodeJS.Signals): Promise<void> => {
     await running.stop(signal)
-    const plain = running.output().split('\n').filter((line) => line !== '' && !line.startsWith('{'))
+    const plain = running
+      .output()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('{'))
     if (plain.length > 0) throw new Error(`the log has lines that are not JSON:\n${plain.join('\n')}`)
     await rm(directory, { recursive: true, force: true })
   }
