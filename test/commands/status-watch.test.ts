@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { watch } from '../../src/terminal/watch.ts'
+import { SourceError } from '../../src/core/errors.ts'
 import type { World } from '../support/cli.ts'
 import { type Host, startHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { textStream } from '../support/text-stream.ts'
-import { shipped } from '../support/shipped.ts'
 
 const lineSchema = z.object({ verdict: z.object({ word: z.string() }) })
 
@@ -73,7 +73,7 @@ describe('how often', () => {
     const io = { stdin, stdout, stderr: stdout, env: {}, clock, signal: ending.signal }
     const look = async () => {
       looks += 1
-      if (looks === 2) throw new shipped.SourceError({ doing: 'ask the agent', happened: 'it hangs' })
+      if (looks === 2) throw new SourceError({ doing: 'ask the agent', happened: 'it hangs' })
       return Promise.resolve({ lines: [`look ${looks}`], isFromNode })
     }
     const ended = watch(io, { render: look, seconds: 5 })
