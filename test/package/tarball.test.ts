@@ -295,6 +295,7 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     expect(changes.map(({ metric }) => metric)).toContain('chain_key_backup_copies')
   },
   '/api/v1/heartbeat': async () => {
+    expect(await post('{}')).toMatch(/^400 .*the document of an agent \(at: /)
     // The agent of the node sends one each second.
     const { value } = await eventually(
       async () => scrape(`http://${program.addresses.watcher}/metrics`),
@@ -302,7 +303,6 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     )
     expect(value('chain_watched_health', { node: 'node-a', state: 'healthy' })).toBe(0)
     expect(await get('/api/v1/status')).toMatchObject({ collectors: { heartbeat: { up: true } } })
-    expect(await post('{}')).toMatch(/^400 .*the document of an agent \(at: /)
   },
   '/api/v1/stream': async (path) => {
     const response = await fetch(`http://${program.addresses.agent}${path}`)
@@ -340,6 +340,16 @@ describe('the API of the installed program', () => {
 
   it.each(Object.entries(PATHS))('%s', async (path, check) => {
     await expect(check(path)).resolves.toBeUndefined()
+  })
+
+  it.each(['/', '/events', '/metrics-help', '/runbooks/ChainServiceDown'])('%s has its style', async (path) => {
+    const page = await (await fetch(`http://${program.addresses.agent}${path}`)).text()
+    const assets = [...page.matchAll(/ (?:href|src)="([^"]+\.(?:css|js)[^"]*)"/g)].map(([, asset = '']) => asset)
+    expect(assets).not.toEqual([])
+    for (const asset of assets) {
+      const response = await fetch(new URL(asset, `http://${program.addresses.agent}${path}`))
+      expect([asset, response.status, (await response.text()).length > 1000]).toEqual([asset, 200, true])
+    }
   })
 
   it('sends its alert to Alertmanager, with the labels of the configuration', async () => {
