@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -29,6 +29,11 @@ interface Options {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** Node.js 24 loads modules without the thread pool: it has a thread from the first asynchronous call on. */
+const START_POOL = ['--import', 'data:text/javascript,import { stat } from "node:fs/promises"; await stat("/")']
+/** libuv has named its threads since Node.js 24. */
+const POOL = 'libuv-worker\n'
+
 /**
  * Starts a command whose configuration is a pipe. Where the calls of the file system are counted from there on, the
  * hundreds that Node needs for its modules are not among them.
@@ -37,7 +42,7 @@ export const startPaused = async ({ argv, config, env }: Options): Promise<Pause
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-paused-'))
   const pipe = join(folder, 'config')
   await must('mkfifo', [pipe])
-  const child = execa(process.execPath, [...argv, '--config', pipe], {
+  const child = execa(process.execPath, [...START_POOL, ...argv, '--config', pipe], {
     env: { ...env, UV_THREADPOOL_SIZE: '1' },
     extendEnv: false,
     reject: false,
@@ -54,9 +59,10 @@ export const startPaused = async ({ argv, config, env }: Options): Promise<Pause
   )
   // The kernel lists threads in the order in which they were created; by number, a later one may come first.
   const threads = (await readdir(`/proc/${pid}/task`)).map(Number)
+  const names = await Promise.all(threads.map(async (id) => readFile(`/proc/${pid}/task/${id}/comm`, 'utf8')))
   return {
     pid,
-    threads: { main: pid, pool: threads.at(-1) ?? pid },
+    threads: { main: pid, pool: threads[names.indexOf(POOL)] ?? threads.at(-1) ?? pid },
     proceed: async () => {
       await writer.write(JSON.stringify(config))
       await writer.close()
