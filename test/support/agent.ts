@@ -51,9 +51,11 @@ const watched = async (running: Running, port: number): Promise<Watched> => {
   const look = async (): Promise<Exposition> => scrape(`http://127.0.0.1:${port}/metrics`)
   const see: Watched['see'] = async (read, satisfies) => eventually(async () => read(await look()), satisfies)
   try {
-    await see(
-      ({ value }) => value('chain_rpc_up'),
-      (up) => up !== undefined,
+    await running.during(
+      see(
+        ({ value }) => value('chain_rpc_up'),
+        (up) => up !== undefined,
+      ),
     )
   } catch (error) {
     await running.stop()

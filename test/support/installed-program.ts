@@ -114,13 +114,15 @@ export const installProgram = async (): Promise<InstalledProgram> => {
     watched: { name: 'node-a', interval: '1s' },
   })
   startProgram('run', '--config', file('watcher.yaml'))
-  startProgram('run')
-  await eventually(
-    async () => scrape(`http://${addresses.agent}/metrics`),
-    ({ value }) =>
-      value('chain_rpc_up') === 1 &&
-      value('chain_service_active', { service: 'bft' }) === 0 &&
-      value('chain_key_backup_copies', { key: 'secp' }) === 0,
+  const agent = startProgram('run')
+  await agent.during(
+    eventually(
+      async () => scrape(`http://${addresses.agent}/metrics`),
+      ({ value }) =>
+        value('chain_rpc_up') === 1 &&
+        value('chain_service_active', { service: 'bft' }) === 0 &&
+        value('chain_key_backup_copies', { key: 'secp' }) === 0,
+    ),
   )
   return {
     prefix,

@@ -6,7 +6,7 @@ import type { SandboxedNode } from './sandboxed-node.ts'
 import { blocksOf, runOf } from './shell-blocks.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const NOT_COPIED = ['.git', '.cache', 'node_modules', 'dist', 'coverage', 'test', 'bench', 'e2e', 'images']
+const NOT_COPIED = ['.git', '.cache', 'node_modules', 'dist', 'coverage', 'bench', 'e2e', 'images']
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** npm on a busy machine. */
 const TIMEOUT = 1_200_000

@@ -30,6 +30,8 @@ export interface Running {
   readonly pid: number
   /** All that it has written so far, to both. */
   output(): string
+  /** Returns what `work` returns; if the program ends before, throws an error with its output. */
+  during<T>(work: Promise<T>): Promise<T>
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -54,6 +56,13 @@ export const start = (
   return {
     pid: child.pid,
     output: () => chunks.join(''),
+    during: async (work) =>
+      Promise.race([
+        work,
+        child.then(() => {
+          throw new Error(`${command} ${args.join(' ')}\nhas ended:\n${chunks.join('')}`)
+        }),
+      ]),
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal)
       await child
@@ -74,10 +83,12 @@ export const isAlive = (pid: number): boolean => {
 export const startServer = async (url: string, ...call: Parameters<typeof start>): Promise<Running> => {
   const server = start(...call)
   try {
-    await eventually(
-      async () => (await fetch(url)).status,
-      (status) => status === 200,
-      { every: 20 },
+    await server.during(
+      eventually(
+        async () => (await fetch(url)).status,
+        (status) => status === 200,
+        { every: 20 },
+      ),
     )
   } catch (error) {
     await server.stop()
