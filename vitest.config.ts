@@ -45,7 +45,9 @@ export default defineConfig({
           env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000', FUZZ_EXECUTIONS: '300' },
         },
       },
-      { test: { ...SETTINGS, name: 'quick', include: FOLDERS, exclude: [...LATER, SHORT], globalSetup } },
+      {
+        test: { ...SETTINGS, name: 'quick', include: FOLDERS, exclude: [...LATER, ...ONLY_MATRIX, SHORT], globalSetup },
+      },
       { test: { ...SETTINGS, name: 'scenarios', include: [SHORT], globalSetup } },
       {
         test: {

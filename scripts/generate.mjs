@@ -27,7 +27,6 @@ const alertRows = RULE_FILES.flatMap(({ groups }) =>
 )
 
 const GENERATED = {
-  'CONTRIBUTING.md': () => renderSuites(readFileSync('CONTRIBUTING.md', 'utf8')),
   // First: the index of runbooks reads them.
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   'docs/reference/api.md': renderApiPage,
@@ -46,6 +45,7 @@ const GENERATED = {
   'page/openapi.json': renderOpenApi,
   'config.example.yaml': renderExampleConfig,
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
+  'CONTRIBUTING.md': () => renderSuites(readFileSync('CONTRIBUTING.md', 'utf8')),
 }
 
 const [only = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'))

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createHash } from 'node:crypto'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { constants, gzipSync } from 'node:zlib'
 
@@ -166,16 +166,19 @@ const addDocuments = (name, root) => {
 const pack = (name, root) => {
   // Files of the checkout and of npm have the modes of the umask under which they were written.
   run('chmod', '-R', 'u=rwX,go=rX', root)
-  const entries = readdirSync(root, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  const paths = files.map((file) => relative(root, file)).toSorted()
+  // readdir of Node.js 24 follows links to directories.
+  const find = (...of) =>
+    run('find', root, '-mindepth', '1', ...of, '-printf', '%P\\n')
+      .split('\n')
+      .slice(0, -1)
+  const paths = find('-type', 'f').toSorted()
   const sums = paths.map(
     (path) =>
       `${createHash('md5')
         .update(readFileSync(join(root, path)))
         .digest('hex')}  ${path}\n`,
   )
-  const size = files.reduce((bytes, file) => bytes + statSync(file).size, 0)
+  const size = paths.reduce((bytes, path) => bytes + statSync(join(root, path)).size, 0)
   const control = read(`${SOURCE}/${name}/control`)
     .replaceAll('@VERSION@', version)
     .replace('@SIZE@', `${Math.ceil(size / 1024)}`)
@@ -185,7 +188,7 @@ const pack = (name, root) => {
   write(join(root, 'DEBIAN/md5sums'), sums.join(''))
   if (configuration.length > 0) write(join(root, 'DEBIAN/conffiles'), configuration.join(''))
   for (const script of SCRIPTS) copy(`${SOURCE}/${name}/${script}`, join(root, 'DEBIAN', script), 0o755)
-  for (const entry of readdirSync(root, { recursive: true })) lutimesSync(join(root, entry), epoch, epoch)
+  for (const path of find()) lutimesSync(join(root, path), epoch, epoch)
   lutimesSync(root, epoch, epoch)
 
   const file = join(OUTPUT, `${name}_${version}_amd64.deb`)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { READER_GONE } from '../../src/terminal/io.ts'
-import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
-import { NoResponseError } from '../../src/sources/http.ts'
 import { startCli } from '../support/cli.ts'
+import { shipped } from '../support/shipped.ts'
 
-const brokenOff = (): SourceError => new SourceError({ doing: 'run it', happened: 'killed by SIGTERM' })
+const { NoResponseError, READER_GONE, SourceError } = shipped
+
+const brokenOff = (): Error => new SourceError({ doing: 'run it', happened: 'killed by SIGTERM' })
 const whenEnded = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()

@@ -137,7 +137,7 @@ const outputsOf = async (host: Host): Promise<string> => {
     const { code, out, err } = await host.run([command])
     const text = `${out}${err}`
       .replaceAll(host.directory, '/host')
-      .replaceAll(/ For \d+ \w+\./g, ' For #.')
+      .replaceAll(/ For \d+ \w+(?=[.;])/g, ' For #')
       .replaceAll(/, led by .*/g, ', led by #')
       .replaceAll(/, the newest .* before its end/g, '')
       .replaceAll(/ The block that is compared is .* old\./g, '')

@@ -20,6 +20,7 @@ import { startWeb } from '../../src/exporter/start-web.ts'
 import { createWeb } from '../../src/exporter/web.ts'
 import { createDiskUsage } from '../../src/sources/file-tree.ts'
 import { createHttpClient, NoResponseError } from '../../src/sources/http.ts'
+import { READER_GONE } from '../../src/terminal/io.ts'
 
 /**
  * The entry `dist/testing.js` of the bundle, which no package contains: what tests start in their own process, on a clock of
@@ -27,6 +28,7 @@ import { createHttpClient, NoResponseError } from '../../src/sources/http.ts'
  */
 export const program = {
   NoResponseError,
+  READER_GONE,
   SourceError,
   StoreError,
   addAgentRoutes,

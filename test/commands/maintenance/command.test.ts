@@ -6,13 +6,14 @@ import { maintenance } from '../../../src/collectors/maintenance/collector.ts'
 import { readMaintenance } from '../../../src/domain/maintenance.ts'
 import type { Outcome } from '../../../src/core/collector.ts'
 import { createCheckpoints } from '../../../src/sources/checkpoint.ts'
-import { type SendRequest, NoResponseError } from '../../../src/sources/http.ts'
+import type { SendRequest } from '../../../src/sources/http.ts'
 import { cli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { probeRoot } from '../../support/ordinary-user.ts'
 import { requireRealPart } from '../../support/real-parts.ts'
+import { shipped } from '../../support/shipped.ts'
 
 const withRoot = await requireRealPart('root', probeRoot)
 const NOON = Date.UTC(2026, 2, 1, 12)
@@ -101,7 +102,7 @@ withRoot('as root', () => {
 })
 
 describe('the running agent is asked whether the window is in force', () => {
-  const noAgent: SendRequest = ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED'))
+  const noAgent: SendRequest = ({ url }) => Promise.reject(new shipped.NoResponseError('refused', url, 'ECONNREFUSED'))
   test('no agent: exit status 1 with the reason; the window is written', async () => {
     const { code, err } = await say(['start', '30m'], NOON, noAgent)
     expect(code).toBe(1)

@@ -37,7 +37,11 @@ test('an unknown figure has its reason, one beyond its limit a word in addition 
     unknownBecause: 'execution: Could not read: it hangs; storage: disabled in the configuration, or nothing to read',
   })
   // Without a service of the node it is not known that none is down.
-  expect(byName['services']).toMatchObject({ value: null, tone: 'unknown', unknownBecause: 'no source reports it' })
+  expect(byName['services']).toMatchObject({
+    value: null,
+    tone: 'unknown',
+    unknownBecause: 'services: the agent has no such collector',
+  })
   const html = partOf(overviewInput({ known, collectors }), 'figures')
   expect(html).toContain('<span class="hidden">problem: </span>100 blocks')
   expect(html).toContain('<span class="value">unknown</span>')

@@ -8,7 +8,7 @@ import { QUERY_LIMITS, type QueryLimits } from '../../../query/service/api/limit
 import type { Dialect } from '../../../query/service/api/parse-query.ts'
 import type { Reply } from '../../../query/service/api/send.ts'
 import type { Block, LogStore } from '../../../query/store/store.ts'
-import { memoryStore } from '../../support/memory-store.ts'
+import { memoryStore, servedStore } from '../../support/memory-store.ts'
 import { diceOf, randomChain } from '../../support/store-cases.ts'
 import { askRaw, startQueryApi } from './fixtures.ts'
 import { randomBody } from './fuzz-bodies.ts'
@@ -193,7 +193,9 @@ const fuzzChain = async (dialect: Dialect, seed: number): Promise<readonly Cours
     courses.push(course)
   }
   const height = () => chain.at(-1)?.number ?? null
-  const api = await startQueryApi({ store, height, dialect, limits: FUZZ_LIMITS })
+  const served = servedStore()
+  await served.append(chain)
+  const api = await startQueryApi({ store: served, height, dialect, limits: FUZZ_LIMITS })
   const got = await askRaw(api, { body })
   const reply = await core(body)
   await api.close()
