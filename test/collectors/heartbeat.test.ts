@@ -139,6 +139,20 @@ test('sends height and health, and exports the time of the last success', async 
   expect(texts.join('\n')).not.toContain(TOKEN)
 })
 
+test('what is not known is null, not 0', async () => {
+  const server = await listen()
+  await writeFile(join(directory, 'url'), `${server.url}\n`)
+  const { end } = beat(() => [])
+  await eventually(
+    () => server.bodies.length,
+    (count) => count > 0,
+  )
+  await end()
+  server.close()
+  const document: unknown = JSON.parse((server.bodies[0] ?? '').replace(/^POST \S+ /, ''))
+  expect(document).toMatchObject({ height: null, blockTime: null, blockDifference: null })
+})
+
 test('reads the URL from a file, and does not print it in errors', async () => {
   const { texts, end } = beat(healthy)
   await eventually(() => texts.at(-1) ?? '', contains('read the address in'))

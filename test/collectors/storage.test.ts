@@ -47,6 +47,11 @@ test('without one of the three lists, no chunks: their share would be that of an
   expect(names).toContain('used_ratio{/dev/nvme3n1p2}')
 })
 
+test('the path of a database in a home directory is without its user', async () => {
+  const { shown } = await watch(report('1498').replace('/dev/nvme3n1p2', '/home/operator/triedb.img'))
+  expect(Object.keys(shown()).filter((name) => name.startsWith('used_ratio'))).toEqual(['used_ratio{~/triedb.img}'])
+})
+
 test('exports what the report contains, and nothing else', async () => {
   const { shown } = await watch(report('1498'))
   expect(shown()).toEqual({

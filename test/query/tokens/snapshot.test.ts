@@ -67,6 +67,7 @@ describe('snapshots', () => {
     ['deposits without one', WRAPPED, [[deposit], unwrapped]],
     ['ids in the data', OWNERS, [[MINT], [transfer(ANN, BOB, 10)]]],
     ['ids in the data before indexed ones', OWNERS, [[MINT], [handover(ZERO, BOB, 1)]]],
+    ['a range of ids', OWNERS, [[logOf(TOPIC.consecutive, [1, ZERO, ANN], word(5))], [handover(ANN, BOB, 3)]]],
     ['amounts of a hybrid', OWNERS, [[handover(ZERO, BOB, 1)], [transfer(ZERO, ANN, 10)]]],
   ])('edge case 15: a snapshot keeps what was found: %s', (_title, options, [before, after]) => {
     const first = pageOf(placed(before, 5), { from: 0, next: 10 })
