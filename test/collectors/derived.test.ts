@@ -169,13 +169,15 @@ describe('duties', () => {
     expect(value('chain_duty_timeout_ratio', { scope: 'network' })).toBeCloseTo(0.03, 9)
     expect(value('chain_duty_identity_active', { identity: KEY, boot: BOOT })).toBe(1)
   })
-  test('the ratio of 0 rounds is unknown', async () => {
+  test('the ratio of no own rounds is unknown', async () => {
     const { run, rounds, value } = await start()
-    await run(10, () => [])
-    expect(value('chain_duty_timeout_ratio')).toBeUndefined()
     rounds.add({ isOwn: false, isTimeout: false })
-    await run(10, () => [])
+    await run(10, () => [
+      sample('chain_native_stake_ratio', 0.06),
+      sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
+    ])
     expect(value('chain_duty_timeout_ratio', { scope: 'network' })).toBe(0)
+    expect(value('chain_duty_slots', { result: 'block' })).toBe(0)
     expect(value('chain_duty_timeout_ratio', { scope: 'own' })).toBeUndefined()
   })
   test('without the own key there are no series of own rounds', async () => {
