@@ -129,7 +129,7 @@ interface JournalSources {
 export const readRange = async (
   { exec, clock, signal, units }: JournalSources,
   { fromAt, toAt, keep }: JournalRange,
-  incident: Incident,
+  incident: Pick<Incident, 'journals'>,
 ): Promise<readonly UnitLog[]> => {
   const timed = createExecWithTimeouts(exec, clock)
   const read: UnitLog[] = []
