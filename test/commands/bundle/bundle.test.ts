@@ -8,7 +8,7 @@ import type { Program } from '../../../src/sources/exec.ts'
 import { gatherBundle } from '../../../src/commands/bundle/bundle.ts'
 import { cli } from '../../support/cli.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { shipped } from '../../support/shipped.ts'
+import { NoResponseError } from '../../../src/sources/http.ts'
 
 const { config } = readConfig(undefined, {
   env: {},
@@ -42,7 +42,7 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
     logsSince: clock.now() - 3_600_000,
     onStep: () => undefined,
     exec,
-    ask: ({ url }) => Promise.reject(new shipped.NoResponseError('refused', url, 'ECONNREFUSED')),
+    ask: ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED')),
   }).finally(() => {
     isDone = true
   })
