@@ -60,7 +60,7 @@ export const rootShell = async (node: SandboxedNode, prefix: string, packageFile
   const npm = await realpath((await must('sh', ['-c', 'command -v npm'])).trim())
   await shell(`
     cp ${process.execPath} /opt/node
-    ! mountpoint -q ${process.execPath} || umount ${process.execPath}
+    umount ${process.execPath} 2> /dev/null || : # not mounted if it is below the checkout
     rm -f /usr/bin/node /usr/bin/npm /usr/local/bin/node /usr/local/bin/npm
     ln /opt/node ${prefix}/bin/node
     ln -s ${npm} ${prefix}/bin/npm
