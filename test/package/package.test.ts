@@ -205,6 +205,8 @@ describe('the Debian packages', () => {
   })
 
   it('install the query service, which loads its database', async () => {
+    const missing = await node.exec('chain-agent', ['serve-query', '--unbounded'])
+    expect(missing.stderr).toContain('install chain-agent-query-service_')
     await shell(`dpkg -i ${debs.agent} ${debs.queryService}`)
     await writeFile(
       join(node.directory, 'query-service.yaml'),

@@ -13,6 +13,10 @@ const tierSchema = z.object({
 })
 type Tier = z.output<typeof tierSchema>
 
+/** Read once, and not inherited: tests that run vitest are no tier. */
+const TIER = process.env['TEST_TIER']
+delete process.env['TEST_TIER']
+
 const RECORD = 'test/times.json'
 const recordSchema = z.object({
   tiers: z.record(
@@ -36,9 +40,8 @@ export interface FileTime {
 
 /** Of a complete tier: the seconds of workers by suite, the slowest files, and its minutes next to its budget; empty for other runs. */
 export const reportTimes = (times: readonly FileTime[]): readonly string[] => {
-  const text = process.env['TEST_TIER']
-  if (text === undefined) return []
-  const tier = tierSchema.parse(JSON.parse(text))
+  if (TIER === undefined) return []
+  const tier = tierSchema.parse(JSON.parse(TIER))
   const minutes = (Date.now() - tier.startedAt) / 60_000
   const files = times.toSorted((a, b) => b.seconds - a.seconds)
   const sums = suiteSums(files)
