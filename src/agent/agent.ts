@@ -18,6 +18,7 @@ import { recentChanges } from './incident-evidence.ts'
 import { whatChanged } from '../health/changes/what-changed.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { TARGET } from '../health/monitor.ts'
+import { adviseRecovery } from '../health/recovery.ts'
 import { limitsOf } from '../health/rules/index.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
@@ -186,7 +187,15 @@ const watchNode = async (options: NodeWatchOptions) => {
       log.warn(`Cannot keep the evidence of a critical alert (${error.message}).`)
     },
   })
-  const health = createHealthWatch({ clock, log, settings: config.health, record, incidents })
+  const health = createHealthWatch({
+    clock,
+    log,
+    settings: config.health,
+    record,
+    incidents,
+    recovery: () => adviseRecovery(snapshot()).next,
+    prefix: () => prefix(),
+  })
   const { board, exposition, offer, prefix, rounds, heartbeatInbox } = await createRuntime({
     ...options,
     exec: tools.exec,

@@ -1,10 +1,10 @@
 import type { Config } from '../config/schema.ts'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import type { Change } from '../core/board.ts'
-import type { Sample } from '../core/metric.ts'
-import { createSampleIndex } from '../core/metric.ts'
+import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
+import { second } from '../core/units.ts'
 import type { Severity } from '../domain/event.ts'
-import type { Health, RuleFinding } from '../domain/health.ts'
+import type { AlertState, Health, RecoveryAction, RuleFinding } from '../domain/health.ts'
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
@@ -18,6 +18,10 @@ interface HealthWatchOptions {
   readonly settings: Config['health']
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
+  /** The recovery that the node needs, after each evaluation. */
+  readonly recovery?: () => RecoveryAction | null
+  /** The name prefix of the units. */
+  readonly prefix?: () => string | null
   /** Keeps the evidence of critical alerts. */
   readonly incidents?: Pick<Incidents, 'observe' | 'idOf'>
 }
@@ -32,7 +36,15 @@ interface Measured {
 const COALESCED = 500
 
 /** Evaluates the alert rules at an interval, soon after a change, and for requests. */
-export const createHealthWatch = ({ clock, log, settings, record, incidents }: HealthWatchOptions) => {
+export const createHealthWatch = ({
+  clock,
+  log,
+  settings,
+  record,
+  incidents,
+  recovery: recoveryNow = () => null,
+  prefix = () => null,
+}: HealthWatchOptions) => {
   const startedAt = clock.now()
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
@@ -45,6 +57,7 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
   let evaluatedAt = 0
   let evaluatedElapsed = -Infinity
   let hasChanged = false
+  let recovery: RecoveryAction | null = null
   let wake = (): void => undefined
 
   const evaluate = async ({ exposition, samples }: Measured, isExtra = false): Promise<void> => {
@@ -54,6 +67,7 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
       evaluatedElapsed = clock.elapsed()
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(evaluatedElapsed - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
+      recovery = recoveryNow()
       for (const { severity, ...change } of changes) record(change, severity)
       if (!isExtra) series.record(exposed, clock.now())
       incidents?.observe(clock.now(), monitor.health())
@@ -76,8 +90,9 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
       const health = monitor.health()
       return { ...health, findings: health.findings.map(withIncident) }
     },
-    samples: (): readonly Sample[] => monitor.samples(),
-    alerts: monitor.alerts,
+    samples: (): readonly Sample[] => [...monitor.samples(), ...recoverySamples(recovery)],
+    alerts: (target: Parameters<typeof monitor.alerts>[0], wanted: AlertState) =>
+      monitor.alerts(target, wanted, { at: clock.now(), recovery, prefix: prefix() ?? 'chain' }),
     /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */
     evaluateNow: async (measured: Measured, maxAge = 0): Promise<void> => {
       if (clock.elapsed() - evaluatedElapsed >= maxAge) await evaluate(measured, true)
@@ -113,6 +128,18 @@ export const createHealthWatch = ({ clock, log, settings, record, incidents }: H
     },
   }
 }
+
+/** What the rules of Prometheus need for the messages of their alerts. */
+const recoverySamples = (recovery: RecoveryAction | null): readonly Sample[] =>
+  recovery === null
+    ? []
+    : [
+        sample('chain_node_recovery_info', 1, { action: recovery.action }),
+        ...sampleIfKnown(
+          'chain_node_recovery_deadline_timestamp_seconds',
+          recovery.deadline === null ? undefined : recovery.deadline / second,
+        ),
+      ]
 
 /** Logs each failure when it begins, not at every evaluation, and again after it was over. */
 export const createFailureLog = (log: (failure: Error | string) => void) => {

@@ -62,6 +62,9 @@ export const shortDuration = (ms: number): string => duration(ms, 1)
 export const joinList = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`
 
+/** A phrase as the beginning of a sentence. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** A ratio as a percentage, rounded down: 0.959 is 95%, not 96%. */
 export const percent = (ratio: number): string => `${Math.floor(ratio * 100)}%`
 

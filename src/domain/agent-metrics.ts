@@ -74,6 +74,18 @@ export const health = {
     chain_node_role: gauge('Role of the node as a state set, as configured or by its stake; absent if unknown.', {
       role: ['validator', 'full-node', 'rpc'],
     }),
+    chain_node_recovery_info: {
+      ...gauge('First step of the recovery that the node needs; absent if none is needed or known.', {
+        action: open,
+      }),
+      noPanel: 'for the messages of alerts',
+    },
+    chain_node_recovery_deadline_timestamp_seconds: {
+      ...gauge(
+        'Time until which that step is enough, because peers still serve the blocks that the node lacks; absent if unknown.',
+      ),
+      noPanel: 'for the messages of alerts',
+    },
     chain_node_findings: gauge('Alert rules that fire for the node, by severity.', { severity: FINDING_SEVERITIES }),
   },
 } as const

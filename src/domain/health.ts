@@ -63,6 +63,14 @@ export interface AlertTarget {
   readonly dashboards: string | null
 }
 
+/** The recovery that a node needs, in one step. */
+export interface RecoveryAction {
+  /** An imperative without its full stop: `Restart the services together, now`. */
+  readonly action: string
+  /** Until when it is enough, in milliseconds since the epoch; null if no time is running out. */
+  readonly deadline: number | null
+}
+
 /** The health of the node for the receiver of the heartbeat. */
 export interface HealthSummary {
   readonly state: HealthState

@@ -1,5 +1,5 @@
 import type { Readings } from '../collectors/index.ts'
-import { joinList, shortDuration, withPrefix } from '../core/format.ts'
+import { capital, joinList, shortDuration, withPrefix } from '../core/format.ts'
 import { isolationOf } from './facts.ts'
 import { second } from '../core/units.ts'
 import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
@@ -101,12 +101,11 @@ type CountedFinding = RuleFinding & {
 }
 
 const findingOf = (
-  { alert, severity, countsAs, summary, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
+  { alert, severity, countsAs, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
   found: readonly CountedFinding[],
   { snapshot: { at, known, origin, prefix, readings, collectors }, isRecovering }: FindingContext,
 ): HealthFinding => {
   const all = found.filter((one) => !isRepeated(one, found, readings))
-  const subjects = all.map(subjectOf).filter((subject) => subject !== '')
   // A single reading does not show how long a condition has lasted.
   const lasted = origin === 'agent' ? at - Math.min(...all.map(({ began }) => began)) : null
   const isPending = state === 'pending' && pendingFor > 0
@@ -116,7 +115,7 @@ const findingOf = (
   return {
     name: alert,
     severity: countsAs,
-    summary: [asPhrase(summary), ...(subjects.length === 0 ? [] : [joinList(limited(subjects))])].join(': '),
+    summary: joinPhrases(limited([...new Set(all.map((one) => one.summary))])),
     timing: timingOf({ severity, lasted, firesIn: isPending ? Math.max(second, since + pendingFor - at) : null }),
     evidence: [
       // It is in the tense of an alert that fires: "has not been active for one minute".
@@ -159,9 +158,24 @@ const timingOf = ({
 const SINGLE_READING = 'In a single reading'
 const SHORTEST = second
 
-/** The labels that name what it is about: service, device, fork … A state, an event and what is seen are no subjects. */
-const subjectOf = ({ labels: { state: _state, event: _event, sees: _sees, ...labels } }: RuleFinding): string =>
-  Object.values(labels).join(' ')
+/** `bft is down` and `rpc is down` are `bft and rpc are down`. */
+const joinPhrases = (phrases: readonly string[]): string => {
+  const all = phrases.map((phrase) => phrase.split(' '))
+  const [first = [], ...others] = all
+  if (others.length === 0) return first.join(' ')
+  const same = (wordOf: (words: readonly string[], index: number) => string | undefined, most: number): number => {
+    let length = 0
+    while (length < most && others.every((words) => wordOf(words, length) === wordOf(first, length))) length += 1
+    return length
+  }
+  const shortest = Math.min(...all.map(({ length }) => length)) - 1
+  const before = same((words, index) => words[index], shortest)
+  const after = same((words, index) => words.at(-1 - index), shortest - before)
+  const objects = all.map((words) => words.slice(before, words.length - after).join(' '))
+  const rest = first.slice(first.length - after)
+  if (before === 0 && rest[0] === 'is') rest[0] = 'are'
+  return [...first.slice(0, before), joinList(objects), ...rest].join(' ')
+}
 
 /** Placeholders such as SERVICE, with the value of the label of that name in the first finding. */
 const withLabels = (step: string, [first]: readonly RuleFinding[]): string =>
@@ -184,8 +198,6 @@ const isRepeated = (one: RuleFinding, all: readonly RuleFinding[], readings: Rea
 /** Alerts of a node that has no new block. */
 const WITHOUT_BLOCKS = ['ChainBlockStalled', 'ChainConsensusDeadlock']
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
 /** Subjects of one alert that are listed. */
 const MAX_SUBJECTS = 5
 
@@ -196,7 +208,3 @@ const SEVERITIES: readonly Severity[] = ['critical', 'unknown', 'warning', 'info
 
 /** 0 is the most severe. */
 const rank = (severity: Severity): number => SEVERITIES.indexOf(severity)
-
-/** A sentence as it continues after a colon, without its full stop; an acronym keeps its capitals. */
-const asPhrase = (sentence: string): string =>
-  sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase())

@@ -6,6 +6,7 @@ import {
   type FindingSeverity,
   HEALTH_STATES,
   type Health,
+  type RecoveryAction,
   type RuleFinding,
 } from '../domain/health.ts'
 import type { Change } from '../core/board.ts'
@@ -19,6 +20,15 @@ import { DEFAULT_TUNING } from './rules/tuning.ts'
 import { renderTemplate } from './promql/template.ts'
 import { annotationsOf, descriptionOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
+
+/** What the messages of alerts say in addition to the samples of their rules. */
+export interface MessageFacts {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly recovery: RecoveryAction | null
+  /** The name prefix of the units of the node. */
+  readonly prefix: string
+}
 
 export interface HealthMonitor {
   /**
@@ -38,7 +48,11 @@ export interface HealthMonitor {
    * The alerts in this state as Prometheus would have them for a target with these labels, but for its own heartbeat,
    * ChainWatchdog.
    */
-  alerts(target: AlertTarget & { readonly instance: string }, state: AlertState): readonly TargetAlert[]
+  alerts(
+    target: AlertTarget & { readonly instance: string },
+    state: AlertState,
+    now: MessageFacts,
+  ): readonly TargetAlert[]
   /** An evaluation failed as a whole: the health is unknown until the next one. */
   fail(at: number): void
 }
@@ -82,11 +96,11 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
     fail: (at) => {
       if (health.unknownBecause !== 'no evaluation') health = notEvaluated(at)
     },
-    alerts: (target, wanted) =>
+    alerts: (target, wanted, facts) =>
       evaluator
         .active()
         .filter(({ state, rule: { alert } }) => state === wanted && alert !== WATCHDOG)
-        .map((alert) => targetAlert({ ...alert, activeAt: alert.activeAt + clockOffset }, target)),
+        .map((alert) => targetAlert({ ...alert, activeAt: alert.activeAt + clockOffset }, target, facts)),
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       // Before the first evaluation the number is unknown.
@@ -107,13 +121,14 @@ const WATCHDOG = 'ChainWatchdog'
 const targetAlert = (
   { rule, labels: own, activeAt, value }: Alert,
   { job, instance, labels: more, ...links }: AlertTarget & { readonly instance: string },
+  { prefix, ...facts }: MessageFacts,
 ): TargetAlert => {
   // An alert about several nodes has no instance.
   const target = { ...(own['job'] !== undefined && { job }), ...(own['instance'] !== undefined && { instance }) }
   const labels = { ...more, ...own, ...target }
   return {
     labels,
-    annotations: annotationsOf(rule.row, { labels, value }, links),
+    annotations: annotationsOf(rule.row, { labels, value, ...facts }, { ...links, prefix }),
     startsAt: activeAt + rule.for,
   }
 }
@@ -226,7 +241,7 @@ const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly R
           countsAs: weightOf(alert, { severity, isContinuous }),
           since: activeAt,
           for: rule.for,
-          summary: row.summary,
+          summary: renderTemplate(row.summary, { labels: alert.labels, value }),
           description: renderTemplate(descriptionOf(row), { labels: alert.labels, value }, span),
           advice: row.advice ?? [],
           explainedBy: causesOf(row, active),

@@ -1,3 +1,5 @@
+import { capital, duration } from '../core/format.ts'
+import type { RecoveryAction } from '../domain/health.ts'
 import { isWatcher } from './facts.ts'
 import { citedIn } from '../domain/node-documentation.ts'
 import { fullDatabase, oldDatabase } from './recovery/database.ts'
@@ -30,6 +32,8 @@ export interface RecoveryAdvice extends RecoveryPlan {
   readonly exitCode: 0 | 1
   /** How long a start or restart of the services is enough, without a full stop; null if no time is running out. */
   readonly left: string | null
+  /** The same for a message; null if no recovery is needed, or which one is unknown. */
+  readonly next: RecoveryAction | null
 }
 
 /** There is no node on this host, or nothing is known of it. */
@@ -93,13 +97,15 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
   const situation = readSituation(evidence)
   const hasNode = !isWatcher(evidence.known)
   const plan = hasNode ? choosePlan(situation) : WITHOUT_NODE
+  const left = START_IS_ENOUGH.includes(plan.path) ? timeLeft(situation) : null
   const hasEvidence = hasNode && !(plan.path === 'unknown' && situation.age === undefined)
   return {
     ...plan,
     why: [...plan.why, ...(hasEvidence ? evidenceOf(situation, plan.path) : [])],
     sources: citedIn([...plan.why, ...plan.steps, ...plan.notNow]).map(({ id, title, url }) => ({ id, title, url })),
     exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
-    left: leftFor(plan.path, situation),
+    left: left === null ? null : `Time left for a restart: ${duration(left)}`,
+    next: nextOf(plan, left === null ? null : evidence.at + left),
   }
 }
 
@@ -116,9 +122,10 @@ const WITHOUT_NODE: RecoveryPlan = {
 const NO_ACTION: readonly Path[] = ['none', 'wait']
 const START_IS_ENOUGH: readonly Path[] = ['wait', 'start', 'restart together']
 
-const leftFor = (path: Path, situation: Situation): string | null => {
-  const time = START_IS_ENOUGH.includes(path) ? timeLeft(situation) : null
-  return time === null ? null : `Time left for a restart: ${time}`
+/** The imperative of the summary, without the reason, which may contain figures. */
+const nextOf = ({ path, summary }: RecoveryPlan, deadline: number | null): RecoveryAction | null => {
+  const [action = ''] = summary.split(/[:;]|, which /)
+  return path === 'none' || path === 'unknown' ? null : { action: capital(action), deadline }
 }
 
 const choosePlan = (situation: Situation): RecoveryPlan => {

@@ -45,8 +45,16 @@ describe('the rules', () => {
     expect(SEVERITIES).toContain(labels?.['severity'])
     expect(COMPONENTS).toContain(labels?.['component'])
     const { summary = '', description = '', runbook_url: url = '', ...rest } = annotations ?? {}
-    expect(Object.keys(rest)).toEqual(['dashboard_url'])
-    expect(summary).toMatch(/^(?:[A-Z]|systemd |journald )[^{}]*\.$/)
+    const { action = '', rank = '', deadline, dashboard_url: dashboard = '', ...others } = rest
+    expect(others).toEqual({})
+    expect(dashboard).not.toBe('')
+    expect(rank).toMatch(/^[0-3][0-9]$/)
+    // A phrase, whose values are labels: the first line of a message has at most 90 characters with a node of ten.
+    expect(summary).not.toMatch(/\.$|\$value/)
+    expect(`CRITICAL node-0001: ${summary.replaceAll(/\{\{.*?\}\}/g, 'execution')}`.length).toBeLessThanOrEqual(90)
+    if (labels?.['severity'] !== 'none') expect(action).toMatch(/[.?`]$|\}\}$/)
+    // A node has one recovery: the deadline belongs to it.
+    expect(deadline !== undefined).toBe(action.includes('chain_node_recovery_info'))
     expect(description.length).toBeGreaterThan(40)
     expect(url.endsWith(`/${alert}`), url).toBe(true)
     const page = readFileSync(join(RUNBOOKS, `${alert}.md`), 'utf8')

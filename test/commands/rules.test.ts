@@ -111,7 +111,12 @@ it('has the links, the job and the settings of the installation', async ({ direc
 test('keeps other labels of the targets in every rule', async () => {
   const [plain, other] = [await cli(['rules']), await cli(['rules', '--labels', 'region,zone'])]
   expect(plain.out.split('job, cluster').length).toBeGreaterThan(100)
-  expect(other.out).toBe(plain.out.replaceAll('job, cluster', 'job, region, zone'))
+  expect(other.out).toBe(
+    plain.out
+      .replaceAll('job, cluster', 'job, region, zone')
+      .replaceAll('job=%q,cluster=%q', 'job=%q,region=%q,zone=%q')
+      .replaceAll('$labels.job $labels.cluster', '$labels.job $labels.region $labels.zone'),
+  )
   expect(other.out).not.toMatch(/(?:by|on|ignoring) \([^)]*cluster/)
 })
 

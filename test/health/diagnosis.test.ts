@@ -98,7 +98,7 @@ test('log lines of the last minutes are new, although their counter has one valu
   const { causes } = diagnose(node)
   expect(causes.find(({ name }) => name === 'ChainLogTrouble')).toMatchObject({
     severity: 'critical',
-    summary: 'the log of the node contains an error: execution block_failed',
+    summary: 'the log of execution contains an error: block_failed',
     evidence: [
       expect.stringContaining('matched block_failed within 10 minutes'),
       'block_failed: Execution rejected a block that consensus accepted, and ended with exit code 1.',
@@ -131,7 +131,7 @@ test('a panic with a pattern of its own is listed once', () => {
     countsAs: 'critical',
     since: NOW,
     for: 0,
-    summary: 'A program of the node has aborted.',
+    summary: `bft has aborted: ${pattern}`,
     description: '',
     advice: [],
     explainedBy: [],
@@ -142,11 +142,9 @@ test('a panic with a pattern of its own is listed once', () => {
     const all = [finding('panic'), finding('high_qc_too_far')]
     return findingsOf(all, { snapshot: changed([], { logs }), isRecovering: false })[0]?.summary
   }
-  expect(summaryOf('panic: too far ahead', 'high_qc_too_far: too far ahead')).toBe(
-    'a program of the node has aborted: bft high_qc_too_far',
-  )
+  expect(summaryOf('panic: too far ahead', 'high_qc_too_far: too far ahead')).toBe('bft has aborted: high_qc_too_far')
   expect(summaryOf('panic: another one', 'high_qc_too_far: too far ahead')).toBe(
-    'a program of the node has aborted: bft panic and bft high_qc_too_far',
+    'bft has aborted: panic and high_qc_too_far',
   )
 })
 
@@ -159,9 +157,9 @@ test('a stalled node without a validator that feeds it says so', () => {
 
 test('subjects of one alert are one finding', () => {
   const { causes, sentence } = diagnose(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
-  expect(sentence).toBe('a required service is not running: bft and execution.')
+  expect(sentence).toBe('bft and execution are down.')
   expect(causes.map(({ severity, timing }) => [severity, timing])).toEqual([
-    ['critical', 'In a single reading; pages after 1 min.'],
+    ['critical', 'In a single reading; pages after 45 s.'],
     ['warning', 'In a single reading; warns after 5 min.'],
   ])
 })

@@ -71,8 +71,8 @@ test('reports when an alert begins to fire, changes its severity and no longer f
     monitor.evaluate((START_S + second) * 1000, [BUILD, blockOf(second < 200 ? stalled(second) : second)]),
   )
   expect(changes.map(({ at, from, to, severity }) => [at / 1000 - START_S, from, to, severity])).toEqual([
-    [75, 'not firing', 'warning: The newest block of the node is too old.', 'warning'],
-    [105, expect.any(String), 'critical: The newest block of the node is too old.', 'critical'],
+    [75, 'not firing', 'warning: the newest block of the node is too old', 'warning'],
+    [105, expect.any(String), 'critical: the newest block of the node is too old', 'critical'],
     [390, expect.any(String), 'not firing', 'info'],
   ])
   expect(changes[0]).toMatchObject({ collector: 'alerts', subject: 'ChainBlockStalled' })
@@ -101,7 +101,7 @@ test('an alert for Alertmanager starts when it fires, not when its condition bec
   // Both are active since 45 s and 75 s, and fire 30 s later.
   const startsAt = (until: number, state: 'pending' | 'firing') =>
     evaluated(stalled, until)
-      .alerts(target, state)
+      .alerts(target, state, { at: until * 1000, recovery: null, prefix: 'chain' })
       .filter(({ labels }) => labels['alertname'] === 'ChainBlockStalled')
       .map(({ labels, startsAt: at }) => [labels['severity'], at / 1000 - START_S])
   expect([startsAt(90, 'pending'), startsAt(90, 'firing')]).toEqual([[['critical', 105]], [['warning', 75]]])

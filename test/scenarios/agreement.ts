@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { RULE_FILES, ruleSet } from '../../src/health/rules/index.ts'
 import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
+import type { RecoveryAction } from '../../src/domain/health.ts'
+import type { StoredSample } from '../../src/health/promql/series.ts'
 import { annotationsOf } from '../../src/health/rules/render.ts'
 import { NEWEST, type PrometheusVersion, promtool } from '../support/prometheus.ts'
 import { run } from '../support/programs.ts'
@@ -120,10 +122,23 @@ const evaluate = (scrapes: readonly Look[], target: typeof NODE) => {
       .map(({ rule, labels: { alertname: _name, ...labels }, value }) => ({
         name: rule.alert,
         labels,
-        annotations: annotationsOf(rule.row, { labels, value }),
+        annotations: annotationsOf(rule.row, {
+          labels,
+          value,
+          at: index * STEP_S * 1000,
+          recovery: recoveryIn(samples),
+        }),
       }))
   })
   return { series, firing }
+}
+
+/** What the agent of these samples would send by itself. */
+const recoveryIn = (samples: readonly StoredSample[]): RecoveryAction | null => {
+  const of = (name: string) => samples.find((one) => one.name === name)
+  const action = of('chain_node_recovery_info')?.labels['action']
+  const until = of('chain_node_recovery_deadline_timestamp_seconds')
+  return action === undefined ? null : { action, deadline: until === undefined ? null : until.value * 1000 }
 }
 
 /** Each simulated node has the same key; two nodes with one key are a fault wherever they are. */

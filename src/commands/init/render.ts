@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { Config } from '../../config/schema.ts'
 import { redactUrl } from '../../core/redaction/redact.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { figure, joinList } from '../../core/format.ts'
+import { capital, figure, joinList } from '../../core/format.ts'
 import { linesText } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
 
@@ -105,5 +105,3 @@ export const renderFound = (file: string, found: Found, style: Style): string =>
     ...wrap('Alerts on your phone, in ten minutes: docs/how-to/first-message.md.', style),
   ])
 }
-
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

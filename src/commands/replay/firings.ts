@@ -2,7 +2,8 @@ import { TARGET, withTarget } from '../../health/monitor.ts'
 import { createRuleEvaluator } from '../../health/promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from '../../health/promql/series.ts'
 import type { ruleSet } from '../../health/rules/index.ts'
-import { annotationsOf } from '../../health/rules/render.ts'
+import { renderTemplate } from '../../health/promql/template.ts'
+import { descriptionOf } from '../../health/rules/render.ts'
 import type { RuleSeverity } from '../../health/rules/rule.ts'
 
 /** An alert that would have fired. Times are milliseconds since the epoch, on a clock that only increases. */
@@ -75,7 +76,7 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
       const known = open.get(key)
       const excess = Math.abs(value - (row.limit ?? 0))
       if (known && excess < known.excess) continue
-      const description = annotationsOf(row, { labels, value })['description'] ?? ''
+      const description = renderTemplate(descriptionOf(row), { labels, value })
       const line = lineOf(labels)
       open.set(key, {
         excess,

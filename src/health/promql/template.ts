@@ -59,7 +59,8 @@ const scaled =
 
 const humanize = scaled(1000, ['k', 'M', 'G', 'T', 'P'], ['m', 'u', 'n', 'p'])
 
-const humanizeDuration = (value: number): string => {
+/** Seconds as in Prometheus: `3m 40s`. */
+export const humanizeDuration = (value: number): string => {
   if (value === 0 || Math.abs(value) < 1) return `${humanize(value)}s`
   const whole = Math.trunc(Math.abs(value))
   const sign = value < 0 ? '-' : ''

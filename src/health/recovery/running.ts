@@ -221,7 +221,7 @@ export const statesync: RecoveryRule = (situation) => {
   if (isStatesyncFrozen) {
     return {
       path: 'hard reset',
-      summary: 'a hard reset, unless statesync progresses after one restart of all services together',
+      summary: 'do a hard reset, unless statesync progresses after one restart of all services together',
       why,
       steps: [
         ...(isDatabaseKnown

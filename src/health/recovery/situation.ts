@@ -338,8 +338,8 @@ const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
 
 const millisecondsOf = (blocks: number, known: SampleIndex): number => (blocks / blockRate(known)) * second
 
-/** Until the blocksync window closes, while the node falls behind and can still catch up. */
-export const timeLeft = ({ gap, window, known, isSyncing: syncs, isAdvancing: advances }: Situation): string | null => {
+/** Milliseconds until the blocksync window closes, while the node falls behind and can still catch up. */
+export const timeLeft = ({ gap, window, known, isSyncing: syncs, isAdvancing: advances }: Situation): number | null => {
   if (!gap || syncs || advances || gap.blocks <= BEHIND_BLOCKS || gap.blocks >= window) return null
-  return duration(millisecondsOf(window - gap.blocks, known))
+  return millisecondsOf(window - gap.blocks, known)
 }

@@ -57,7 +57,7 @@ export const wrongState: RecoveryRule = (situation) => {
   }
   return {
     path: 'hard reset',
-    summary: 'a hard reset: execution computed a different result than the network',
+    summary: 'do a hard reset: execution computed a different result than the network',
     why: [`The state with this result is committed already${cite('execution-result')}.`],
     steps: [keepLog(situation), compare, ...hardReset(situation)],
     notNow: ['Do not restart: it does not fix a wrong state.', ...cautions],
@@ -95,7 +95,7 @@ export const diverged: RecoveryRule = (situation) => {
   }
   return {
     path: 'hard reset',
-    summary: 'a hard reset: the blocks of this node differ from those of the network, so its database is wrong',
+    summary: 'do a hard reset: the blocks of this node differ from those of the network, so its database is wrong',
     why: [...why, 'The hash of a block covers its state and its parent: every later block differs, too.'],
     steps: [
       keepLog(situation),
@@ -205,7 +205,7 @@ const isTooFar = ({ gap }: Situation): boolean => gap !== undefined && gap.block
 
 export const fromSnapshot = (situation: Situation, why: readonly string[]): RecoveryPlan => ({
   path: 'hard reset',
-  summary: 'a hard reset: the node is more than 30,000 blocks behind, so restore a snapshot',
+  summary: 'do a hard reset: the node is more than 30,000 blocks behind, so restore a snapshot',
   why,
   steps: hardReset(situation),
   notNow: [
@@ -225,7 +225,7 @@ interface SoftReset extends Pick<RecoveryPlan, 'why' | 'notNow'> {
 
 export const softReset = (situation: Situation, { why, before, start, notNow }: SoftReset): RecoveryPlan => ({
   path: 'soft reset',
-  summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync',
+  summary: 'do a soft reset: start the services together with a new forkpoint, and let the node statesync',
   why: [
     ...why,
     `With its local forkpoint consensus does not begin a statesync: it starts from its old root and cannot catch up${cite('start-forkpoint')}.`,

@@ -4,7 +4,7 @@ const FAILING = {
   alert: 'ChainAgentFailing',
   severity: 'warning',
   component: 'agent',
-  summary: 'A part of the agent fails.',
+  summary: 'a part of the agent fails: {{ $labels.problem }}',
 } as const
 
 export const agent: RuleFile = {
@@ -27,7 +27,7 @@ export const agent: RuleFile = {
             'On the host, see why the agent stopped: `systemctl status chain-agent`, `journalctl -u chain-agent -n 50`.',
           ],
           expr: 'up{job="chain-agent"} == 0',
-          summary: 'The agent of a node cannot be scraped.',
+          summary: 'the agent cannot be scraped',
           description:
             'Prometheus has not been able to scrape the agent on {{ $labels.instance }} for two minutes. The host, the agent or the network between them is down; no other alert can fire for this node.',
         },
@@ -47,7 +47,7 @@ export const agent: RuleFile = {
           expr: `absent(chain_agent_build_info{job="chain-agent"})
 unless on (job)
   (up{job="chain-agent"} == 0)`,
-          summary: 'No agent is scraped at all.',
+          summary: 'no agent is scraped at all',
           description:
             'Prometheus has had no metrics of any agent for five minutes, and no target of job {{ $labels.job }} is down: the target is missing, or another program answers at its address. No node is monitored.',
         },
@@ -64,7 +64,7 @@ unless on (job)
           ],
           expr: `group by (instance, job, cluster) (last_over_time(up{job="chain-agent"}[6h]))
 unless on (instance, job, cluster) up{job="chain-agent"}`,
-          summary: 'A node is no longer a target of Prometheus.',
+          summary: 'the node is no longer a target of Prometheus',
           description:
             'Prometheus scraped the agent on {{ $labels.instance }} within the last six hours, and for ten minutes it has not been a target: no alert can fire for this node.',
         },
@@ -81,7 +81,7 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
             'Track fewer holders of tokens, or raise `sample_limit` of the scrape job.',
           ],
           expr: (limit) => `scrape_samples_post_metric_relabeling{job="chain-agent"} > ${limit}`,
-          summary: 'The agent exports almost as many series as Prometheus accepts.',
+          summary: 'the agent exports almost as many series as Prometheus accepts',
           description: (limit) =>
             `The agent on {{ $labels.instance }} exports {{ $value }} series, more than ${limit}. With more than the sample_limit of the scrape job the node counts as down.`,
         },
@@ -94,7 +94,7 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
           for: '5m',
           advice: ['See which collectors fail, and why: `chain-agent status agent`.'],
           expr: 'chain_agent_collector_up == 0',
-          summary: 'A collector of the agent gives no readings.',
+          summary: 'no readings from the collector {{ $labels.collector }}',
           description:
             'Collector {{ $labels.collector }} on {{ $labels.instance }} has failed for five minutes. Its metrics are absent, and the alerts on them cannot fire.',
         },
@@ -113,7 +113,7 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
           expr: (limit) => `(time() - chain_agent_collector_last_success_timestamp_seconds > ${limit})
 and on (instance, job, cluster, collector)
   (chain_agent_collector_up == 1)`,
-          summary: 'A collector is reported as up, but its last reading is old.',
+          summary: 'old readings of the collector {{ $labels.collector }}, which is reported as up',
           description: (limit) =>
             `Collector {{ $labels.collector }} on {{ $labels.instance }} counts as up, but its last reading is {{ $value | humanizeDuration }} old, more than ${period(limit)}. The scraped data is an old copy, or a clock is wrong.`,
         },
@@ -200,7 +200,7 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
           ],
           pending: 'nothing',
           expr: 'changes(chain_agent_heartbeats_total{result="accepted"}[5m]) == 0',
-          summary: 'The external heartbeat is not accepted.',
+          summary: 'the external heartbeat is not accepted',
           description:
             'No heartbeat of {{ $labels.instance }} has been accepted for at least five minutes. If the host fails now, the heartbeat service cannot detect it.',
         },
@@ -221,7 +221,7 @@ and on (instance, job, cluster)
   )
 unless on (instance, job, cluster)
   (chain_service_active{service="bft"} == 0)`,
-          summary: "The node's metrics are not pushed to external systems.",
+          summary: "the node's metrics are not pushed to external systems",
           description:
             'The OpenTelemetry collector on {{ $labels.instance }} should run, and for 15 minutes it has been down or has had no metrics of consensus. Receivers of the pushed metrics see this node as down.',
         },
@@ -234,7 +234,7 @@ unless on (instance, job, cluster)
           advice: ['Wait, and watch it: `chain-agent status statesync --watch`.'],
           countsAs: 'warning',
           expr: 'instance:chain_statesync:active == 1',
-          summary: 'The node is in statesync.',
+          summary: 'the node is in statesync',
           description:
             'The node on {{ $labels.instance }} fetches state from its peers. Until this is finished it follows no blocks, and an RPC that starts meanwhile does not listen; this is not an error.',
         },
@@ -244,7 +244,7 @@ unless on (instance, job, cluster)
           component: 'agent',
           dashboard: 'd/chain-fleet',
           expr: 'vector(1)',
-          summary: 'Prometheus and Alertmanager work.',
+          summary: 'Prometheus and Alertmanager work',
           description: 'This alert always fires (value {{ $value }}). Its receiver raises an alarm when it stops.',
         },
       ],

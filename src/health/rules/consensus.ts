@@ -44,7 +44,7 @@ export const consensus: RuleFile = {
           expr: (limit) => `instance:chain_block_age:seconds > ${limit}
   unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
   unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
-          summary: 'The newest block of the node is too old.',
+          summary: 'the newest block of the node is too old',
           description: (limit) =>
             `The newest block that {{ $labels.instance }} has is {{ $value | humanizeDuration }} old by its own timestamp; the limit is ${limit} seconds. Either no new block arrives, or the node is far behind.`,
         },
@@ -70,7 +70,7 @@ export const consensus: RuleFile = {
   unless on (instance, job, cluster) (changes(chain_ledger_block_timestamp_seconds{event="finalized"}[1m]) > 0)
   unless on (instance, job, cluster) (changes(chain_rpc_block_timestamp_seconds{tag="finalized"}[1m]) > 0)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'New blocks arrive, but none is finalized.',
+          summary: 'new blocks arrive, but none is finalized',
           description: (limit) =>
             `The newest finalized block of {{ $labels.instance }} is {{ $value | humanizeDuration }} old, more than ${limit} seconds, while new blocks arrive. What needs finalized blocks waits; other alerts see a chain that advances.`,
         },
@@ -99,7 +99,7 @@ export const consensus: RuleFile = {
     )
 )
   unless on (job, cluster) (instance:chain_block_age:seconds < 10)`,
-          summary: 'The network is stalled: neither own nodes nor references have a new block.',
+          summary: 'the network is stalled: own nodes and references have no new block',
           description: (limit) =>
             `{{ $value }} nodes of {{ $labels.job }} have had no new block for more than ${limit} seconds, and a majority of their references is at the same height. The nodes themselves are healthy: do not restart them.`,
         },
@@ -120,7 +120,7 @@ export const consensus: RuleFile = {
           expr: `group by (instance, job, cluster) (chain_agent_build_info{profile!="watcher"})
   unless on (instance, job, cluster) instance:chain_block_age:seconds
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'The age of the newest block is unknown.',
+          summary: 'the age of the newest block is unknown',
           description:
             'The agent at {{ $labels.instance }} runs, but neither the ledger stream nor the RPC has given it the timestamp of a block for five minutes. ChainBlockStalled cannot fire.',
         },
@@ -141,7 +141,7 @@ export const consensus: RuleFile = {
           expr: `rate(chain_native_events_total{event="local_timeout"}[2m]) > 0
   and on (instance, job, cluster) (changes(chain_native_events_total{event="committed_block"}[2m]) == 0)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'Consensus abandons round after round and commits no block.',
+          summary: 'consensus abandons round after round and commits no block',
           description:
             '{{ $labels.instance }} abandons {{ $value | printf "%.1f" }} rounds a second and has committed no block for two minutes. Its processes run and its RPC may answer, but it does not recover by itself.',
         },
@@ -169,7 +169,7 @@ export const consensus: RuleFile = {
           advice: ['See the evidence, and what to do: `chain-agent monlog`.'],
           expr: `chain_consensus_finding{finding=~"${REPORTED.join('|')}"} == 1
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'The log of consensus shows a problem.',
+          summary: 'the log of consensus shows {{ $labels.finding }}',
           description:
             'The analysis of the last minute of the consensus log on {{ $labels.instance }} has found {{ $labels.finding }} for five minutes.',
         },
@@ -186,7 +186,7 @@ export const consensus: RuleFile = {
             'If they come through the OpenTelemetry collector, restart it: `sudo systemctl restart otelcol`.',
           ],
           expr: 'chain_native_zombie == 1',
-          summary: 'The metrics of consensus do not change while the node advances.',
+          summary: 'the metrics of consensus do not change while the node advances',
           description:
             'An endpoint keeps serving old values of consensus to {{ $labels.instance }}, while the height of the RPC grows. The alerts that need those metrics cannot fire.',
         },
@@ -207,7 +207,7 @@ export const consensus: RuleFile = {
           expr: `chain_agent_collector_up{collector="native"}
   unless on (instance, job, cluster) chain_native_uptime_seconds
   unless on (instance, job, cluster) (chain_native_zombie == 1)`,
-          summary: 'No endpoint serves live metrics of consensus.',
+          summary: 'no endpoint serves live metrics of consensus',
           description:
             'The agent at {{ $labels.instance }} has had no live metrics of consensus for five minutes: endpoints do not answer, or their values do not change. The alerts on deadlock, isolation, votes, state roots and the active set cannot fire.',
         },
@@ -232,7 +232,7 @@ export const consensus: RuleFile = {
       and on (instance, job, cluster) chain_native_sessions{state="transport"}
       and on (instance, job, cluster) chain_native_events_total{event="vote_created"}
   )`,
-          summary: 'Consensus exports metrics, but some that alerts need are missing.',
+          summary: 'some metrics of consensus that alerts need are missing',
           description:
             'Consensus at {{ $labels.instance }} has been up for {{ $value | humanizeDuration }} and does not export its stake, its upstream validators, its sessions or its votes. The alerts that need the missing metric cannot fire.',
         },

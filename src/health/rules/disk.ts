@@ -27,7 +27,7 @@ export const disk: RuleFile = {
 (predict_linear(chain_host_filesystem_available_bytes[1h], 86400) < 0)
   and on (instance, job, cluster, directory)
 (count_over_time(chain_host_filesystem_available_bytes[12h:1h]) > 10)`,
-          summary: 'A file system of the host will be full within a day.',
+          summary: 'the file system of {{ $labels.directory }} will be full within a day',
           description:
             'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 12 hours will be full within 24 hours.',
         },
@@ -43,7 +43,7 @@ export const disk: RuleFile = {
           ],
           expr: (limit) =>
             `chain_host_filesystem_available_bytes{directory!~"/.*"} / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}`,
-          summary: 'A file system of the node is almost full.',
+          summary: 'the file system of {{ $labels.directory }} is almost full',
           description: (limit) =>
             `The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, less than ${percent(limit)}.`,
         },
@@ -58,7 +58,7 @@ export const disk: RuleFile = {
             'Find what grows: `du -xh --max-depth=2 DIRECTORY | sort -h | tail`.',
           ],
           expr: `chain_host_filesystem_available_bytes{directory=~"/.*"} / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < 0.05`,
-          summary: 'A file system of the host is almost full.',
+          summary: 'the file system of {{ $labels.directory }} is almost full',
           description:
             'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, less than 5%: journald truncates the logs, packages cannot be installed, and the agent cannot save its state.',
         },
@@ -76,7 +76,7 @@ export const disk: RuleFile = {
           expr: `last_over_time(chain_host_filesystem_size_bytes[1h])
   unless on (instance, job, cluster, directory) chain_host_filesystem_size_bytes
   and on (instance, job, cluster) (chain_agent_collector_up{collector="host"} == 1)`,
-          summary: 'A directory of the node is missing.',
+          summary: 'the directory {{ $labels.directory }} of the node is missing',
           description:
             'The directory {{ $labels.directory }} of {{ $labels.instance }}, whose file system had {{ $value | humanize1024 }}B, is no longer accessible: it was removed, or its file system is not mounted.',
         },
@@ -92,7 +92,7 @@ export const disk: RuleFile = {
             'Run the clean-up once: `sudo systemctl start chain-cruft.service`.',
           ],
           expr: (limit) => `time() - chain_timer_last_trigger_timestamp_seconds{timer="cruft"} > ${limit}`,
-          summary: 'The hourly clean-up of the node is late.',
+          summary: 'the hourly clean-up of the node is late',
           description: (limit) =>
             `The timer {{ $labels.timer }} of {{ $labels.instance }} last fired {{ $value | humanizeDuration }} ago, more than ${period(limit)}; without it the file system fills up.`,
         },
@@ -106,7 +106,7 @@ export const disk: RuleFile = {
           advice: ['Enable its timer: `sudo systemctl enable --now chain-cruft.timer`.'],
           expr: `chain_agent_collector_up{collector="services"} == 1
   unless on (instance, job, cluster) chain_timer_next_trigger_timestamp_seconds{timer="cruft"}`,
-          summary: 'The clean-up of the node is not scheduled.',
+          summary: 'the clean-up of the node is not scheduled',
           description:
             'systemd on {{ $labels.instance }} has had no next trigger for the timer cruft for 15 minutes; without the clean-up the file system fills up.',
         },
@@ -128,7 +128,7 @@ export const disk: RuleFile = {
           ) => `round(increase(chain_log_pattern_total{service="cruft",pattern="cleanup_skipped"}[3h])) >= ${limit}
   and ${isNotNew('chain_log_pattern_total{service="cruft",pattern="cleanup_skipped"}', '3h')}
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'The clean-up of the node runs and deletes nothing.',
+          summary: 'the clean-up of the node runs and deletes nothing',
           description:
             'The clean-up of {{ $labels.instance }} deleted nothing {{ printf "%.0f" $value }} times within 3 hours, because the ledger had no new file for 20 minutes.',
         },

@@ -14,7 +14,7 @@ export const drives: RuleFile = {
           component: 'host',
           advice: ['See its report: `smartctl -a DEVICE`.', 'Replace it as soon as possible.'],
           expr: 'chain_host_nvme_critical_warning > 0',
-          summary: 'A drive reports that it is failing.',
+          summary: 'the drive {{ $labels.device }} reports that it is failing',
           description:
             'The drive {{ $labels.device }} of {{ $labels.instance }} has set its critical warning to {{ $value }} (bits: 1 spare low, 2 temperature, 4 unreliable, 8 read-only, 16 backup of memory failed).',
         },
@@ -32,7 +32,7 @@ export const drives: RuleFile = {
           expr: `group by (instance, job, cluster, device) (last_over_time(chain_host_nvme_info[1h]))
   unless on (instance, job, cluster, device) chain_host_nvme_info
   and on (instance, job, cluster) (chain_agent_collector_up{collector="host"} == 1)`,
-          summary: 'A drive is missing from the host.',
+          summary: 'the drive {{ $labels.device }} is missing from the host',
           description:
             'The drive {{ $labels.device }} of {{ $labels.instance }} was present within the last hour, and the kernel no longer lists it.',
         },
@@ -42,7 +42,7 @@ export const drives: RuleFile = {
           component: 'host',
           advice: ['See its report: `smartctl -a DEVICE`.', 'Plan to replace it.'],
           expr: hasIncreased('chain_host_nvme_media_errors_total', '24h'),
-          summary: 'A drive had errors that it could not correct.',
+          summary: 'the drive {{ $labels.device }} had errors that it could not correct',
           description:
             'The drive {{ $labels.device }} of {{ $labels.instance }} had {{ printf "%.0f" $value }} uncorrectable errors within 24 hours.',
         },
@@ -56,7 +56,7 @@ export const drives: RuleFile = {
           for: '10m',
           advice: ['Check its cooling.'],
           expr: (limit) => `chain_host_nvme_temperature_celsius > ${limit}`,
-          summary: 'A drive is too hot.',
+          summary: 'the drive {{ $labels.device }} is too hot',
           description: (limit) =>
             `The drive {{ $labels.device }} of {{ $labels.instance }} is at {{ $value | humanize }} °C, and has been above ${limit} °C for 10 minutes.`,
         },
@@ -70,7 +70,7 @@ export const drives: RuleFile = {
           for: '5m',
           advice: ['Plan to replace it.'],
           expr: (limit) => `chain_host_nvme_used_ratio > ${limit}`,
-          summary: 'A drive is near the end of its rated life.',
+          summary: 'the drive {{ $labels.device }} is near the end of its rated life',
           description: (limit) =>
             `The drive {{ $labels.device }} of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its rated life, more than ${percent(limit)}.`,
         },

@@ -47,7 +47,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
       > on (instance, job, cluster) 1.5 / sqrt(sum by (instance, job, cluster) (chain_duty_slots))
     )
   unless on (instance, job, cluster) (chain_duty_timeout_ratio{scope="network"} > 0.03)`,
-          summary: 'Too many of the rounds that this node leads time out.',
+          summary: 'too many of the rounds that this node leads time out',
           description: (limit) =>
             `Of the rounds that {{ $labels.instance }} led in six hours {{ $value | humanizePercentage }} timed out, more than ${percent(limit)} and more than chance explains, while the network stays within 3%. The cause is probably this node or its connection.`,
         },
@@ -64,7 +64,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_ledger_own_consecutive_timeouts >= ${limit}
   unless on (instance, job, cluster) (instance:chain_network_timeouts_per_block:ratio_rate30m > 0.03)`,
-          summary: 'The rounds that this node leads time out one after the other.',
+          summary: 'the rounds that this node leads time out one after the other',
           description: (limit) =>
             `{{ $labels.instance }} has led {{ $value }} rounds in a row that timed out; ${limit} or more are not chance. Other validators lead as usual.`,
         },
@@ -91,7 +91,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
             'Check the connection and the clock: `chain-agent status peers`, `chain-agent status host`.',
           ],
           expr: (limit) => `instance:chain_votes_per_round:ratio_rate2m < ${limit}`,
-          summary: 'The validator follows the chain and computes too few votes.',
+          summary: 'the validator follows the chain and computes too few votes',
           description: (limit) =>
             `{{ $labels.instance }} is in the active set, rounds advance, and it computes a vote in {{ $value | humanizePercentage }} of them; the limit is ${percent(limit)}.`,
         },
@@ -109,7 +109,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           ],
           expr: (limit) => `chain_native_vote_delay_seconds{percentile="99"} > ${limit}
   and on (instance, job, cluster) (chain_native_stake_ratio > 0)`,
-          summary: 'Votes are ready too late.',
+          summary: 'votes are ready too late',
           description: (limit) =>
             `One vote in a hundred of {{ $labels.instance }} takes {{ $value | humanizeDuration }} or longer to be ready, more than ${Math.round(limit * 1000)} milliseconds. The next leader may close the round without it.`,
         },
@@ -123,7 +123,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           for: '30m',
           advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_duty_shortfall_probability_ratio < ${limit}`,
-          summary: 'The node leads fewer rounds with a block than expected from its stake.',
+          summary: 'the node leads fewer rounds with a block than expected by its stake',
           description: (limit) =>
             `The probability that {{ $labels.instance }} had so few blocks of its own in six hours by chance is {{ $value | humanizePercentage }}, less than ${percent(limit)}.`,
         },
@@ -150,7 +150,7 @@ increase(chain_ledger_own_blocks_total{event="proposed"}[6h]) > ${limit}
         / on (instance, job, cluster) increase(chain_ledger_blocks_total{event="proposed"}[6h])
       > 0.1
     )`,
-          summary: 'The blocks of this node have no transactions of users.',
+          summary: 'the blocks of this node have no transactions of users',
           description: (limit) =>
             `Of the blocks that {{ $labels.instance }} proposed in six hours {{ $value | humanizePercentage }} have no transaction of a user, more than ${percent(limit)}, while at most a tenth of those of all leaders have none. The validator loses the fees.`,
         },

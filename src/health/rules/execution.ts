@@ -39,7 +39,7 @@ export const execution: RuleFile = {
           expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{le="${limit}"}[2m])
   / on (instance, job, cluster) rate(chain_execution_block_duration_seconds_count[2m])
 < 0.5`,
-          summary: 'Execution takes too long for a block.',
+          summary: 'execution takes too long for a block',
           description: (limit) =>
             `Of the blocks of the last 2 minutes {{ $labels.instance }} executed {{ $value | humanizePercentage }} within ${limit * 1000} ms, less than half: the median is above it. Next, consensus has to wait for execution.`,
         },
@@ -55,7 +55,7 @@ export const execution: RuleFile = {
             'Check the drives, heat and other processes: `chain-agent status host`.',
           ],
           expr: (limit) => `rate(chain_native_events_total{event="execution_lagging"}[2m]) > ${limit}`,
-          summary: 'Execution does not keep up with consensus.',
+          summary: 'execution does not keep up with consensus',
           description: (limit) =>
             `Consensus on {{ $labels.instance }} reported execution as lagging {{ $value | printf "%.2f" }} times a second, more than ${limit}, for 5 minutes.`,
         },
@@ -83,7 +83,7 @@ export const execution: RuleFile = {
     or
     rate(chain_native_events_total{event="bad_state_root"}[2m]) > ${limit}
   )`,
-          summary: 'The database of this node is wrong: its blocks differ from those of the network.',
+          summary: 'the database is wrong: its blocks differ from those of the network',
           description: (limit) =>
             `{{ $value }} of the references have another hash or state root than {{ $labels.instance }} at the same finalized height: a majority of two or more, or as many as agree while consensus rejects more than ${limit} blocks a second for their results. The answers of its RPC are wrong, and a restart does not change that.`,
         },
@@ -100,7 +100,7 @@ export const execution: RuleFile = {
             'If the reference is wrong, replace it: `references` in the configuration.',
           ],
           expr: 'chain_reference_hash_matches == 0',
-          summary: 'A reference has another block than the node at the same finalized height.',
+          summary: "another finalized block than the node's at the reference {{ $labels.reference }}",
           description:
             'For two minutes the reference {{ $labels.reference }} has had another hash or state root than {{ $labels.instance }} at the same finalized height. Without a majority of at least two references this proves nothing about the node: the reference may be wrong, or of another chain.',
         },
@@ -118,7 +118,7 @@ export const execution: RuleFile = {
             'Restore nothing because of this alert alone: the blocks of others may be wrong.',
           ],
           expr: (limit) => `rate(chain_native_events_total{event="bad_state_root"}[2m]) > ${limit}`,
-          summary: 'Consensus rejects many blocks of others for results that differ from its own.',
+          summary: 'consensus rejects many blocks for results that differ from its own',
           description: (limit) =>
             `Consensus on {{ $labels.instance }} rejects {{ $value | printf "%.1f" }} received blocks a second, more than ${limit}, whose execution results differ from its own. If it is nearly every block, the state of this node may be wrong; if it is a part of them, their leaders are. Compare with the references before you do anything.`,
         },
@@ -142,7 +142,7 @@ export const execution: RuleFile = {
           expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
   + on (instance, job, cluster, fork) group_right () (chain_fork_ready == 0)
 < ${limit}`,
-          summary: 'The node does not meet the requirements of a fork of its network.',
+          summary: 'the node is not ready for the fork {{ $labels.fork }}: {{ $labels.check }}',
           description: (limit) =>
             `{{ $labels.instance }} is not ready for {{ $labels.fork }} by the check of the {{ $labels.check }}; it {{ if gt $value 0.0 }}takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}{{ else }}is in force{{ end }}. If this is not fixed, the node cannot follow the chain.`,
         },
@@ -160,7 +160,7 @@ export const execution: RuleFile = {
           ],
           expr: (limit) => `chain_fork_activation_timestamp_seconds - time() < ${limit} > 0
 unless on (instance, job, cluster, fork) chain_fork_ready`,
-          summary: 'It is unknown whether the node is ready for a fork of its network.',
+          summary: 'it is unknown whether the node is ready for the fork {{ $labels.fork }}',
           description: (limit) =>
             `{{ $labels.fork }} takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}, and for an hour it has been unknown whether {{ $labels.instance }} meets its requirements: ChainForkNotReady cannot fire.`,
         },
@@ -171,7 +171,7 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
           for: '1h',
           advice: ['Restart execution, consensus and RPC together at a convenient time.'],
           expr: 'chain_version_mismatch == 1',
-          summary: 'The node runs another version than the installed one.',
+          summary: 'the node runs another version than the installed one',
           description:
             'For an hour {{ $labels.instance }} has run another version than the installed one: a restart is pending, and an unplanned restart would be an upgrade.',
         },
@@ -188,7 +188,7 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
             'Read the announcements of your network: upgrade when they ask for it, not before.',
           ],
           expr: 'chain_package_upgrade_available == 1',
-          summary: 'A newer version of the node is available.',
+          summary: 'a newer version of the node is available',
           description:
             'For an hour apt has offered a newer version of the node than the one that is installed on {{ $labels.instance }}.',
         },
@@ -205,7 +205,7 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
             'Or read the announcements of your network, and renew the list with `reviewed` in `version.forksFile`.',
           ],
           expr: (limit) => `time() - chain_forks_reviewed_timestamp_seconds > ${limit}`,
-          summary: 'The list of forks may lack the next one.',
+          summary: 'the list of forks may lack the next one',
           description: (limit) =>
             `The list of forks of the agent on {{ $labels.instance }} was last compared with the public sources {{ $value | humanizeDuration }} ago, more than ${period(limit)}: a fork that was announced since then is not in it.`,
         },

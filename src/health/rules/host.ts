@@ -86,7 +86,7 @@ export const host: RuleFile = {
           expr: (limit) => `time() - chain_host_boot_timestamp_seconds < ${limit}
   unless on (instance, job, cluster) (instance:chain_block_age:seconds <= 30)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'The host has rebooted, and the node does not advance.',
+          summary: 'the host has rebooted, and the node does not advance',
           description:
             '{{ $labels.instance }} was booted {{ $value | humanizeDuration }} ago, and for five minutes there has been no block younger than 30 seconds, and no statesync.',
         },
@@ -105,7 +105,7 @@ export const host: RuleFile = {
           },
           advice: ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.'],
           expr: (limit) => `abs(chain_host_clock_offset_seconds) > ${limit}`,
-          summary: 'The clock of the host is wrong.',
+          summary: 'the clock of the host is wrong',
           description: (limit) =>
             `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, more than ${Math.round(limit * 1000)} ms. Validators do not vote for a block whose timestamp differs from their clocks by more than ${TIMESTAMP_TOLERANCE_MS} ms.`,
         },
@@ -116,7 +116,7 @@ export const host: RuleFile = {
           for: '10m',
           advice: ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.'],
           expr: 'chain_host_clock_synchronized == 0',
-          summary: 'The clock of the host is not synchronised.',
+          summary: 'the clock of the host is not synchronised',
           description:
             'The clock of {{ $labels.instance }} has not been synchronised by a time service for 10 minutes: it drifts, and the offset is unknown.',
         },
@@ -132,7 +132,7 @@ export const host: RuleFile = {
             'Restart consensus, execution and RPC together at a convenient time.',
           ],
           expr: (limit) => `chain_service_max_file_descriptors{service=~"bft|execution|rpc"} < ${limit}`,
-          summary: 'The open file limit of a service is too low.',
+          summary: 'the open file limit of {{ $labels.service }} is too low',
           description: (limit) =>
             `The service {{ $labels.service }} of {{ $labels.instance }} may open {{ printf "%.0f" $value }} files; fewer than ${limit} are not enough.`,
         },
@@ -146,7 +146,7 @@ export const host: RuleFile = {
           expr: (limit) => `chain_service_open_file_descriptors
   / on (instance, job, cluster, service)
 chain_service_max_file_descriptors > ${limit}`,
-          summary: 'A service has almost reached its open file limit.',
+          summary: 'almost as many open files as its limit: {{ $labels.service }}',
           description: (limit) =>
             `The service {{ $labels.service }} of {{ $labels.instance }} uses {{ $value | humanizePercentage }} of its open file limit, and has used more than ${percent(limit)} for 10 minutes.`,
         },
@@ -161,7 +161,7 @@ chain_service_max_file_descriptors > ${limit}`,
             'If it runs now, set a maintenance window and reboot: `sudo chain-agent maintenance start 30m --reason upgrade`.',
           ],
           expr: 'chain_host_kernel_blocked == 1',
-          summary: 'The host runs, or will start, a kernel on which such nodes are known to fail.',
+          summary: 'a kernel on which such nodes are known to fail is {{ $labels.kernel }}',
           description:
             'The {{ $labels.kernel }} kernel of {{ $labels.instance }} is one of those on which nodes hang or do not start; pending is the newest installed one, which the next reboot starts.',
         },
@@ -174,7 +174,7 @@ chain_service_max_file_descriptors > ${limit}`,
           for: '10m',
           advice: ['Check the cooling of the host: `sensors`.'],
           expr: hasIncreased('chain_host_cpu_throttles_total', '10m'),
-          summary: 'Heat throttles the CPUs.',
+          summary: 'heat throttles the CPUs',
           description:
             'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
         },
@@ -187,7 +187,7 @@ chain_service_max_file_descriptors > ${limit}`,
           for: '10m',
           advice: ['Set the governor: `sudo cpupower frequency-set -g performance`.'],
           expr: 'sum by (instance, job, cluster) (chain_host_governor_cpus{governor!="performance"}) > 0',
-          summary: 'Some CPUs do not use the governor performance.',
+          summary: 'some CPUs do not use the governor performance',
           description:
             'CPUs of {{ $labels.instance }} that have not used the frequency governor performance for 10 minutes: {{ $value }}. They raise their clock only once a block is late.',
         },
@@ -199,7 +199,7 @@ chain_service_max_file_descriptors > ${limit}`,
           for: '10m',
           advice: ['Turn it off at the next planned reboot: kernel parameter `nosmt`, or in the firmware.'],
           expr: 'chain_host_smt_active == 1',
-          summary: 'Simultaneous multithreading is on.',
+          summary: 'simultaneous multithreading is on',
           description:
             'Two threads share each core of {{ $labels.instance }}: consensus and execution can slow each other down.',
         },
@@ -214,7 +214,7 @@ chain_service_max_file_descriptors > ${limit}`,
             'Reserve huge pages: `vm.nr_hugepages` in `/etc/sysctl.d/`, as the installation guide of the node describes.',
           ],
           expr: 'chain_host_hugepages{size="2Mi"} == 0',
-          summary: 'The kernel has no huge pages for the node.',
+          summary: 'the kernel has no huge pages of {{ $labels.size }} for the node',
           description:
             'The kernel of {{ $labels.instance }} has had no huge pages of 2 MiB for five minutes: execution and the database tool cannot start.',
         },
@@ -234,7 +234,7 @@ chain_service_max_file_descriptors > ${limit}`,
           expr: (limit) => `time() - chain_host_file_modified_timestamp_seconds{file="forkpoint"} > ${limit}
   and on (instance, job, cluster) (chain_service_active{service="bft"} == 1)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'The forkpoint of the node is no longer written.',
+          summary: 'the forkpoint of the node is no longer written',
           description: (limit) =>
             `The file {{ $labels.file }} of {{ $labels.instance }} was last written {{ $value | humanizeDuration }} ago, more than ${period(limit)}, while consensus runs: a restart would start from there.`,
         },
@@ -252,7 +252,7 @@ chain_service_max_file_descriptors > ${limit}`,
           ],
           expr: `chain_host_file_modified_timestamp_seconds{file="node"} > on (instance, job, cluster) chain_service_start_timestamp_seconds{service="bft"}
   and on (instance, job, cluster) (chain_service_active{service="bft"} == 1)`,
-          summary: 'The configuration of consensus was changed after its start.',
+          summary: 'the configuration of consensus was changed after its start',
           description:
             'node.toml of {{ $labels.instance }} has been newer than the running consensus for an hour: the next start uses other settings.',
         },
@@ -265,7 +265,7 @@ chain_service_max_file_descriptors > ${limit}`,
           pending: 'nothing',
           advice: BLIND_ADVICE,
           expr: 'instance:chain_host_reading:unknown{reading=~"clock|kernel|ports|limits"} == 1',
-          summary: 'A required host reading is missing.',
+          summary: 'a required host reading is missing: {{ $labels.reading }}',
           description:
             'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
         },
@@ -279,7 +279,7 @@ chain_service_max_file_descriptors > ${limit}`,
           pending: 'nothing',
           advice: BLIND_ADVICE,
           expr: 'instance:chain_host_reading:unknown{reading=~"space|forkpoint|drive health"} == 1',
-          summary: 'An optional host reading is missing.',
+          summary: 'an optional host reading is missing: {{ $labels.reading }}',
           description:
             'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
         },
@@ -299,7 +299,7 @@ unless on (instance, job, cluster, port) (
   chain_host_port_exposed{port=~"8080|8081"}
     and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)
 )`,
-          summary: 'A port that should be local is open to other hosts.',
+          summary: 'a port that should be local is open to other hosts: {{ $labels.port }}',
           description:
             'A process on {{ $labels.instance }} has listened on port {{ $labels.port }} on more than the loopback interface for 10 minutes. The agent cannot detect whether a firewall protects it.',
         },

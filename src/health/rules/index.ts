@@ -28,7 +28,7 @@ import { parseDuration } from '../../core/units.ts'
 
 /** Every rule of an installation, by file. Recordings that other files use come first. */
 export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
-  [
+  withDepth([
     recording,
     availability,
     agent,
@@ -52,7 +52,29 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
     uptime(tuning.objective),
     validator,
     watcher,
-  ].map((file) => tuneFile(file, tuning))
+  ]).map((file) => tuneFile(file, tuning))
+
+/** The files with the depth of each alert below its causes. */
+const withDepth = (files: readonly RuleFile[]): readonly RuleFile[] => {
+  const causes = new Map<string, Set<string>>()
+  for (const row of files.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules))) {
+    if (!('alert' in row)) continue
+    const of = causes.get(row.alert) ?? new Set()
+    causes.set(row.alert, of)
+    for (const { alerts } of row.explainedBy ?? []) for (const name of alerts) of.add(name)
+  }
+  const depthOf = (alert: string, seen: readonly string[] = []): number => {
+    const others = [...(causes.get(alert) ?? [])].filter((name) => name !== alert && !seen.includes(name))
+    return others.length === 0 ? 0 : 1 + Math.max(...others.map((name) => depthOf(name, [...seen, alert])))
+  }
+  return files.map((file) => ({
+    ...file,
+    groups: file.groups.map((group) => ({
+      ...group,
+      rules: group.rules.map((row) => ('alert' in row ? { ...row, depth: depthOf(row.alert) } : row)),
+    })),
+  }))
+}
 
 /** The limit of an alert at a severity, in the unit of its metric. Throws a RangeError if it has none. */
 export const limitOf = (alert: string, severity: AlertRow['severity']): number => {

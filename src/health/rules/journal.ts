@@ -30,7 +30,7 @@ and on (instance, job, cluster)
   (time() - chain_rpc_last_advance_timestamp_seconds < 30)
 unless on (instance, job, cluster, service)
   (chain_service_active == 0)`,
-          summary: 'The agent reads no new journal entries, while the node advances.',
+          summary: 'no new journal entries of {{ $labels.service }}, while the node advances',
           description: (limit) =>
             `The newest entry of {{ $labels.service }} that the agent on {{ $labels.instance }} has read is {{ $value | humanizeDuration }} old, more than ${limit} seconds, while the height of the RPC grows. Readings from the journal are old.`,
         },
@@ -45,7 +45,7 @@ unless on (instance, job, cluster, service)
           explainedBy: [{ alerts: ['ChainCollectorDown'] }],
           advice: ['See why it exits: `journalctl -u chain-agent -n 50`.'],
           expr: (limit) => `increase(chain_agent_journal_restarts_total[5m]) > ${limit}`,
-          summary: 'A journal reader restarts repeatedly.',
+          summary: 'the journal reader of {{ $labels.service }} restarts repeatedly',
           description: (limit) =>
             `The reader of {{ $labels.service }} on {{ $labels.instance }} was restarted {{ $value | printf "%.0f" }} times in five minutes, more than ${limit}. Lines are read late, or not at all.`,
         },
@@ -65,7 +65,7 @@ and on (instance, job, cluster, service)
     > on (instance, job, cluster, service)
     min_over_time(chain_log_oldest_entry_timestamp_seconds[2h])
   )`,
-          summary: 'The journal keeps less than an hour.',
+          summary: 'the journal keeps less than an hour of {{ $labels.service }}',
           description: (limit) =>
             `The journal on {{ $labels.instance }} reaches back {{ $value | humanizeDuration }} for {{ $labels.service }}, less than ${limit / 60} minutes, and older entries are being deleted. After an incident its log entries may be gone before they are read.`,
         },
@@ -77,7 +77,7 @@ and on (instance, job, cluster, service)
           for: '30s',
           advice: ['Search the gap by hand: `chain-agent logs bft --since 1h`.'],
           expr: hasIncreased('chain_agent_journal_gaps_total', '15m'),
-          summary: 'Lines of the journal were lost before the agent read them.',
+          summary: 'journal lines of {{ $labels.service }} were lost before the agent read them',
           description:
             'The agent on {{ $labels.instance }} lost its position in the journal of {{ $labels.service }} {{ $value | printf "%.0f" }} times in 15 minutes. Lines written in between are not counted.',
         },
@@ -93,7 +93,7 @@ and on (instance, job, cluster, service)
             'Raise `LogRateLimitBurst=` in a drop-in of the unit.',
           ],
           expr: hasIncreased('chain_log_suppressed_messages_total', '15m'),
-          summary: 'journald drops messages of the node.',
+          summary: 'journald drops messages of {{ $labels.service }}',
           description:
             'journald on {{ $labels.instance }} dropped {{ $value | printf "%.0f" }} messages of {{ $labels.service }} in 15 minutes. Errors may be among them, and rates from the log are too low.',
         },
@@ -113,7 +113,7 @@ and on (instance, job, cluster, service)
 / on (instance, job, cluster, format)
 sum by (instance, job, cluster, format) (increase(chain_agent_lines_total[15m]))
 > ${limit}`,
-          summary: 'The agent can no longer parse some output of the node.',
+          summary: 'the agent can no longer parse the output of {{ $labels.format }}',
           description: (limit) =>
             `The agent on {{ $labels.instance }} could not parse {{ $value | humanizePercentage }} of the lines of format {{ $labels.format }} over 15 minutes, more than ${percent(limit)} (of a report only lines that cannot be parsed are counted: any is 100%). Metrics from this format may be missing.`,
         },

@@ -13,7 +13,7 @@ export const maintenance: RuleFile = {
           severity: 'none',
           component: 'agent',
           expr: 'last_over_time(chain_agent_maintenance[30m]) == 1',
-          summary: 'A maintenance window is set.',
+          summary: 'a maintenance window is set: {{ $labels.reason }}',
           description:
             'The operator of {{ $labels.instance }} has set a maintenance window ({{ $labels.reason }}). All alerts of this node are inhibited, except those on keys and security.',
         },
@@ -26,7 +26,7 @@ export const maintenance: RuleFile = {
           for: '24h',
           advice: ['End it if the work is done: `sudo chain-agent maintenance end`.'],
           expr: 'max by (instance, job, cluster) (last_over_time(chain_agent_maintenance[30m])) == 1',
-          summary: 'A maintenance window has lasted longer than a day.',
+          summary: 'the maintenance window has lasted longer than a day',
           description:
             '{{ $labels.instance }} has been in a maintenance window for more than 24 hours. Its alerts are inhibited during this time.',
         },

@@ -7,7 +7,7 @@ const MEMORY_LOW = {
   advice: [
     'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
   ],
-  summary: 'The memory of the host is almost used up.',
+  summary: 'the memory of the host is almost used up',
 } as const
 
 /** Rows of the group of the host. */
@@ -41,7 +41,7 @@ export const memory: readonly AlertRow[] = [
       'Find out what else uses the memory: `chain-agent status host`.',
     ],
     expr: hasIncreased('chain_host_oom_kills_total', '10m'),
-    summary: 'The kernel killed a process for lack of memory.',
+    summary: 'the kernel killed a process for lack of memory',
     description:
       'The kernel of {{ $labels.instance }} has killed {{ printf "%.0f" $value }} processes within 10 minutes, because the host has no memory left.',
   },

@@ -5,7 +5,7 @@ const FAILING = {
   severity: 'warning',
   component: 'agent',
   dashboard: 'd/chain-fleet',
-  summary: 'A part of the monitoring itself fails.',
+  summary: 'a part of the monitoring fails: {{ $labels.problem }}',
   advice: [
     'Read the log of the part: `journalctl -u prometheus -u prometheus-alertmanager --since -30min`.',
     'Check the configuration: `promtool check config /etc/prometheus/prometheus.yml`, `amtool check-config`.',

@@ -20,7 +20,7 @@ export const packets: readonly AlertRow[] = [
       + on (instance, job, cluster) rate(chain_host_udp_errors_total{kind="receive_buffer"}[5m])
   )
 > ${limit}`,
-    summary: 'The host drops UDP packets, because the programs do not read them in time.',
+    summary: 'UDP packets are dropped: programs do not read them in time',
     description: (limit) =>
       `{{ $labels.instance }} has dropped {{ $value | humanizePercentage }} of its UDP packets in five minutes, more than ${percent(limit)}. Blocks arrive late, and votes are missing.`,
   },
@@ -42,7 +42,7 @@ export const packets: readonly AlertRow[] = [
 )
   / on (instance, job, cluster, device)
 rate(chain_host_network_received_total[5m]) > ${limit}`,
-    summary: 'The network card loses packets.',
+    summary: 'the network card {{ $labels.device }} loses packets',
     description: (limit) =>
       `The interface {{ $labels.device }} of {{ $labels.instance }} has lost packets in five minutes, {{ $value | humanizePercentage }} of those that it received, more than ${percent(limit)}. Blocks arrive late, and votes are missing.`,
   },

@@ -27,7 +27,7 @@ export const peers: RuleFile = {
           expr: (limit) => `chain_native_upstream_validators < ${limit}
   and on (instance, job, cluster) (max_over_time(chain_native_upstream_validators[3h]) >= 2)
   and on (instance, job, cluster) (chain_native_stake_ratio == 0)`,
-          summary: 'Too few upstream validators serve this full node.',
+          summary: 'too few upstream validators serve this full node',
           description: (limit) =>
             `{{ $value }} validators are upstream of {{ $labels.instance }}, and it had ${limit} or more within three hours. A deadlock of local timeouts starts with fewer than 2 for half an hour.`,
         },
@@ -48,7 +48,7 @@ export const peers: RuleFile = {
           ],
           expr: (limit) => `chain_native_sessions{state="transport"} < ${limit}
   and on (instance, job, cluster) (chain_native_peers > 50)`,
-          summary: 'The node knows many peers and is connected to almost none.',
+          summary: 'the node knows many peers and is connected to almost none',
           description: (limit) =>
             `{{ $labels.instance }} has {{ $value }} sessions, fewer than ${limit}, although it knows more than 50 peers. It receives blocks late or not at all, and will soon fall behind.`,
         },
@@ -62,7 +62,7 @@ export const peers: RuleFile = {
           explainedBy: [NODE_DOWN, { alerts: ['ChainIsolated'] }],
           advice: ['Check that its UDP ports are reachable from outside, and that its clock was not set back.'],
           expr: (limit) => `chain_native_sessions{state="transport"} < ${limit}`,
-          summary: 'The node has few sessions with its peers.',
+          summary: 'the node has few sessions with its peers',
           description: (limit) =>
             `{{ $labels.instance }} has had fewer than ${limit} sessions for half an hour; now it has {{ $value }}. It may soon be isolated.`,
         },
@@ -86,7 +86,7 @@ export const peers: RuleFile = {
     or on (instance, job, cluster)
       instance:chain_behind:seconds > 5
   )`,
-          summary: 'Several peers cause network errors on the node, and it suffers from them.',
+          summary: 'several peers cause network errors from which the node suffers',
           description: (limit) =>
             `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more, and it votes too little, has few sessions or is behind.`,
         },
@@ -103,7 +103,7 @@ export const peers: RuleFile = {
             limit,
           ) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
   and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)`,
-          summary: 'Several peers cause network errors on the node.',
+          summary: 'several peers cause network errors on the node',
           description: (limit) =>
             `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more.`,
         },

@@ -29,7 +29,7 @@ export const queryService: RuleFile = {
             'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
           ],
           expr: 'label_replace(up{job="chain-query-service"} == 0, "job", "chain-agent", "", "")',
-          summary: 'The query service cannot be scraped.',
+          summary: 'the query service cannot be scraped',
           description:
             'Prometheus has not been able to scrape the query service of {{ $labels.instance }} for five minutes. It may not answer any requests. The node itself is not affected.',
         },
@@ -45,7 +45,7 @@ export const queryService: RuleFile = {
             'Follow the reason there: it names what to delete or to restore.',
           ],
           expr: 'chain_query_service_phase{phase="stopped"} == 1',
-          summary: 'The ingest of the query service has stopped permanently.',
+          summary: 'the ingest of the query service has stopped permanently',
           description:
             'The ingest of the query service of {{ $labels.instance }} stopped a minute ago, and does not restart by itself. Its log has the reason. It rejects all requests, because its data may be wrong.',
         },
@@ -61,7 +61,7 @@ export const queryService: RuleFile = {
             'Request the receipts of that block from the node: `eth_getBlockReceipts`.',
           ],
           expr: 'chain_query_service_phase{phase="incomplete"} == 1',
-          summary: 'The node returns a block without its logs, and the query service has stopped before it.',
+          summary: 'the query service has stopped before a block without its logs',
           description:
             'The query service of {{ $labels.instance }} has stopped before a block that the node has returned without all of its logs for more than ten minutes. It serves the blocks before it, and requests the block again every minute.',
         },
@@ -88,7 +88,7 @@ export const queryService: RuleFile = {
           expr: `(changes(chain_query_service_node_height[5m]) > 0)
 unless on (instance, job, cluster)
   (changes(chain_query_service_height[5m]) > 0)`,
-          summary: 'The query service indexes no blocks, while the node has new ones.',
+          summary: 'the query service indexes no blocks, while the node has new ones',
           description:
             'The query service of {{ $labels.instance }} has indexed no block for ten minutes, while the node had new final blocks in each five. Answers end with the last block that it has.',
         },
@@ -120,7 +120,7 @@ unless on (instance, job, cluster)
           expr: (limit) => `(instance:chain_query_service_behind:blocks > ${limit})
 and on (instance, job, cluster)
   (delta(instance:chain_query_service_behind:blocks[10m]) >= 0)`,
-          summary: 'The query service is behind the node and does not catch up.',
+          summary: 'the query service is behind the node and does not catch up',
           description: (limit) =>
             `The query service of {{ $labels.instance }} is {{ $value | printf "%.0f" }} final blocks behind its node, more than ${limit}, and for 15 minutes that has not become less.`,
         },
@@ -138,7 +138,7 @@ and on (instance, job, cluster)
     chain_query_service_ingest_errors_total{kind=~"incomplete|invalid|refused|unlinked|store"}[15m]
   )
 ) > ${limit}`,
-          summary: "The query service cannot use or store the node's answers.",
+          summary: "the query service cannot use or store the node's answers: {{ $labels.kind }}",
           description: (limit) =>
             `Steps of the ingest of the query service of {{ $labels.instance }} failed with {{ $labels.kind }} {{ printf "%.0f" $value }} times within 15 minutes, more than ${limit}. Their blocks were not indexed; a retry does not fix this.`,
         },
@@ -156,7 +156,7 @@ and on (instance, job, cluster)
           ],
           expr: (limit) => `chain_query_service_store_bytes
   / on (instance, job, cluster) chain_query_service_store_limit_bytes > ${limit}`,
-          summary: 'The store of the query service exceeds its limit.',
+          summary: 'the store of the query service exceeds its limit',
           description: (limit) =>
             `The store of the query service of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its limit for 30 minutes, more than ${percent(limit)}: old blocks are not deleted, or their space is not freed.`,
         },
@@ -171,7 +171,7 @@ and on (instance, job, cluster)
           advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: (limit) => `sum by (instance, job, cluster) (rate(chain_query_service_requests_total{code=~"5.."}[5m]))
   / on (instance, job, cluster) sum by (instance, job, cluster) (rate(chain_query_service_requests_total[5m])) > ${limit}`,
-          summary: 'The query service fails too many of its requests.',
+          summary: 'the query service fails too many of its requests',
           description: (limit) =>
             `The query service of {{ $labels.instance }} has answered {{ $value | humanizePercentage }} of its requests with 5xx for ten minutes, more than ${percent(limit)}. This is a server error: client errors are 4xx.`,
         },
@@ -191,7 +191,7 @@ and on (instance, job, cluster)
           ) => `sum by (instance, job, cluster) (rate(chain_query_service_request_duration_seconds_bucket{path=~"/query.*",le="2.5"}[15m]))
   / on (instance, job, cluster)
 sum by (instance, job, cluster) (rate(chain_query_service_request_duration_seconds_count{path=~"/query.*"}[15m])) < ${limit}`,
-          summary: 'The query service is slow.',
+          summary: 'the query service is slow',
           description: (limit) =>
             `Of the queries to {{ $labels.instance }} only {{ $value | humanizePercentage }} were answered within 2.5 s for 15 minutes, less than ${percent(limit)}. Pages end after 5 s, and clients need more of them.`,
         },

@@ -1,11 +1,24 @@
-import { renderTemplate, type TemplateData } from '../promql/template.ts'
-import { type AlertRow, levelsOf, NODE_VARIABLES, type RecordingRow, type RuleFile } from './rule.ts'
+import { humanizeDuration, renderTemplate, type TemplateData } from '../promql/template.ts'
+import { withPrefix } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import type { RecoveryAction } from '../../domain/health.ts'
+import {
+  type AlertRow,
+  levelsOf,
+  NODE_VARIABLES,
+  recovers,
+  type RecordingRow,
+  type RuleFile,
+  type RuleSeverity,
+} from './rule.ts'
 
 interface LinkOptions {
   /** Where the runbooks are published; `{alert}` stands for the name of the alert, which is appended otherwise. Null: no link. */
   readonly runbooks: string | null
   /** The address of Grafana. */
   readonly dashboards: string | null
+  /** The name prefix of the units in actions. */
+  readonly prefix: string
 }
 
 export interface RenderOptions extends LinkOptions {
@@ -21,6 +34,7 @@ export interface RenderOptions extends LinkOptions {
 export const RENDER_DEFAULTS: RenderOptions = {
   runbooks: 'https://chain-agent.example/runbooks',
   dashboards: 'https://grafana.example',
+  prefix: 'chain',
   job: 'chain-agent',
   targetLabels: ['cluster'],
 }
@@ -64,10 +78,10 @@ const groupLines = ({ groups }: RuleFile, options: RenderOptions): readonly stri
     ? ['groups: []']
     : [
         'groups:',
-        ...groups.flatMap(({ comment: why, name, rules }) => [
+        ...groups.flatMap(({ comment: why, name, interval = INTERVAL, rules }) => [
           ...comments(why, '  '),
           `  - name: ${name}`,
-          `    interval: ${INTERVAL}`,
+          `    interval: ${interval}`,
           '    rules:',
           ...rules.flatMap((rule) => [
             ...comments(rule.comment, '      '),
@@ -91,7 +105,7 @@ const alertLines = (row: AlertRow, options: RenderOptions): readonly string[] =>
   ...(row.for === undefined ? [] : [`for: ${row.for}`]),
   ...(row.keepFiringFor === undefined ? [] : [`keep_firing_for: ${row.keepFiringFor}`]),
   ...mapLines('labels', labelsOf(row)),
-  ...mapLines('annotations', templatesOf(row, options)),
+  ...mapLines('annotations', { ...templatesOf(row, options), ...(recovers(row) && recoveryTemplates(row, options)) }),
 ]
 
 /** The rules as written group and match by `job, cluster`. */
@@ -101,25 +115,69 @@ const forTargets = (expr: string, { job, targetLabels }: RenderOptions): string 
     .replaceAll(['job', ...RENDER_DEFAULTS.targetLabels].join(', '), ['job', ...targetLabels].join(', '))
 
 /** The annotations of an alert, as templates. */
-const templatesOf = (row: AlertRow, { runbooks, dashboards }: LinkOptions): Readonly<Record<string, string>> => ({
-  summary: row.summary,
+const templatesOf = (
+  row: AlertRow,
+  { runbooks, dashboards, prefix }: LinkOptions,
+): Readonly<Record<string, string>> => ({
+  summary: summaryOf(row),
+  ...(row.advice?.[0] !== undefined && { action: withPrefix(labelled(row.advice[0]), prefix) }),
   description: descriptionOf(row),
+  rank: rankOf(row),
   ...(runbooks !== null && { runbook_url: runbookLink(runbooks, row.alert) }),
   ...(dashboards !== null && { dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}` }),
 })
 
+/** In Prometheus a template has the labels of the expression, without those of the rule. */
+const summaryOf = ({ summary, labels = {} }: AlertRow): string =>
+  summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (whole, name: string) => labels[name] ?? whole)
+
+/** Critical alerts come first, and causes before consequences: 00 is the first alert of a message. */
+const rankOf = ({ severity, depth = 0 }: AlertRow): string => `${SEVERITIES.indexOf(severity)}${Math.min(9, depth)}`
+
+const SEVERITIES: readonly RuleSeverity[] = ['critical', 'warning', 'info', 'none']
+
+const labelled = (step: string): string =>
+  step.replaceAll(/\b(?:SERVICE|DIRECTORY|DEVICE)\b/g, (word) => `{{ $labels.${word.toLowerCase()} }}`)
+
+/** The action of a node that needs a recovery: that of its diagnosis, which the agent exports, and the time that is left. */
+const recoveryTemplates = (row: AlertRow, options: RenderOptions): Readonly<Record<string, string>> => {
+  const names = ['instance', 'job', ...options.targetLabels]
+  const values = names.map((name) => `$labels.${name}`).join(' ')
+  const query = (metric: string, rest = ''): string =>
+    `query (printf \`${metric}{${names.map((name) => `${name}=%q`).join(',')}}${rest}\` ${values})`
+  const action = recoveryStep('{{ . | first | label "action" }}')
+  return {
+    action: `{{ with ${query('chain_node_recovery_info')} }}${action}{{ else }}${templatesOf(row, options)['action'] ?? ''}{{ end }}`,
+    deadline: `{{ with ${query('chain_node_recovery_deadline_timestamp_seconds', ' - time() > 0')} }}{{ . | first | value | humanizeDuration }}{{ end }}`,
+  }
+}
+
+const recoveryStep = (action: string): string => `${action}: \`chain-agent recover\`.`
+
 export const runbookLink = (runbooks: string, alert: string): string =>
   runbooks.includes('{alert}') ? runbooks.replaceAll('{alert}', () => alert) : `${runbooks}/${alert}`
 
-/** The annotations of an alert for one series. */
+interface AlertData extends TemplateData {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly recovery: RecoveryAction | null
+}
+
+/** The annotations of an alert for one series, as Prometheus renders them. */
 export const annotationsOf = (
   row: AlertRow,
-  data: TemplateData,
+  { at, recovery, ...data }: AlertData,
   links: LinkOptions = RENDER_DEFAULTS,
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
     Object.entries(templatesOf(row, links)).map(([name, template]) => [name, renderTemplate(template, data)]),
-  )
+  ),
+  ...(recovers(row) && recovery !== null && { action: recoveryStep(recovery.action) }),
+  ...(recovers(row) && { deadline: leftUntil(recovery?.deadline ?? null, at) }),
+})
+
+const leftUntil = (deadline: number | null, at: number): string =>
+  deadline === null || deadline <= at ? '' : humanizeDuration((deadline - at) / second)
 
 export const labelsOf = ({ severity, component, labels }: AlertRow): Readonly<Record<string, string>> => ({
   severity,

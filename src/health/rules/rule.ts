@@ -82,21 +82,31 @@ interface AlertCondition {
   readonly labels?: Readonly<Record<string, string>>
   /** While one of these fires, this alert is a consequence: Alertmanager inhibits it, and `check` lists it last. */
   readonly explainedBy?: readonly Cause[]
-  /** What to do, one step each; commands are between backticks. */
+  /**
+   * What to do, one step each; commands are between backticks. SERVICE, DIRECTORY and DEVICE stand for the label of that
+   * name. The first step is the annotation `action`, unless the node needs a recovery and a step names it: `recovers`.
+   */
   readonly advice?: readonly string[]
   /** PromQL; returns one element for each problem. */
   readonly expr: string | ((limit: number) => string)
-  /** One sentence without values. */
+  /**
+   * What is wrong with which object, in at most 75 characters: a phrase without the node and its values, and a template
+   * of labels: `{{ $labels.service }} is down`. It is the first line of a message.
+   */
   readonly summary: string
   /** A template of Prometheus: `{{ $labels.instance }}`, `{{ $value | humanizeDuration }}`. */
   readonly description: string | ((limit: number) => string)
   /** Path and query of a dashboard other than that of the node. */
   readonly dashboard?: string
+  /** 0: no alert explains it; otherwise one more than the alerts that do. Computed from the rules. */
+  readonly depth?: number
 }
 
 interface RuleGroup {
   readonly comment?: string
   readonly name: string
+  /** How often it is evaluated, as a Prometheus duration; by default every 15 s. */
+  readonly interval?: string
   readonly rules: readonly (AlertRow | RecordingRow)[]
 }
 
@@ -113,6 +123,10 @@ export const levelsOf = ({ critical, ...row }: AlertRow): readonly AlertRow[] =>
   ...(critical ? [{ ...row, ...critical, severity: 'critical' as const }] : []),
   row,
 ]
+
+/** Whether the action is that of the recovery which the node needs. */
+export const recovers = ({ advice = [] }: Pick<AlertRow, 'advice'>): boolean =>
+  advice.some((step) => step.includes('`chain-agent recover`'))
 
 /**
  * Whether a counter has increased in the range. VictoriaMetrics adds the first value of a new series to its increase(),

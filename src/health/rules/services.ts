@@ -15,10 +15,14 @@ const patternsOf = (wanted: string, alertName = 'ChainLogTrouble'): string =>
     .join('|')
 
 /** As ChainRpcDown: a validator serves no users by RPC. */
-const UNLESS_RPC_OF_VALIDATOR = `unless on (instance, job, cluster, service) (
-  chain_service_expected{service="rpc"}
-    and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
-)`
+const REQUIRED = `chain_service_expected{service!~"otelcol|ledger-tail|cruft"} == 1
+  unless on (instance, job, cluster, service) (
+    chain_service_expected{service="rpc"}
+      and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
+  )`
+/** A unit that stops has not exited yet. */
+const inState = (states: string): string =>
+  `on (instance, job, cluster, service) (max by (instance, job, cluster, service) (chain_service_state{state=~"${states}"}) == 1)`
 
 const SERVICE_DOWN_ADVICE = [
   'See why it stopped: `chain-agent logs SERVICE`.',
@@ -31,24 +35,49 @@ export const services: RuleFile = {
   name: 'services',
   groups: [
     {
-      name: 'chain-services',
+      comment:
+        'Seconds count here: peers serve the missing blocks for only about four minutes. The rules use no recording, which is evaluated up to one interval earlier.',
+      name: 'chain-services-down',
+      interval: '5s',
       rules: [
         {
           comment:
-            'F16. systemd does not restart consensus and execution (Restart=no), and peers serve the missing blocks for only about four minutes: one minute. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is ChainPushDown. It keeps firing for three minutes: a service that fails again and again is one problem.',
+            'F16. systemd does not restart consensus and execution (Restart=no): a unit that has failed stays down, so there is no delay. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is ChainPushDown. It keeps firing for three minutes: a service that fails again and again is one problem.',
           alert: 'ChainServiceDown',
           severity: 'critical',
           page: 'The node does not do its work, and systemd does not restart consensus and execution.',
           component: 'services',
-          for: '1m',
+          labels: { why: 'failed' },
           keepFiringFor: '3m',
           advice: SERVICE_DOWN_ADVICE,
-          expr: `instance_service:chain_service:down{service!~"otelcol|ledger-tail|cruft"} == 1
-${UNLESS_RPC_OF_VALIDATOR}`,
-          summary: 'A required service is not running.',
+          expr: `${REQUIRED}
+  and ${inState('failed')}`,
+          summary: '{{ $labels.service }} is down: it has failed',
           description:
-            'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for one minute. systemd does not restart consensus and execution automatically.',
+            'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has failed. systemd does not restart consensus and execution automatically.',
         },
+        {
+          comment:
+            'Most services that are stopped without a failure are stopped by an operator, who starts them again: 45 seconds after the exit. A unit that systemd does not know is ChainServiceMissing.',
+          alert: 'ChainServiceDown',
+          severity: 'critical',
+          page: 'The node does not do its work, and systemd does not restart consensus and execution.',
+          component: 'services',
+          for: '45s',
+          keepFiringFor: '3m',
+          advice: SERVICE_DOWN_ADVICE,
+          expr: `${REQUIRED}
+  and on (instance, job, cluster, service) (chain_service_active == 0)
+  unless ${inState('failed|deactivating|not-found')}`,
+          summary: '{{ $labels.service }} is down',
+          description:
+            'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for 45 seconds. systemd does not restart consensus and execution automatically.',
+        },
+      ],
+    },
+    {
+      name: 'chain-services',
+      rules: [
         {
           alert: 'ChainServiceDown',
           severity: 'warning',
@@ -61,7 +90,7 @@ or on (instance, job, cluster, service) (
   instance_service:chain_service:down{service="rpc"} == 1
     and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
 )`,
-          summary: 'A supporting service is not running.',
+          summary: '{{ $labels.service }} is down',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for five minutes. The node itself is not affected.',
         },
@@ -79,7 +108,7 @@ or on (instance, job, cluster, service) (
           ],
           expr: `chain_service_expected == 1
   and on (instance, job, cluster, service) (chain_service_state{state="not-found"} == 1)`,
-          summary: 'systemd does not know a unit that the node needs.',
+          summary: 'systemd has no unit for {{ $labels.service }}',
           description:
             'systemd on {{ $labels.instance }} has no unit for the service {{ $labels.service }}, which is required. Either it is not installed, or the agent looks for it under a wrong name.',
         },
@@ -91,7 +120,7 @@ or on (instance, job, cluster, service) (
           explainedBy: [NODE_DOWN],
           advice: ['See why: `chain-agent logs SERVICE`.'],
           expr: hasIncreased('chain_service_exits_total{result!="success"}', '10m'),
-          summary: 'A service exited with an error.',
+          summary: '{{ $labels.service }} exited with an error: {{ $labels.result }}',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} ended {{ printf "%.0f" $value }} times within 10 minutes with the result {{ $labels.result }}.',
         },
@@ -105,7 +134,7 @@ or on (instance, job, cluster, service) (
           advice: ['See why: `chain-agent logs SERVICE`.'],
           expr: (limit) => `round(increase(chain_service_starts_total{service!="cruft"}[1h])) > ${limit}
   and ${isNotNew('chain_service_starts_total{service!="cruft"}', '1h')}`,
-          summary: 'A service restarts repeatedly.',
+          summary: 'repeated restarts of {{ $labels.service }}',
           description: (limit) =>
             `The service {{ $labels.service }} of {{ $labels.instance }} was started {{ printf "%.0f" $value }} times within one hour; more than ${limit} are not a planned restart.`,
         },
@@ -116,7 +145,7 @@ or on (instance, job, cluster, service) (
           component: 'services',
           advice: ['Restart both together at a convenient time: `chain-agent recover`.'],
           expr: 'chain_service_partial_restart == 1',
-          summary: 'Consensus was restarted without execution.',
+          summary: 'consensus was restarted without execution',
           description:
             'Consensus on {{ $labels.instance }} was restarted while execution kept running. Execution may receive blocks that it has already executed, and abort.',
         },
@@ -131,7 +160,7 @@ or on (instance, job, cluster, service) (
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
           expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical', 'ChainAssertion')}"}[10m]) > 0`,
-          summary: 'A program of the node has aborted.',
+          summary: '{{ $labels.service }} has aborted: {{ $labels.pattern }}',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes: the program has exited.',
         },
@@ -144,7 +173,7 @@ or on (instance, job, cluster, service) (
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]) > 0`,
-          summary: 'The log of the node contains an error.',
+          summary: 'the log of {{ $labels.service }} contains an error: {{ $labels.pattern }}',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
         },
@@ -154,7 +183,7 @@ or on (instance, job, cluster, service) (
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]) > 0`,
-          summary: 'The log of the node contains an error.',
+          summary: 'the log of {{ $labels.service }} contains an error: {{ $labels.pattern }}',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
         },
@@ -166,7 +195,7 @@ or on (instance, job, cluster, service) (
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `rate(chain_log_pattern_total{pattern=~"${FOR_INFORMATION.join('|')}"}[10m]) > 0`,
-          summary: 'The log of the node contains an error.',
+          summary: 'the log of {{ $labels.service }} contains an error: {{ $labels.pattern }}',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
         },
@@ -179,7 +208,7 @@ or on (instance, job, cluster, service) (
           limit: 6000,
           advice: ['Find out why it stopped, usually a full disk: `chain-agent status host`.'],
           expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[2m]) > ${limit}`,
-          summary: 'Consensus floods the journal, because its trace of events has stopped.',
+          summary: 'consensus floods the journal: its trace of events has stopped',
           description: (limit) =>
             `The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within two minutes, more than ${limit}, that the thread of the trace of events has stopped. The node does not need the trace.`,
         },

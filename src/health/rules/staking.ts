@@ -15,7 +15,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: `max_over_time(chain_staking_active[7d]) > 0
   and on (instance, job, cluster) (chain_staking_active == 0)`,
-    summary: 'By the staking precompile the validator is outside the active set.',
+    summary: 'the validator is outside the active set, by the staking precompile',
     description:
       'The validator of {{ $labels.instance }} is no member of the set in force; within seven days it was. It neither leads nor votes, and earns nothing.',
   },
@@ -31,7 +31,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: `chain_staking_active == 1
   and on (instance, job, cluster) (chain_staking_active_next == 0)`,
-    summary: 'The validator leaves the active set with the next epoch.',
+    summary: 'the validator leaves the active set with the next epoch',
     description:
       'The validator of {{ $labels.instance }} is a member of the current set but not of the set of the next epoch, which is fixed.',
   },
@@ -49,7 +49,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: (limit) => `chain_staking_margin_ratio < ${limit}
   and on (instance, job, cluster) (chain_staking_active == 1)`,
-    summary: 'The stake is close to the threshold of the active set, or below it.',
+    summary: 'the stake is close to the threshold of the active set, or below it',
     description: (limit) =>
       `The stake of the validator of {{ $labels.instance }} differs from the threshold by {{ $value | humanizePercentage }}, less than ${percent(limit)}. Below the threshold at the boundary block, it leaves the set.`,
   },
@@ -63,7 +63,7 @@ const RULES: readonly AlertRow[] = [
     advice: ['See who undelegated with an explorer of the chain.'],
     expr: (limit) => `max_over_time(chain_staking_margin_ratio[1d]) - chain_staking_margin_ratio > ${limit}
   and on (instance, job, cluster) (chain_staking_margin_ratio < 0.1)`,
-    summary: 'The stake above the threshold of the active set shrinks.',
+    summary: 'the stake above the threshold of the active set shrinks',
     description: (limit) =>
       `The margin of the validator of {{ $labels.instance }} has fallen by {{ $value | humanizePercentage }} of the threshold within a day, more than ${percent(limit)}, and is below 10%.`,
   },
@@ -79,7 +79,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: `max_over_time(chain_staking_commission_ratio{view="execution"}[1d])
   - min_over_time(chain_staking_commission_ratio{view="execution"}[1d]) > 0`,
-    summary: 'The commission of the validator was changed.',
+    summary: 'the commission of the validator was changed',
     description:
       'The commission of the validator of {{ $labels.instance }} has changed by {{ $value | humanizePercentage }} within a day. It counts from the next boundary block on.',
   },
@@ -97,7 +97,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: `chain_staking_commission_ratio{view="execution"}
   != on (instance, job, cluster) chain_staking_expected_commission_ratio`,
-    summary: 'The commission of the validator is not the expected one.',
+    summary: 'the commission of the validator is not the expected one',
     description:
       'The commission of the validator of {{ $labels.instance }} is {{ $value | humanizePercentage }}, and `staking.expected.commission` is another value.',
   },
@@ -113,7 +113,7 @@ const RULES: readonly AlertRow[] = [
       'Correct `beneficiary` in node.toml, and restart consensus at a safe time: `chain-agent restart-window`.',
     ],
     expr: 'chain_staking_beneficiary_matches == 0',
-    summary: 'The beneficiary of own blocks is not the expected one.',
+    summary: 'the beneficiary of own blocks is not the expected one',
     description:
       'The newest finalized block that {{ $labels.instance }} led has another beneficiary than `staking.expected.beneficiary`.',
   },
@@ -130,7 +130,7 @@ const RULES: readonly AlertRow[] = [
       'If no operator made a transaction with it, see ChainCommissionChanged: the authority key may be stolen.',
     ],
     expr: 'chain_staking_authority_balance_tokens < chain_staking_authority_balance_minimum_tokens',
-    summary: 'The authority of the validator has less balance than expected.',
+    summary: 'the authority of the validator has less balance than expected',
     description:
       'The authority of the validator of {{ $labels.instance }} has {{ $value | humanize }} tokens, less than `staking.expected.authorityBalance`: it may be unable to pay for staking transactions.',
   },
@@ -146,7 +146,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: `chain_staking_flag == 1
   and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
-    summary: 'A flag excludes the validator from the next set.',
+    summary: 'the flag {{ $labels.flag }} excludes the validator from the next set',
     description:
       'The validator of {{ $labels.instance }} has the flag {{ $labels.flag }}: it is no candidate for the set at the next boundary block.',
   },
@@ -158,7 +158,7 @@ const RULES: readonly AlertRow[] = [
     for: '2m',
     advice: ['Withdraw it with the staking tool of the node.'],
     expr: 'chain_staking_withdrawal_ready == 1',
-    summary: 'A withdrawal request can be withdrawn.',
+    summary: 'a withdrawal request can be withdrawn: {{ $labels.request }}',
     description:
       'The withdrawal request {{ $labels.request }} of the authority of {{ $labels.instance }} can be withdrawn.',
   },
@@ -175,7 +175,7 @@ const RULES: readonly AlertRow[] = [
       'Do not restart consensus until the epoch has started.',
     ],
     expr: (limit) => `chain_staking_block_timestamp_seconds - chain_staking_next_epoch_timestamp_seconds > ${limit}`,
-    summary: 'The next epoch has not started in time.',
+    summary: 'the next epoch has not started in time',
     description:
       'By the blocks of {{ $labels.instance }} the next epoch should have started {{ $value | humanizeDuration }} ago.',
   },
@@ -188,7 +188,7 @@ const RULES: readonly AlertRow[] = [
     advice: ['Delegate from the authority address before the next boundary block.'],
     expr: `chain_staking_self_stake_tokens < chain_staking_self_stake_minimum_tokens
   and on (instance, job, cluster) (max_over_time(chain_staking_active[7d]) > 0)`,
-    summary: 'The authority of the validator has less stake than a member needs.',
+    summary: 'the authority of the validator has less stake than a member needs',
     description:
       'The authority of the validator of {{ $labels.instance }} has {{ $value | humanize }} tokens of its own at stake, less than the minimum.',
   },
@@ -209,7 +209,7 @@ const RULES: readonly AlertRow[] = [
   or
     chain_staking_active == 0 and on (instance, job, cluster) (chain_native_stake_ratio > 0)
   )`,
-    summary: 'Consensus and the staking precompile disagree on the membership of the validator.',
+    summary: 'consensus and staking precompile disagree on the membership',
     description:
       'On {{ $labels.instance }} the staking precompile reports membership {{ $value }} in the set in force, and consensus the opposite.',
   },

@@ -43,7 +43,7 @@ chain_storage_chunks{list="free"}
           explainedBy: [{ alerts: ['ChainStorageFull'] }],
           advice: ['See what uses the space: `chain-agent status storage`.'],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
-          summary: 'The database stays above the limit from which the node compacts it.',
+          summary: 'the database stays above the limit from which the node compacts it',
           description: (limit) =>
             `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}: the node drops old state to free space. Crossing 80% is normal, staying above it is not.`,
         },
@@ -59,7 +59,7 @@ chain_storage_chunks{list="free"}
             'If it has two timelines and the fork is active, drop the slot-encoded one; otherwise grow its device before it is full: see the runbook.',
           ],
           expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
-          summary: 'The database fills up although the node compacts it.',
+          summary: 'the database fills up although the node compacts it',
           description: (limit) =>
             `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 15 minutes, above ${percent(limit)}: more is written than compaction frees. When it is full, execution exits.`,
         },
@@ -76,7 +76,7 @@ chain_storage_chunks{list="free"}
           },
           advice: ['See what uses the space: `chain-agent status storage`.'],
           expr: (limit) => `instance:chain_storage_free_chunks:ratio < ${limit}`,
-          summary: 'The database has too few free chunks.',
+          summary: 'the database has too few free chunks',
           description: (limit) =>
             `Of the chunks of the database of {{ $labels.instance }} {{ $value | humanizePercentage }} are free, less than ${percent(limit)}. Without a free one execution cannot write a block.`,
         },
@@ -98,7 +98,7 @@ and on (instance, job, cluster) (
   or on (instance, job, cluster)
     chain_storage_timeline_info{timeline="secondary",kind!="ethereum"}
 )`,
-          summary: 'The database may be too full for its two timelines.',
+          summary: 'the database may be too full for its two timelines',
           description: (limit) =>
             `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}, while it holds two timelines: it grows faster than usual, and the node may soon drop old state.`,
         },
@@ -111,7 +111,7 @@ and on (instance, job, cluster) (
           for: '1h',
           advice: ['See what uses the space: `chain-agent status storage`.'],
           expr: (limit) => `chain_storage_compaction_eta_seconds < ${limit} > 0`,
-          summary: 'The database will soon be so full that the node compacts it.',
+          summary: 'the database will soon be so full that the node compacts it',
           description: (limit) =>
             `At its growth the database of {{ $labels.instance }} reaches the compaction limit in {{ $value | humanizeDuration }}, less than ${period(limit)}. From then on the node drops old state.`,
         },
@@ -131,7 +131,7 @@ and on (instance, job, cluster) (
           expr: `group by (instance, job, cluster) (chain_agent_build_info{profile!="watcher"})
 unless on (instance, job, cluster) instance:chain_storage_used_ratio:max
 unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'It is unknown how full the database is.',
+          summary: 'it is unknown how full the database is',
           description:
             'On {{ $labels.instance }} neither the log of execution nor the report of the database tool has shown the use of the database for 15 minutes: no alert on a full database can fire.',
         },
@@ -144,7 +144,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           advice: ['See the step that the database needs, which takes minutes: `chain-agent recover`.'],
           expr: `${hasIncreased('chain_log_pattern_total{pattern="timeline_missing"}', '1h')}
   and on (instance, job, cluster) (chain_service_active{service="execution"} == 0)`,
-          summary: 'Execution does not start because the database lacks a timeline.',
+          summary: 'execution does not start: the database lacks a timeline',
           description:
             'Starts of execution on {{ $labels.instance }} that failed because its database has no page-encoded timeline: {{ $value | printf "%.0f" }} in the last hour. Execution does not run, and cannot start until the timeline is added.',
         },
@@ -163,7 +163,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           expr: (limit) => `time() - chain_fork_activation_timestamp_seconds > ${limit}
 and on (instance, job, cluster, fork) (chain_fork_ready{check="timeline"} == 1)
 and on (instance, job, cluster) chain_storage_timeline_info{timeline="primary",kind="ethereum"}`,
-          summary: 'The database is still written in two encodings after the fork that needed both.',
+          summary: 'the database is written in two encodings after the fork {{ $labels.fork }}',
           description: (limit) =>
             `{{ $labels.fork }} has been in force for {{ $value | humanizeDuration }}, more than ${period(limit)}, and the slot-encoded timeline of {{ $labels.instance }} is still the primary one: each block is written twice. A State Archive node does not start v0.16.3 or newer until the other one is promoted.`,
         },

@@ -25,7 +25,7 @@ const RPC_DOWN_ROW = {
   keepFiringFor: '3m',
   explainedBy: RPC_EXPLAINED,
   advice: ['See the log: `chain-agent logs rpc`.'],
-  summary: 'The RPC of the node does not return a valid answer.',
+  summary: 'the RPC of the node does not return a valid answer',
   description:
     'For a minute the RPC of {{ $labels.instance }} has refused connections, timed out or returned invalid answers, and the node does not report that it needs statesync.',
 } satisfies Partial<AlertRow>
@@ -80,7 +80,7 @@ export const sync: RuleFile = {
           advice: ['See whether it catches up: `chain-agent status chain --watch`.'],
           expr: (limit) => `instance:chain_behind:seconds > ${limit}
 unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
-          summary: 'The node is behind the network.',
+          summary: 'the node is behind the network',
           description: (limit) =>
             `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the network, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
         },
@@ -102,7 +102,7 @@ unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
 unless on (instance, job, cluster) chain_block_difference
 unless on (instance, job, cluster) (chain_rpc_up == 0)
 unless on (instance, job, cluster) chain_agent_build_info{profile="watcher"}`,
-          summary: 'It is unknown whether the node is behind.',
+          summary: 'it is unknown whether the node is behind',
           description:
             '{{ $labels.instance }} has {{ $value }} references, and for 10 minutes no majority of them has answered and agreed on a height: ChainBehind cannot fire.',
         },
@@ -125,7 +125,7 @@ unless on (instance, job, cluster) chain_agent_build_info{profile="watcher"}`,
           expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
 unless on (instance, job, cluster) (max_over_time(instance:chain_statesync:active[2m]) == 1)
 unless on (instance, job, cluster) (instance:chain_start:active == 1)`,
-          summary: 'The node will soon be too far behind to catch up block by block.',
+          summary: 'the node will soon be too far behind to catch up block by block',
           description: (limit) =>
             `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only with a newer forkpoint and statesync, or with a snapshot.`,
         },
@@ -144,7 +144,7 @@ unless on (instance, job, cluster) (instance:chain_start:active == 1)`,
           expr: `group by (instance, job, cluster) (chain_agent_collector_up{collector="derived"} == 1)
 unless on (instance, job, cluster) chain_blocksync_window_remaining_blocks
 unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'It is unknown whether the node could still catch up block by block.',
+          summary: 'it is unknown whether the node could still catch up block by block',
           description:
             'For 10 minutes the agent on {{ $labels.instance }} has had no height of the node, or no block rate of the chain: ChainBlocksyncWindow cannot fire.',
         },
@@ -164,7 +164,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
           ],
           expr: `instance:chain_start:active == 1
 unless on (instance, job, cluster) (instance_service:chain_service:down{service="bft"} == 1)`,
-          summary: 'Consensus was started and is not live.',
+          summary: 'consensus was started and is not live',
           description:
             'For three minutes consensus on {{ $labels.instance }} has run without becoming live and without a statesync: it waits for the blocks of its forkpoint, and no peer serves them. It does not recover by itself if peers no longer have them.',
         },
@@ -184,7 +184,7 @@ unless on (instance, job, cluster) (instance_service:chain_service:down{service=
           expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
 and on (instance, job, cluster) (instance:chain_statesync:active == 1)
 unless on (instance, job, cluster) (changes(chain_native_database_used_bytes[10m]) > 0)`,
-          summary: 'Statesync is stalled.',
+          summary: 'statesync is stalled',
           description: (limit) =>
             `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
         },
@@ -201,7 +201,7 @@ unless on (instance, job, cluster) (changes(chain_native_database_used_bytes[10m
           ],
           expr: `instance:chain_statesync:active == 1
 unless on (instance, job, cluster) chain_statesync_last_progress_timestamp_seconds`,
-          summary: 'The node needs statesync, and its progress is unknown.',
+          summary: 'the node needs statesync, and its progress is unknown',
           description:
             '{{ $labels.instance }} has needed statesync for 15 minutes, and has reported neither progress nor target: ChainStatesyncFrozen cannot fire.',
         },
@@ -262,7 +262,7 @@ unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           expr: (limit) => `${rpcErrors('5m')} > ${limit}
 ${RPC_EXPECTED}
 and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
-          summary: 'Requests to the RPC of the node fail.',
+          summary: 'requests to the RPC of the node fail',
           description: (limit) =>
             `For five minutes {{ $value | humanizePercentage }} of the requests of the agent to the RPC of {{ $labels.instance }} have failed, more than ${percent(limit)}. The node serves users.`,
         },
@@ -286,7 +286,7 @@ and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
   / on (instance, job, cluster)
 rate(chain_rpc_request_duration_seconds_count{method="eth_getBlockByNumber"}[5m]) < 0.9
 and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
-          summary: 'The RPC of the node is slow.',
+          summary: 'the RPC of the node is slow',
           description: (limit) =>
             `For five minutes the RPC of {{ $labels.instance }} has answered only {{ $value | humanizePercentage }} of the requests for a block within ${limit * 1000} ms, less than 90%. Users of the node wait longer than that.`,
         },
@@ -304,7 +304,7 @@ and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
           expr: `chain_ledger_epoch{event="finalized"} > on (instance, job, cluster) chain_schedule_file_epoch
   and on (instance, job, cluster) (chain_service_active{service="bft"} == 1)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'The file with the sets of validators lacks the current epoch.',
+          summary: 'the file with the sets of validators lacks the current epoch',
           description:
             'validators.toml of {{ $labels.instance }} has no set of epoch {{ $value }}, which the network has finalized blocks of, while consensus runs: a restart would start from that file.',
         },

@@ -62,7 +62,7 @@ export const traffic: RuleFile = {
   ${burns('1d', '1h', shareAt(3))}
 )
 and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
-          summary: 'Users of the RPC wait longer than its objective allows.',
+          summary: 'users of the RPC wait longer than its objective allows',
           description: `The RPC of {{ $labels.instance }} executed only {{ $value | humanizePercentage }} of the requests of the last 30 minutes (minimum ${percent(shareAt(15))}) or day (${percent(shareAt(3))}) within 1 s, and it continues. The objective is ${percent(OBJECTIVE)} of a week.`,
           dashboard: `d/chain-consensus?${NODE_VARIABLES}`,
         },

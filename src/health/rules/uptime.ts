@@ -48,7 +48,7 @@ export const uptime = (objective: number): RuleFile => {
             expr: (limit) => `${burns('1h', '5m', limit)}
 and on (instance, job, cluster)
 (instance:chain_available:avg5m > 0)`,
-            summary: 'The node goes down again and again, and uses up the uptime budget of the week within hours.',
+            summary: 'the node goes down again and again: the uptime of the week is at risk',
             description: (limit) =>
               `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last hour (minimum ${percent(limit)}), and the downtime continues. At this rate the ${budget} of the week that it may be down are used up in half a day.`,
           },
@@ -59,7 +59,7 @@ and on (instance, job, cluster)
             limit: shareAt(6),
             for: '10m',
             expr: (limit) => burns('6h', '30m', limit),
-            summary: 'The uptime budget of the week is being used up within a day.',
+            summary: 'the uptime budget of the week is being used up within a day',
             description: (limit) =>
               `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last six hours (minimum ${percent(limit)}), and the downtime continues. At this rate the ${budget} of the week that it may be down are used up in little more than a day.`,
           },
@@ -72,7 +72,7 @@ and on (instance, job, cluster)
             expr: (limit) => `${burns('1d', '1h', limit)}
 or on (instance, job, cluster)
 ${burns('3d', '6h', objective)}`,
-            summary: 'The uptime objective of the week will be missed.',
+            summary: 'the uptime objective of the week will be missed',
             description: (limit) =>
               `{{ $labels.instance }} had a fresh block for only {{ $value | humanizePercentage }} of the last day (minimum ${percent(limit)}) or three days (${percent(objective)}), and the downtime continues. At this rate the node is down for more than ${budget} of the week.`,
           },
@@ -85,7 +85,7 @@ ${burns('3d', '6h', objective)}`,
             for: '15m',
             expr: `chain_slo_budget_remaining_ratio{criterion="fresh_block"} < 0
 and on (instance, job, cluster) (chain_slo_known_ratio > 0.5)`,
-            summary: 'The uptime objective of the last seven days is missed.',
+            summary: 'the uptime objective of the last seven days is missed',
             description: `{{ $labels.instance }} was down for longer than the ${budget} of the last seven days that its objective allows.`,
           },
         ],

@@ -20,7 +20,7 @@ export const validator: RuleFile = {
           ],
           expr: `max_over_time(chain_native_stake_ratio[7d]) > 0
   and on (instance, job, cluster) (chain_native_stake_ratio == 0)`,
-          summary: 'The validator has dropped out of the active set.',
+          summary: 'the validator has dropped out of the active set',
           description:
             'The stake of {{ $labels.instance }} no longer counts; within seven days its share was {{ $value | humanizePercentage }}. It neither leads nor votes, and earns nothing.',
         },
@@ -39,7 +39,7 @@ export const validator: RuleFile = {
           expr: `(chain_duty_identity_active == 1)
   * on (identity) group_left ()
     (count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1)) > 1)`,
-          summary: 'Two nodes sign with the same identity.',
+          summary: 'two nodes sign with the same identity: {{ $labels.identity }}',
           description:
             '{{ $labels.instance }} signs as {{ $labels.identity }}, and so do others: {{ $value }} hosts in total. Votes of both for one round are a double signature.',
         },
@@ -57,7 +57,7 @@ export const validator: RuleFile = {
           pending: 'nothing',
           expr: `chain_native_stake_ratio > 0
   unless on (instance, job, cluster) chain_duty_slots{result="block"}`,
-          summary: 'The node is a validator, and the agent cannot determine which rounds it leads.',
+          summary: 'the agent cannot determine which rounds this validator leads',
           description:
             '{{ $labels.instance }} holds {{ $value | humanizePercentage }} of the stake, and the agent does not know its key or receives no ledger stream. The alerts on its own rounds and on two hosts with one identity cannot fire.',
         },

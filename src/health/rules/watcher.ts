@@ -6,7 +6,7 @@ const SILENT = {
   component: 'services',
   limit: 120,
   for: '75s',
-  summary: 'The agent of a watched node sends no heartbeats.',
+  summary: 'no heartbeats from {{ $labels.node }}',
 } as const
 
 const ON_NODE = 'on (instance, job, cluster, node)'
@@ -115,7 +115,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: `chain_watched_health{state="critical"} == 1
   and ${ON_NODE} (time() - chain_watched_heartbeat_timestamp_seconds < ${SILENT.limit})`,
-    summary: 'A watched node reports that it is critical.',
+    summary: '{{ $labels.node }} reports that it is critical',
     description:
       'The agent of {{ $labels.node }} has reported to {{ $labels.instance }} for five minutes that the node is critical. Its own alerts should have arrived.',
   },
@@ -132,7 +132,7 @@ const RULES: readonly AlertRow[] = [
     ],
     expr: `(chain_agent_collector_up{collector="watched"} == 1)
   unless on (instance, job, cluster) chain_watched_heartbeat_timestamp_seconds`,
-    summary: 'No heartbeat of the watched node has ever arrived.',
+    summary: 'no heartbeat of the watched node has ever arrived',
     description:
       '{{ $labels.instance }} is configured to watch a node and has received no heartbeat of it. If the node stops sending heartbeats, no alert fires.',
   },
@@ -154,7 +154,7 @@ const RULES: readonly AlertRow[] = [
   unless on (instance, job, cluster) (time() - chain_staking_block_timestamp_seconds > 60)
   and on (instance, job, cluster) (chain_staking_active == 1)
   and on (instance, job, cluster) (chain_agent_build_info{profile="watcher"})`,
-    summary: 'A watched validator earns no rewards: it has no own blocks.',
+    summary: 'the watched validator earns no rewards: it has no own blocks',
     description: (limit) =>
       `By the staking precompile, as {{ $labels.instance }} sees it, the validator has earned nothing for half an hour. In the hours before it had new rewards in ${limit} readings or more.`,
   },
