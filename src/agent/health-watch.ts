@@ -35,7 +35,7 @@ interface Measured {
 /** Changes within this time, in milliseconds, are evaluated together: several have one cause. */
 const COALESCED = 500
 
-/** Evaluates the alert rules at an interval, soon after a change, and for requests. */
+/** Evaluates the alert rules at an interval, soon after a change, when an alert may fire, and for requests. */
 export const createHealthWatch = ({
   clock,
   log,
@@ -113,7 +113,12 @@ export const createHealthWatch = ({
           const pause = linkAbort(signal)
           wake = pause.abort
           if (hasChanged) wake()
-          await clock.sleep(Math.max(0, due - clock.elapsed()), pause.signal)
+          // The rule of a pending alert is evaluated when its duration has passed, not up to 15 s later.
+          const untilFiring = monitor.firesAt() - evaluatedAt - (clock.elapsed() - evaluatedElapsed)
+          const untilDue = Math.max(0, due - clock.elapsed())
+          // 0 or less: it could not be evaluated then.
+          const wait = untilFiring > 0 ? Math.min(untilDue, Math.ceil(untilFiring)) : untilDue
+          await clock.sleep(wait, pause.signal)
           wake()
           if (hasChanged) await clock.sleep(COALESCED, signal)
           hasChanged = false

@@ -53,6 +53,8 @@ export interface HealthMonitor {
     state: AlertState,
     now: MessageFacts,
   ): readonly TargetAlert[]
+  /** When the next pending alert fires if its condition still holds, on the steady clock; Infinity if none is pending. */
+  firesAt(): number
   /** An evaluation failed as a whole: the health is unknown until the next one. */
   fail(at: number): void
 }
@@ -101,6 +103,11 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
         .active()
         .filter(({ state, rule: { alert } }) => state === wanted && alert !== WATCHDOG)
         .map((alert) => targetAlert({ ...alert, activeAt: alert.activeAt + clockOffset }, target, facts)),
+    firesAt: () =>
+      Math.min(
+        Infinity,
+        ...evaluator.active().flatMap(({ state, activeAt, rule }) => (state === 'pending' ? [activeAt + rule.for] : [])),
+      ),
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       // Before the first evaluation the number is unknown.

@@ -66,6 +66,50 @@ test('an early evaluation that ends after the due time is followed by the next o
   await running
 })
 
+test('an alert fires when its duration has passed, not at the next interval, and a failure does not repeat the evaluation', async () => {
+  const clock = manualClock(1_750_000_000_000)
+  const fired: [number, string][] = []
+  let evaluations = 0
+  const watch = createHealthWatch({
+    clock,
+    log: logLines().log,
+    settings: settings.parse({}),
+    record: ({ subject, to }) => fired.push([clock.elapsed(), `${subject} ${to}`]),
+  })
+  const service = (name: 'chain_service_expected' | 'chain_service_active', value: number) => ({
+    name,
+    labels: { service: 'bft' },
+    value,
+  })
+  const values = () => {
+    evaluations += 1
+    if (clock.elapsed() > 66_000) return Promise.reject(new Error('no samples'))
+    // Execution stops at 62 s, so its alert is pending when the evaluation fails.
+    const execution = [service('chain_service_expected', 1), service('chain_service_active', Number(clock.elapsed() < 62_000))]
+    return Promise.resolve([
+      service('chain_service_expected', 1),
+      service('chain_service_active', Number(clock.elapsed() < 17_000)),
+      ...execution.map((one) => ({ ...one, labels: { service: 'execution' } })),
+    ])
+  }
+  const stop = new AbortController()
+  const running = watch.run({ exposition: { values }, samples: () => [] }, stop.signal)
+  const advanceTo = async (second: number): Promise<void> => {
+    while (clock.elapsed() < second * 1000) await clock.advance(500)
+  }
+  await advanceTo(17)
+  watch.notice()
+  await clock.advance(0)
+  // Found at 17.5 s, 500 ms after the change; 45 s later it fires.
+  await advanceTo(63)
+  expect(fired).toEqual([[62_500, 'ChainServiceDown bft critical: bft is down']])
+  await advanceTo(130)
+  // At 15, 17.5, 30, 45, 60, 62.5, then, failing, at 75, 90, 105, 107.5 and 120 s.
+  expect(evaluations).toBe(11)
+  stop.abort()
+  await running
+})
+
 test('a request accepts an evaluation of an age', async () => {
   const clock = manualClock()
   let evaluations = 0
