@@ -106,7 +106,9 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
     firesAt: () =>
       Math.min(
         Infinity,
-        ...evaluator.active().flatMap(({ state, activeAt, rule }) => (state === 'pending' ? [activeAt + rule.for] : [])),
+        ...evaluator
+          .active()
+          .flatMap(({ state, activeAt, rule }) => (state === 'pending' ? [activeAt + rule.for] : [])),
       ),
     samples: () => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),

@@ -85,7 +85,10 @@ test('an alert fires when its duration has passed, not at the next interval, and
     evaluations += 1
     if (clock.elapsed() > 66_000) return Promise.reject(new Error('no samples'))
     // Execution stops at 62 s, so its alert is pending when the evaluation fails.
-    const execution = [service('chain_service_expected', 1), service('chain_service_active', Number(clock.elapsed() < 62_000))]
+    const execution = [
+      service('chain_service_expected', 1),
+      service('chain_service_active', Number(clock.elapsed() < 62_000)),
+    ]
     return Promise.resolve([
       service('chain_service_expected', 1),
       service('chain_service_active', Number(clock.elapsed() < 17_000)),

@@ -23,7 +23,8 @@ for (const version of ALERTMANAGERS) {
       ['info', labelsOf('ChainStatesync', 'info', { component: 'sync' })],
       ['chat', labelsOf('ChainOfTomorrow', 'unheard-of')],
       ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
-      ['none', labelsOf('ChainMaintenance', 'none')],
+      ['chat', labelsOf('ChainMaintenance', 'none')],
+      ['none', labelsOf('ChainOfTomorrow', 'none')],
     ])('%s gets %o', async (receiver, labels) => {
       const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
       const args = ['config', 'routes', 'test', `--config.file=${CONFIG}`]

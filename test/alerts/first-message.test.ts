@@ -10,6 +10,7 @@ import { it } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { run } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
+import { ALERTS } from './files.ts'
 
 const PAGE = 'docs/how-to/first-message.md'
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
@@ -45,6 +46,7 @@ describe('the page about the first message', () => {
     await writeFile(
       config,
       written
+        .replace('/etc/prometheus/chain.tmpl', join(ALERTS, 'chain.tmpl'))
         .replace("bot_token: '$TOKEN'", `bot_token: '1:abc'\n        api_url: ${telegram.url}`)
         .replace('chat_id: $CHAT', 'chat_id: 42')
         .replace('group_wait: 10s', 'group_wait: 100ms'),
@@ -66,6 +68,6 @@ describe('the page about the first message', () => {
     const [message] = telegram.received
     expect(message?.path).toBe('/bot1:abc/sendMessage')
     expect(JSON.parse(message?.body ?? '')).toMatchObject({ chat_id: '42' })
-    expect(message?.body).toContain(String.raw`"FIRING node-a\nChainTest`)
+    expect(message?.body).toContain('"CRITICAL node-a: ')
   })
 })

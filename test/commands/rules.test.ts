@@ -10,7 +10,8 @@ import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const SHIPPED = 'alerts'
-const shippedFiles = (await readdir(SHIPPED)).filter((file) => file.endsWith('.rules.yaml')).toSorted()
+const shippedRules = (await readdir(SHIPPED)).filter((file) => file.endsWith('.rules.yaml'))
+const shippedFiles = [...shippedRules, 'chain.tmpl'].toSorted()
 
 /** As the schema of PrometheusRule demands it. */
 const duration = z
@@ -78,7 +79,7 @@ test('prints one document with the same rules', async () => {
   const { code, out } = await cli(['rules'])
   expect(code).toBe(0)
   const each = await Promise.all(
-    shippedFiles.map(async (file) => documentSchema.parse(parse(await readFile(join(SHIPPED, file), 'utf8')))),
+    shippedRules.map(async (file) => documentSchema.parse(parse(await readFile(join(SHIPPED, file), 'utf8')))),
   )
   const { groups } = documentSchema.parse(parse(out))
   const byName = (a: { readonly name: string }, b: { readonly name: string }) => a.name.localeCompare(b.name)
@@ -130,9 +131,21 @@ describe('for the Prometheus Operator', () => {
     'team=on-call',
   ]
 
-  test('prints one resource with every rule', async () => {
-    const [resource, plain] = [await cli(['rules', ...options]), await cli(['rules'])]
-    const { metadata, spec } = resourceSchema.parse(parse(resource.out))
+  test('prints one resource with every rule, and the template of the messages', async () => {
+    const [resources, plain, template] = [
+      await cli(['rules', ...options]),
+      await cli(['rules']),
+      await cli(['rules', '--format', 'template']),
+    ]
+    const [resource = '', map = ''] = resources.out.split('\n---\n')
+    expect(template.out).toBe(await readFile(join(SHIPPED, 'chain.tmpl'), 'utf8'))
+    expect(parse(map)).toEqual({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'chain-agent-templates' },
+      data: { 'chain.tmpl': template.out },
+    })
+    const { metadata, spec } = resourceSchema.parse(parse(resource))
     expect(metadata).toEqual({ name: 'chain-agent', labels: { release: 'prometheus', team: 'on-call' } })
     expect(spec).toEqual(parse(plain.out))
     const names = spec.groups.map(({ name }) => name)
@@ -193,8 +206,10 @@ describeReal('promtool', () => {
     const sets = settings.flatMap((text) => ['--set', text])
     expect((await cli(['rules', ...sets, ...watchdogs, '--output', directory])).code).toBe(0)
     expect(await readFile(join(directory, 'maintenance.rules.yaml'), 'utf8')).toMatch(/^groups: \[\]$/m)
-    const files = (await readdir(directory)).map((file) => join(directory, file))
+    const files = (await readdir(directory))
+      .filter((file) => file.endsWith('.yaml'))
+      .map((file) => join(directory, file))
     const report = await must(await promtool(), ['check', 'rules', '--lint=all', '--lint-fatal', ...files])
-    expect(report.match(/SUCCESS/g)).toHaveLength(shippedFiles.length)
+    expect(report.match(/SUCCESS/g)).toHaveLength(shippedRules.length)
   })
 })

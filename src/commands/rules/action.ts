@@ -1,3 +1,7 @@
+import { readFile } from 'node:fs/promises'
+import { stringify } from 'yaml'
+import { describeFileError, SourceError } from '../../core/errors.ts'
+import { packageFile } from '../../core/package.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ActionContext, UsageError, writeAll } from '../../terminal/io.ts'
 import type { Config } from '../../config/schema.ts'
@@ -11,7 +15,7 @@ import { writeFiles } from '../shared/write-files.ts'
 interface RulesOptions {
   readonly config?: string
   readonly output?: string
-  readonly format: 'prometheus' | 'prometheusrule'
+  readonly format: 'prometheus' | 'prometheusrule' | 'template'
   readonly runbooks?: string
   readonly dashboards?: string
   readonly job?: string
@@ -23,9 +27,12 @@ interface RulesOptions {
 
 export const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): Promise<void> => {
   const { output, format, runbooks, dashboards, job, labels: targetLabels, resourceLabel } = options
-  const files = ruleFiles(tuningOf(loadFor(io, options.config).config.health, options))
+  const { health, prefix } = loadFor(io, options.config).config
+  const files = ruleFiles(tuningOf(health, options))
+  const template = await readTemplate()
   const links = {
     ...RENDER_DEFAULTS,
+    ...(prefix !== 'auto' && { prefix }),
     ...(runbooks !== undefined && { runbooks }),
     ...(dashboards !== undefined && { dashboards }),
     ...(job !== undefined && { job }),
@@ -35,18 +42,51 @@ export const writeRules = async ({ io, exit, options }: ActionContext<RulesOptio
   const render = (file: RuleFile, name: string): string =>
     format === 'prometheus' ? renderRuleFile(file, links) : renderPrometheusRule(file, { ...links, name, labels })
 
-  if (output === undefined) {
+  if (format === 'template') {
+    if (output !== undefined) throw new UsageError('--format template is one document on stdout: leave out --output')
+    await writeAll(io, template)
+  } else if (output === undefined) {
     const all = { name: 'all', groups: files.flatMap(({ groups }) => groups) }
-    await writeAll(io, render(all, 'chain-agent'))
+    await writeAll(
+      io,
+      [render(all, 'chain-agent'), ...(format === 'prometheus' ? [] : [renderTemplateMap(template)])].join('---\n'),
+    )
   } else {
     const ending = format === 'prometheus' ? '.rules.yaml' : '.prometheusrule.yaml'
     await writeFiles(io, output, {
       ending,
-      texts: new Map(files.map((file) => [`${file.name}${ending}`, render(file, `chain-agent-${file.name}`)])),
+      texts: new Map([
+        ...files.map((file) => [`${file.name}${ending}`, render(file, `chain-agent-${file.name}`)] as const),
+        format === 'prometheus'
+          ? ['chain.tmpl', template]
+          : ['chain-agent-templates.configmap.yaml', renderTemplateMap(template)],
+      ]),
     })
   }
   exit(0)
 }
+
+/** The template of the messages, for Alertmanager. */
+const readTemplate = async (): Promise<string> => {
+  try {
+    return await readFile(packageFile('alerts/chain.tmpl'), 'utf8')
+  } catch (error) {
+    throw new SourceError({
+      doing: 'find the template of the messages',
+      happened: describeFileError(error).happened,
+      advice: 'install the package again: alerts is part of it',
+    })
+  }
+}
+
+/** A ConfigMap that an Alertmanager of the Prometheus Operator mounts: `configMaps` of its resource. */
+const renderTemplateMap = (template: string): string =>
+  stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'chain-agent-templates' },
+    data: { 'chain.tmpl': template },
+  })
 
 /** The tuning of the configuration, overridden by the command line. Throws a UsageError. */
 const tuningOf = (health: Config['health'], { set, disable }: RulesOptions): Tuning => {

@@ -12,8 +12,8 @@ export const rulesCommand = defineCommand({
         'write one file per subject into this directory; default: one document on stdout',
       )
       .addOption(
-        new Option('--format <format>', 'rule files, or custom resources of the Prometheus Operator')
-          .choices(['prometheus', 'prometheusrule'])
+        new Option('--format <format>', 'rule files, resources of Kubernetes, or the template of the messages')
+          .choices(['prometheus', 'prometheusrule', 'template'])
           .default('prometheus'),
       )
       .option('--runbooks <url>', 'where you publish docs/runbooks; {alert} stands for the name', readPageUrl)
@@ -38,6 +38,10 @@ health.disable and health.objective of the configuration change them, and
 same rules: set limits in its configuration, so that its health agrees with
 Prometheus.
 
+Alertmanager renders the messages with chain.tmpl, which --output writes next to
+the rules and --format template prints. For the Prometheus Operator it is a
+ConfigMap, chain-agent-templates.
+
 A value is in the unit of its metric: 25ms, 90s, 15min or 2d; 5% or 0.05; 450.
 Every rule keeps the labels instance, job and cluster. If your targets have
 others that routes or inhibitions use, name all of them with --labels, and in
@@ -51,6 +55,7 @@ Exit codes: 0 the rules were written, 1 they were not, 2 usage error.
 Examples:
   chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
   chain-agent rules --set ChainExecutionSlow.limit=400ms --set ChainBehind.for=1m --disable ChainSmtActive
+  chain-agent rules --format template > /etc/prometheus/chain.tmpl
   chain-agent rules --format prometheusrule --resource-label release=prometheus | kubectl apply --server-side -f -`,
   load: async () => (await import('./action.ts')).writeRules,
 })

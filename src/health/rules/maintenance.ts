@@ -12,6 +12,7 @@ export const maintenance: RuleFile = {
           alert: 'ChainMaintenance',
           severity: 'none',
           component: 'agent',
+          advice: ['End it when the work is done: `sudo chain-agent maintenance end`.'],
           expr: 'last_over_time(chain_agent_maintenance[30m]) == 1',
           summary: 'a maintenance window is set: {{ $labels.reason }}',
           description:

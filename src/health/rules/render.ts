@@ -131,8 +131,9 @@ const templatesOf = (
 const summaryOf = ({ summary, labels = {} }: AlertRow): string =>
   summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (whole, name: string) => labels[name] ?? whole)
 
-/** Critical alerts come first, and causes before consequences: 00 is the first alert of a message. */
-const rankOf = ({ severity, depth = 0 }: AlertRow): string => `${SEVERITIES.indexOf(severity)}${Math.min(9, depth)}`
+/** Of a message: critical alerts come first, of them those with the recovery of the node, and causes before consequences. */
+const rankOf = ({ severity, depth = 0, advice = [] }: AlertRow): string =>
+  `${SEVERITIES.indexOf(severity)}${Math.min(4, depth) + (recovers({ advice }) ? 0 : 5)}`
 
 const SEVERITIES: readonly RuleSeverity[] = ['critical', 'warning', 'info', 'none']
 
