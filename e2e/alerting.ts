@@ -75,8 +75,11 @@ const shortenRules = (text: string): string => {
   })
 }
 
-/** The shipped routes and inhibitions; every receiver is the webhook of the test, without group_wait. */
-const shortenRoutes = (text: string, webhook: string): string => {
+/** The shipped routes and inhibitions, by default without group_wait; every receiver is the webhook of the test. */
+const toWebhook = (
+  text: string,
+  { webhook, isShipped }: { readonly webhook: string; readonly isShipped: boolean },
+): string => {
   const { receivers, route, ...rest } = configSchema.parse(parseYaml(text))
   const shorten = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shorten)
@@ -90,7 +93,7 @@ const shortenRoutes = (text: string, webhook: string): string => {
   }
   return stringify({
     ...rest,
-    route: { ...z.looseObject({}).parse(shorten(route)), group_wait: '0s', group_interval: '1s' },
+    route: isShipped ? route : { ...z.looseObject({}).parse(shorten(route)), group_wait: '0s', group_interval: '1s' },
     receivers: receivers.map(({ name }) => ({
       name,
       webhook_configs: [{ url: webhook, send_resolved: true }],
@@ -105,6 +108,8 @@ interface AlertingOptions {
   /** Of Alertmanager. */
   readonly version?: AlertmanagerVersion
   readonly withPrometheus?: boolean
+  /** With the durations of the rules and the waits of the routes as they are shipped. */
+  readonly isShipped?: boolean
   /** Also the timeout of a scrape. */
   readonly scrapeInterval?: string
 }
@@ -112,19 +117,19 @@ interface AlertingOptions {
 /** Starts a real Alertmanager with the shipped routes, a webhook, and a real Prometheus with the shipped rules. */
 export const startAlerting = async (
   targets: readonly string[],
-  { version, withPrometheus = true, scrapeInterval = '1s' }: AlertingOptions = {},
+  { version, withPrometheus = true, isShipped = false, scrapeInterval = '1s' }: AlertingOptions = {},
 ): Promise<Alerting> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-alerting-'))
   const webhook = await listen()
   await writeFile(
     join(directory, 'alertmanager.yaml'),
-    shortenRoutes(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), webhook.url),
+    toWebhook(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), { webhook: webhook.url, isShipped }),
   )
   const manager = await startAlertmanager(join(directory, 'alertmanager.yaml'), join(directory, 'am'), version)
   for (const file of await readdir(ALERTS)) {
     if (!file.endsWith('.rules.yaml')) continue
     const text = await readFile(join(ALERTS, file), 'utf8')
-    await writeFile(join(directory, file), shortenRules(text))
+    await writeFile(join(directory, file), isShipped ? text : shortenRules(text))
   }
   const discovery = join(directory, 'targets.json')
   const scrape = async (addresses: readonly string[]): Promise<void> =>
@@ -134,7 +139,11 @@ export const startAlerting = async (
     )
   await scrape(targets)
   const config = {
-    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: '1s' },
+    global: {
+      scrape_interval: scrapeInterval,
+      scrape_timeout: scrapeInterval,
+      ...(!isShipped && { evaluation_interval: '1s' }),
+    },
     rule_files: [join(directory, '*.rules.yaml')],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [manager.address] }] }] },
     scrape_configs: [

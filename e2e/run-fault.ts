@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseScenario } from '../simulator/scenario/scenario.ts'
-import { alerts } from '../test/alerts/files.ts'
 import { eventually } from '../test/support/eventually.ts'
-import type { AlertmanagerVersion } from '../test/support/alertmanager.ts'
-import { type Alerting, INSTANCE, type Notice, startAlerting } from './alerting.ts'
+import { type Alerting, type Notice, startAlerting } from './alerting.ts'
 import { type FAULTS, FAULT_S } from './faults.ts'
 import { startNode } from './simulated-node.ts'
 
@@ -18,17 +16,6 @@ export interface Row {
   /** Seconds from the fault, or from its end, to the webhook; undefined if it never arrived. */
   readonly fired: number | undefined
   readonly resolved: number | undefined
-  /** Alerts of that name and severity that the webhook received, by their labels. */
-  readonly alerts: number
-  /** How often one of them began to fire there: again only after its end. */
-  readonly began: number
-}
-
-/** How the alert gets to the webhook. */
-interface Way {
-  readonly sender?: 'prometheus' | 'agent' | 'both'
-  /** Of Alertmanager. */
-  readonly version?: AlertmanagerVersion
 }
 
 /** Undefined if it never arrived. */
@@ -44,27 +31,12 @@ export const waitFor = async (
   ).catch(() => undefined)
 
 /** Runs one fault: measures the time from its start, and from its end, to the webhook. */
-export const runFault = async (
-  of: (typeof FAULTS)[number],
-  { sender = 'prometheus', version }: Way = {},
-): Promise<Row> => {
+export const runFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
   const { fault, alert, severity, lines, fixes, lastsS, disk, role } = of
-  // The agent evaluates every 15 s.
-  const endS = FAULT_S + Math.max(lastsS, sender === 'prometheus' ? 0 : 90)
-  const hasFor = alerts.some((rule) => rule.alert === alert && rule.for !== undefined)
+  const endS = FAULT_S + lastsS
   const text = [...lines.map((line) => `${FAULT_S}s ${line}`), ...fixes.map((line) => `${endS}s ${line}`)].join('\n')
-  const alerting = await startAlerting([], {
-    ...(version !== undefined && { version }),
-    withPrometheus: sender !== 'agent',
-    // On a busy machine a scrape takes more than a second: ChainAgentDown would inhibit the alert of the agent, which fires.
-    ...(sender === 'both' && { scrapeInterval: '5s' }),
-  })
-  const node = await startNode(parseScenario(fault, text), disk, {
-    health: { role, ...(sender !== 'prometheus' && hasFor && { limits: { [alert]: { for: '5s' } } }) },
-    ...(sender !== 'prometheus' && {
-      alertmanagers: { urls: [`http://${alerting.address}`], instance: INSTANCE, interval: '1s', timeout: '1s' },
-    }),
-  })
+  const alerting = await startAlerting([])
+  const node = await startNode(parseScenario(fault, text), disk, { health: { role } })
   await alerting.scrape([`127.0.0.1:${node.agent.port}`])
   const is = (status: Notice['status']) => (notice: Notice) =>
     notice.alert === alert && notice.severity === severity && notice.status === status
@@ -83,17 +55,11 @@ export const runFault = async (
     const isEarly = fired !== undefined && fired.at < node.beganAt + FAULT_S * 1000
     const since = (notice: Notice | undefined, second: number): number | undefined =>
       notice && notice.at / 1000 - node.beganAt / 1000 - second
-    const seen = alerting.notices().filter((notice) => notice.alert === alert && notice.severity === severity)
     return {
       fault,
       alert,
       fired: isEarly ? undefined : since(fired, FAULT_S),
       resolved: resolved && Math.max(0, (resolved.at - endsAt) / 1000),
-      alerts: new Set(seen.map(({ fingerprint }) => fingerprint)).size,
-      began: seen.filter(({ status, fingerprint }, index) => {
-        const last = seen.slice(0, index).findLast((one) => one.fingerprint === fingerprint)
-        return status === 'firing' && last?.status !== 'firing'
-      }).length,
     }
   } finally {
     await alerting.close()
