@@ -33,7 +33,7 @@ const ROWS: readonly Row[] = [
     name: 'down until the window has passed',
     scenario: 'node-down',
     second: 360,
-    summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
+    summary: 'do a soft reset: start the services together with a new forkpoint, and let the node statesync.',
     exitCode: 1,
   },
   {
@@ -114,7 +114,7 @@ const ROWS: readonly Row[] = [
     name: 'panic',
     scenario: 'panic',
     second: 60,
-    summary: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
+    summary: 'do a soft reset: start the services together with a new forkpoint, and let the node statesync.',
     exitCode: 1,
   },
   {

@@ -25,6 +25,7 @@ const RULES: readonly AlertRow[] = [
     ...SILENT,
     comment: 'Only the watcher can report it. A maintenance window counts for half an hour after the last heartbeat.',
     labels: { sees: 'nothing' },
+    summary: 'no heartbeats from {{ $labels.node }}: its host does not answer',
     severity: 'critical',
     page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
     advice: [
@@ -45,6 +46,7 @@ const RULES: readonly AlertRow[] = [
     comment:
       'The host refuses the connection: it runs, and consensus does not listen, or a firewall rejects the connection.',
     labels: { sees: 'host' },
+    summary: 'no heartbeats from {{ $labels.node }}: consensus does not listen',
     severity: 'critical',
     page: 'The host runs without consensus and without an agent that would report it.',
     advice: [
@@ -63,6 +65,7 @@ const RULES: readonly AlertRow[] = [
     ...SILENT,
     comment: 'The port is open: consensus runs, so that blocks and votes are not lost.',
     labels: { sees: 'port' },
+    summary: 'no heartbeats from {{ $labels.node }}: consensus runs',
     severity: 'warning',
     advice: [
       'Log in to the host, and see whether the agent runs: `systemctl status chain-agent`.',
@@ -93,6 +96,7 @@ const RULES: readonly AlertRow[] = [
     ...SILENT,
     comment: 'Nothing outside can be reached from the watcher: it knows nothing about the node.',
     labels: { sees: 'no network' },
+    summary: 'no heartbeats from {{ $labels.node }}: the watcher has no network',
     severity: 'warning',
     advice: ['Check the network of the watcher, on that host: `chain-agent status chain`.'],
     expr: (limit) => `${silence(limit)}
