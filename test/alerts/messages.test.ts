@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { second } from '../../src/core/units.ts'
@@ -329,6 +329,15 @@ const messagesOf = async (version: AlertmanagerVersion, directory: string): Prom
     sink.close()
   }
 }
+
+test('the how-to shows messages as they arrive', async () => {
+  const page = await readFile('docs/how-to/first-message.md', 'utf8')
+  for (const name of ['a-crash', 'a-limit', 'the-end-of-a-crash']) {
+    const golden = await readFile(join(import.meta.dirname, `messages/${name}.txt`), 'utf8')
+    const [, telegram = ''] = /^# telegram\n([^]*?)\n\n# /.exec(golden) ?? []
+    expect(page).toContain(`\`\`\`text\n${telegram}\n\`\`\``)
+  }
+})
 
 for (const version of ALERTMANAGERS) {
   const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
