@@ -255,6 +255,7 @@ describe('the Debian packages', () => {
 
   describe('installed as the documentation says', () => {
     let host: SandboxedNode
+    let messages: () => Promise<readonly string[]>
     // Each page finds what the pages before it have installed, until upgrade.md removes it: a fleet runs on a host of its own.
     const first = ['docs/tutorials/first-node.md', 'docs/tutorials/query-service.md']
     const last = ['docs/how-to/upgrade.md', 'docs/tutorials/fleet.md']
@@ -274,7 +275,7 @@ describe('the Debian packages', () => {
         systemctl daemon-reload`
       await host.exec('sh', ['-euc', prepare])
       await host.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(host.unit))
-      await startTelegram(host)
+      messages = await startTelegram(host)
     }, SLOW)
     afterAll(async () => {
       await host.down()
@@ -285,6 +286,15 @@ describe('the Debian packages', () => {
       const options = { env: { DEBIAN_FRONTEND: 'noninteractive', PATH }, input: `${TOKEN}\n`, timeout: SLOW }
       const { code, stdout, stderr } = await host.exec('bash', ['--norc', '-euo', 'pipefail', '-c', script], options)
       expect(code, `${script}\n${stdout}\n${stderr}`).toBe(0)
+    })
+
+    it('the first message of the how-to is the one that its command names', async () => {
+      const script = `cd ${host.directory}\n${scriptOf(blocksOf('docs/how-to/first-message.md'), 'node')}`
+      expect(script).toContain('chain-agent alert test')
+      const tests = (await messages()).filter((text) => text.includes('of the notifications'))
+      expect(tests[0]).toMatch(
+        /^CRITICAL \S+: test \d{4} of the notifications\nNo action is needed: .*\nSince \d+ \w+ \d\d:\d\d:\d\d UTC · ChainTest /,
+      )
     })
   })
 })
