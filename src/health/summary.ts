@@ -13,7 +13,8 @@ import {
   servicesDown,
   servicesOf,
 } from './facts.ts'
-import type { HealthInput } from './snapshot.ts'
+import { notificationsOf } from './notifications.ts'
+import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** One fact about the node, in a line; null is unknown. */
 export interface Fact {
@@ -22,10 +23,12 @@ export interface Fact {
 }
 
 /** The facts behind a health verdict, good or bad, with the nearest deadlines first. A watcher has few of them. */
-export const summarize = (input: HealthInput): readonly Fact[] =>
+export const summarize = (input: SummaryInput): readonly Fact[] =>
   FACTS.map(([label, valueOf]) => ({ label, value: valueOf(input) })).filter(
     ({ value }) => value !== null || !isWatcher(input.known),
   )
+
+type SummaryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'outbound'>
 
 const forks = ({ readings: { version }, at }: HealthInput): string | null => {
   if (!version?.forks) return null
@@ -112,7 +115,13 @@ const references = ({ known }: HealthInput): string =>
 
 const agent = ({ collectors }: HealthInput): string => collectorsOf(collectors).text
 
-const FACTS: readonly (readonly [string, (input: HealthInput) => string | null])[] = [
+const notifications = (input: SummaryInput): string => {
+  const { text, next, heartbeat } = notificationsOf(input)
+  const explained = next === null ? '' : ` (${next})`
+  return `${text}${explained}${heartbeat ? `; heartbeat ${heartbeat.text}` : ''}`
+}
+
+const FACTS: readonly (readonly [string, (input: SummaryInput) => string | null])[] = [
   ['forks', forks],
   ['services', services],
   ['chain', chain],
@@ -123,4 +132,5 @@ const FACTS: readonly (readonly [string, (input: HealthInput) => string | null])
   ['ports', ports],
   ['key files', keys],
   ['agent', agent],
+  ['notifications', notifications],
 ]
