@@ -36,7 +36,7 @@ export const notificationsOf = (input: NotificationInput): Notifications => {
   const running = isRunning('alertmanagers') ? runningAlertmanagers(input) : []
   const heartbeat = isRunning('heartbeat') ? runningHeartbeat(input) : null
   const configured = origin === 'node' ? outbound.alertmanagers.join(', ') : ''
-  const isUnset = running.length === 0 && configured === ''
+  const isUnset = !isRunning('alertmanagers') && configured === ''
   const text = isUnset
     ? NO_ONE
     : configured === ''
@@ -63,7 +63,11 @@ const runningAlertmanagers = ({
 }: NotificationInput): readonly Receiver[] => {
   // Before the first reading; its names are those of the configuration.
   if (!alertmanagers)
-    return outbound.alertmanagers.map((name) => ({ name, isAccepted: null, text: 'has not been sent alerts yet' }))
+    return (outbound.alertmanagers.length === 0 ? ['Alertmanager'] : outbound.alertmanagers).map((name) => ({
+      name,
+      isAccepted: null,
+      text: 'has not been sent alerts yet',
+    }))
   const { states, lastAlertAt } = alertmanagers
   return Object.entries(states).map(([name, state]) => {
     const isAccepted = state === ACCEPTED
