@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Agent, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
@@ -149,7 +150,7 @@ describe('TLS', () => {
   beforeAll(async () => {
     authority = await makeCertificate(directory, 'authority')
     server = await makeCertificate(directory, 'server')
-    renewed = await makeCertificate(directory, 'renewed')
+    renewed = await makeCertificate(directory, 'renewed', undefined, 3)
     client = await makeCertificate(directory, 'client', authority)
     other = await makeCertificate(directory, 'other')
   })
@@ -199,7 +200,11 @@ describe('TLS', () => {
   it('renewed certificates and other client settings apply to new connections', async () => {
     const { web, ask } = await start({ config: await tlsOf(server) })
     const before = await ask()
+    const endsAt = async (one: Certificate | undefined) =>
+      Date.parse(new X509Certificate(await readFile(one?.cert ?? '')).validTo)
+    expect(web.certificateEndsAt()).toBe(await endsAt(server))
     expect(web.update(await tlsOf(renewed, 'RequireAndVerifyClientCert'))).toEqual([])
+    expect(web.certificateEndsAt()).toBe(await endsAt(renewed))
     const after = await ask(await pem(client))
     expect([after.status, after.serial === before.serial]).toEqual([200, false])
     expect((await ask()).status).toBe(403)

@@ -12,10 +12,15 @@ export interface Certificate {
 }
 
 /** A certificate for its name, localhost and 127.0.0.1, of its own authority or of another. */
-export const makeCertificate = async (directory: string, name: string, issuer?: Certificate): Promise<Certificate> => {
+export const makeCertificate = async (
+  directory: string,
+  name: string,
+  issuer?: Certificate,
+  days = 2,
+): Promise<Certificate> => {
   const cert = join(directory, `${name}.crt`)
   const key = join(directory, `${name}.key`)
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
+  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', `${days}`]
   const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name},DNS:localhost,IP:127.0.0.1`]
   const signer = issuer ? ['-CA', issuer.cert, '-CAkey', issuer.key, '-addext', 'basicConstraints=CA:FALSE'] : []
   await must('openssl', [...args, ...names, ...signer, '-keyout', key, '-out', cert])
