@@ -30,9 +30,13 @@ export const summarize = (input: SummaryInput): readonly Fact[] =>
 
 type SummaryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'outbound'>
 
-const forks = ({ readings: { version }, at }: HealthInput): string | null => {
+/** The forks ahead, the next first, with whether the node is ready; null if they are unknown. */
+export const forksAhead = ({
+  readings: { version },
+  at,
+}: Pick<HealthInput, 'readings' | 'at'>): readonly string[] | null => {
   if (!version?.forks) return null
-  const ahead = version.forks
+  return version.forks
     .flatMap(({ fork: { name, activationAt }, checks }) =>
       activationAt === null || activationAt <= at ? [] : [{ name: name ?? 'unknown', activationAt, checks }],
     )
@@ -43,7 +47,11 @@ const forks = ({ readings: { version }, at }: HealthInput): string | null => {
       const state = ready === null ? `unknown whether ready: ${joinList(unknown)}` : ready ? 'ready' : 'not ready'
       return `${name} in ${shortDuration(activationAt - at)}: ${state}`
     })
-  return ahead.length > 0 ? ahead.join('; ') : 'none known for this network'
+}
+
+const forks = (input: HealthInput): string | null => {
+  const ahead = forksAhead(input)
+  return ahead?.length === 0 ? 'none known for this network' : (ahead?.join('; ') ?? null)
 }
 
 const services = ({ known }: HealthInput): string | null => {

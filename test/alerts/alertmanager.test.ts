@@ -24,6 +24,7 @@ for (const version of ALERTMANAGERS) {
       ['chat', labelsOf('ChainOfTomorrow', 'unheard-of')],
       ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
       ['none', labelsOf('ChainMaintenance', 'none')],
+      ['digest', labelsOf('ChainReport', 'info', { component: 'agent', digest: 'true' })],
     ])('%s gets %o', async (receiver, labels) => {
       const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
       const args = ['config', 'routes', 'test', `--config.file=${CONFIG}`]
