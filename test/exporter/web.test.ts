@@ -9,7 +9,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
 import { listenOn } from '../../src/exporter/listen.ts'
 import type { Rejection } from '../../src/exporter/web.ts'
-import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
+import { askServer, type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { shipped } from '../support/shipped.ts'
@@ -150,7 +150,7 @@ describe('TLS', () => {
   beforeAll(async () => {
     authority = await makeCertificate(directory, 'authority')
     server = await makeCertificate(directory, 'server')
-    renewed = await makeCertificate(directory, 'renewed', undefined, 3)
+    renewed = await makeCertificateOf({ directory, name: 'renewed', days: 3 })
     client = await makeCertificate(directory, 'client', authority)
     other = await makeCertificate(directory, 'other')
   })

@@ -5,7 +5,7 @@ import { hashSync } from 'bcryptjs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { createWebConfigFile } from '../../src/config/web-config.ts'
-import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
+import { askServer, type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -115,7 +115,7 @@ describe('a real Prometheus and a web configuration file', () => {
       )
     const before = await serial()
     expect(await daysLeft()).toMatchObject([{ value: 2 }])
-    await makeCertificate(directory, 'server', authority, 90)
+    await makeCertificateOf({ directory, name: 'server', issuer: authority, days: 90 })
     expect(await eventually(serial, (now) => now !== before)).toBeDefined()
     await seen({ 'with a certificate': 1 })
     expect(await eventually(daysLeft, ([left]) => left?.value !== 2)).toMatchObject([{ value: 90 }])

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { type Certificates, createCertificates } from '../../src/sources/certificates.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
-import { type Certificate, makeCertificate } from '../support/certificates.ts'
+import { type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { listening } from '../support/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -25,7 +25,7 @@ const filesOf = async ({ cert, key }: Certificate) => ({ cert: await readFile(ce
 /** A server whose connections stay open, and whose sessions can be resumed, with a certificate of so many days. */
 const serve = async (days: number) => {
   const server = createServer(
-    await filesOf(await makeCertificate(directory, 'server', authority, days)),
+    await filesOf(await makeCertificateOf({ directory, name: 'server', issuer: authority, days })),
     (_, response) => {
       response.end('{}')
     },
@@ -37,7 +37,9 @@ const serve = async (days: number) => {
     url: url.replace('http:', 'https:'),
     endpoint: new URL(url).host,
     renew: async (renewed: number) => {
-      const files: ServerOptions = await filesOf(await makeCertificate(directory, 'server', authority, renewed))
+      const files: ServerOptions = await filesOf(
+        await makeCertificateOf({ directory, name: 'server', issuer: authority, days: renewed }),
+      )
       server.setSecureContext({ ...files })
     },
   }

@@ -11,27 +11,25 @@ const [DAY, HOUR, MINUTE] = [86_400_000, 3_600_000, 60_000]
 const NOW = Date.UTC(2026, 2, 2, 8)
 const FROM = NOW - 7 * DAY
 
-const firing = (alert: string, subject: string) => ({
-  alert,
-  subject,
-  severity: 'critical' as const,
-  beganAt: FROM,
-  firedAt: FROM,
-  endedAt: null,
-  summary: '',
-})
-const incident = (
-  severity: 'critical' | 'warning',
-  days: number,
-  lasted: number | null,
-  alert: string,
-  subject = '',
-) => ({
-  severity,
-  beganAt: FROM + days * DAY,
-  endedAt: lasted === null ? null : FROM + days * DAY + lasted,
-  firings: [firing(alert, subject)],
-})
+interface IncidentOptions {
+  readonly severity: 'critical' | 'warning'
+  /** Since the begin of the week. */
+  readonly days: number
+  readonly lasted: number | null
+  readonly alert: string
+  readonly subject: string
+}
+
+const incident = ({ severity, days, lasted, alert, subject }: IncidentOptions) => {
+  const beganAt = FROM + days * DAY
+  const endedAt = lasted === null ? null : beganAt + lasted
+  return {
+    severity,
+    beganAt,
+    endedAt,
+    firings: [{ alert, subject, severity, beganAt, firedAt: beganAt, endedAt, summary: '' }],
+  }
+}
 
 /** A week of a validator with two incidents. */
 const WEEK: Report = {
@@ -54,8 +52,8 @@ const WEEK: Report = {
     value: {
       fromAt: FROM,
       incidents: [
-        incident('critical', 1, 25 * MINUTE, 'ChainServiceDown', 'bft'),
-        incident('warning', 6, null, 'ChainDiskFull', '/'),
+        incident({ severity: 'critical', days: 1, lasted: 25 * MINUTE, alert: 'ChainServiceDown', subject: 'bft' }),
+        incident({ severity: 'warning', days: 6, lasted: null, alert: 'ChainDiskFull', subject: '/' }),
       ],
     },
     unknownBecause: null,
