@@ -52,6 +52,7 @@ export const DETAILS = [
   'size',
   'problem',
   'integration',
+  'endpoint',
   'identity',
   'flag',
   'request',

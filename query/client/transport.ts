@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../../src/core/clock.ts'
 import { asError, errorCode } from '../../src/core/errors.ts'
 import { LIMITS } from '../../src/core/limits.ts'
+import type { Certificates } from '../../src/sources/certificates.ts'
 import { BodyError, createPool, describeTlsError, readBody, sendRequest } from '../../src/sources/http-exchange.ts'
 import { type Endpoint, urlOf } from './endpoint.ts'
 
@@ -39,9 +40,11 @@ interface TransportOptions {
   readonly timeout: number
   /** The largest page, compressed and decompressed. */
   readonly maxBytes: number
+  readonly certificates?: Certificates | undefined
 }
 
-export const createTransport = ({ endpoint, clock, timeout, maxBytes }: TransportOptions): Transport => {
+export const createTransport = (options: TransportOptions): Transport => {
+  const { endpoint, clock, timeout, maxBytes, certificates } = options
   const pool = createPool(endpoint.url.protocol, clock)
   return async (path, body, signal) => {
     const linked = linkAbort(signal)
@@ -49,7 +52,14 @@ export const createTransport = ({ endpoint, clock, timeout, maxBytes }: Transpor
     const { agent, release } = pool.acquire()
     try {
       const url = urlOf(endpoint.url, path)
-      const message = await sendRequest({ url, agent, headers: endpoint.headers, body, signal: linked.signal })
+      const message = await sendRequest({
+        url,
+        agent,
+        headers: endpoint.headers,
+        body,
+        certificates,
+        signal: linked.signal,
+      })
       return await readReply(message, path === 'height' ? LIMITS.response.valueBytes : maxBytes)
     } catch (error) {
       if (error instanceof BodyError) return bodyFailureOf(error)

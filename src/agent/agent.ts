@@ -13,7 +13,7 @@ import { renderHealth, renderStatus } from '../exporter/api.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb } from '../exporter/start-web.ts'
-import type { Address } from '../exporter/web.ts'
+import type { Address, Web } from '../exporter/web.ts'
 import { recentChanges } from './incident-evidence.ts'
 import { whatChanged } from '../health/changes/what-changed.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
@@ -26,6 +26,7 @@ import { roleSamples } from '../health/role.ts'
 import { makeDirectory } from '../sources/durable.ts'
 import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
+import { createCertificates } from '../sources/certificates.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
 import { isTestHeartbeat, parseHeartbeat } from '../parsers/heartbeat.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
@@ -104,9 +105,9 @@ const startLocked = async (options: AgentOptions): Promise<Agent> => {
   const stopping = new AbortController()
   const reloader = createReloader({ clock, log, program: 'agent' })
   const state = createState(config, log)
-  const node = await watchNode({ ...options, ownsProcess, exec, reloader, state })
-  const collectors = node.offer(config)
   const web = await startWeb({ config: config.web, clock, log, reloader })
+  const node = await watchNode({ ...options, ownsProcess, exec, reloader, state, web })
+  const collectors = node.offer(config)
   const server = await serve(node.view, config.listen, web)
   web.warnIfExposed(server.address)
   const socket = await serveCommands(node.view, { config, log })
@@ -152,6 +153,7 @@ interface NodeWatchOptions extends AgentOptions {
   readonly exec: Exec
   readonly reloader: Reloader
   readonly state: ReturnType<typeof createState>
+  readonly web: Pick<Web, 'certificateEndsAt'>
 }
 
 /** Creates the collectors, the health of what they read, and the view that the server exports. */
@@ -168,6 +170,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     () => null,
   )
   const tools = keepLastOutputs(options.exec, clock)
+  const certificates = createCertificates(clock)
   const incidents = createIncidents({
     directory: incidentDirectory(config.state.directory),
     clock,
@@ -199,7 +202,8 @@ const watchNode = async (options: NodeWatchOptions) => {
   const { board, exposition, offer, prefix, rounds, heartbeatInbox } = await createRuntime({
     ...options,
     exec: tools.exec,
-    ask: options.ask ?? createHttpClient(clock),
+    ask: options.ask ?? createHttpClient(clock, undefined, certificates),
+    certificates,
     checkpoints,
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
     alertsOf: (target, wanted) =>
@@ -225,6 +229,7 @@ const watchNode = async (options: NodeWatchOptions) => {
       ...sampleIfKnown('chain_agent_state_saved', checkpoints.isSaved()),
       ...reloader.samples(),
       ...roleSamples(config.health.role, createSampleIndex(read)),
+      ...certificates.samples(options.web.certificateEndsAt()),
       ...read,
     ]
   }

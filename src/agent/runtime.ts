@@ -25,6 +25,8 @@ import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
 import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
+import { createQueryClient } from '../../query/client/client.ts'
+import type { Certificates } from '../sources/certificates.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
@@ -162,6 +164,8 @@ interface RuntimeOptions {
   readonly host?: Partial<HostSources> | undefined
   /** Replaces the client of the query service for balances. */
   readonly connect?: Connect | undefined
+  /** Those of the client of the query service. */
+  readonly certificates?: Certificates | undefined
   /** Whether this is the only agent of the process. */
   readonly ownsProcess: boolean
   /** Follows the journal; a command that reads once passes one that ends. */
@@ -260,7 +264,13 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
 
 /** The sources with settings: those of the next configuration are the same objects unless their settings differ. */
 const createConfiguredSources = (
-  { clock, exec, host, connect }: RuntimeOptions,
+  {
+    clock,
+    exec,
+    host,
+    certificates,
+    connect = (query) => createQueryClient({ ...query, certificates }),
+  }: RuntimeOptions,
   createReadPrefix: (configured: string) => ReadPrefix,
 ) => {
   const readPrefixFor = createMemoizeLast<ReadPrefix>()

@@ -6,9 +6,16 @@ import { readEpochLengths } from '../config/staking.ts'
 import type { CollectorState, NodeSettings } from '../health/snapshot.ts'
 
 /** What a snapshot contains of the configuration. */
-export const settingsOf = ({ staking, storage }: Pick<Config, 'staking' | 'storage'>): NodeSettings => ({
+export const settingsOf = ({
+  staking,
+  storage,
+  alertmanagers,
+}: Pick<Config, 'staking' | 'storage' | 'alertmanagers'>): NodeSettings => ({
   epochs: readEpochLengths(staking),
   devices: storage.devices,
+  outbound: {
+    alertmanagers: alertmanagers.enabled ? alertmanagers.urls.map((url) => new URL(url).host) : [],
+  },
 })
 
 /** The collectors of a board, as health rules, commands and pages read them. */

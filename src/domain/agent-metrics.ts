@@ -22,6 +22,14 @@ export const agent = {
       ),
       noScenario: 'the disk of the simulated host accepts every file; test/agent has one that does not',
     },
+    chain_agent_certificate_expiry_timestamp_seconds: {
+      ...gauge(
+        'Time at which a TLS certificate ends: of the listener of the agent, and of each server that the agent requests.',
+        { endpoint: open },
+      ),
+      noPanel: 'the table of alerts has ChainAgentFailing',
+      noScenario: 'the simulated servers have no TLS: test/sources/certificates.test.ts',
+    },
     chain_agent_collector_up: gauge(
       'Whether the last attempt of the collector succeeded and its reading is fresh; absent before the first, and for a disabled collector.',
       { collector: open },

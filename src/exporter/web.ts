@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -47,6 +48,8 @@ export interface Web {
   /** Creates a server that answers only requests that the configuration admits. */
   createServer(options: ListenerOptions): WebServer
   readonly scheme: 'http' | 'https'
+  /** When the certificate ends, in milliseconds since the epoch; null without TLS. */
+  certificateEndsAt(): number | null
   /** Why other hosts should not reach this address; null if they may, or cannot. */
   exposure(address: Address): string | null
   /** Applies to new connections and requests. Returns what needs a restart. */
@@ -84,6 +87,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
   const secureServers: HttpsServer[] = []
   // The accepted passwords stay known when only a certificate changes.
   const authFor = createMemoizeLast<ReturnType<typeof createBasicAuth>>()
+  const endFor = createMemoizeLast<number>()
   const authentication = () => authFor([current.users], () => createBasicAuth({ users: current.users }))
 
   const admit = ({ address, handler, reject, isAuthenticated = () => false }: ListenerOptions): Handler => {
@@ -117,6 +121,10 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
 
   return {
     scheme: config.tls ? 'https' : 'http',
+    certificateEndsAt: () => {
+      const { tls } = current
+      return tls && endFor([tls], () => Date.parse(new X509Certificate(tls.cert).validTo))
+    },
     createServer: (listener) => {
       const { tls } = current
       // A request without a Host header is answered by checkHost.

@@ -28,7 +28,7 @@ export interface Diagnosis {
   readonly exitCode: 0 | 1 | 2
 }
 
-type DiagnosisInput = Omit<NodeSnapshot, 'version' | 'export'>
+type DiagnosisInput = Omit<NodeSnapshot, 'version' | 'export' | 'outbound'>
 
 const STATUSES = {
   critical: ['CRITICAL', 2],

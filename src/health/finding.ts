@@ -4,6 +4,7 @@ import { isolationOf } from './facts.ts'
 import { second } from '../core/units.ts'
 import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
+import { isNotified } from './notifications.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
@@ -116,7 +117,11 @@ const findingOf = (
     name: alert,
     severity: countsAs,
     summary: joinPhrases(limited([...new Set(all.map((one) => one.summary))])),
-    timing: timingOf({ severity, lasted, firesIn: isPending ? Math.max(second, since + pendingFor - at) : null }),
+    timing: timingOf({
+      verb: isNotified({ origin, readings }) ? VERBS[severity] : 'fires',
+      lasted,
+      firesIn: isPending ? Math.max(second, since + pendingFor - at) : null,
+    }),
     evidence: [
       // It is in the tense of an alert that fires: "has not been active for one minute".
       ...(isPending ? [] : limited(all.map(({ description }) => capital(description)))),
@@ -135,14 +140,15 @@ const findingOf = (
   }
 }
 
+/** With an Alertmanager that accepts alerts. Without one an alert fires, and no one is notified. */
 const VERBS: Readonly<Record<FindingSeverity, string>> = { critical: 'pages', warning: 'warns', info: 'is listed' }
 
 const timingOf = ({
-  severity,
+  verb,
   lasted,
   firesIn,
 }: {
-  readonly severity: FindingSeverity
+  readonly verb: string
   /** In milliseconds; null if it is unknown. */
   readonly lasted: number | null
   /** When the alert fires if the condition still holds, in milliseconds from now; null if it fires. */
@@ -150,7 +156,7 @@ const timingOf = ({
 }): string | null => {
   const duration = lasted === null ? SINGLE_READING : lasted < SHORTEST ? 'Now' : `For ${shortDuration(lasted)}`
   if (firesIn !== null) {
-    return `${duration}; ${VERBS[severity]} ${lasted === null ? 'after' : 'in'} ${shortDuration(firesIn)}.`
+    return `${duration}; ${verb} ${lasted === null ? 'after' : 'in'} ${shortDuration(firesIn)}.`
   }
   return lasted === null || lasted < SHORTEST ? null : `${duration}.`
 }

@@ -36,14 +36,16 @@ export interface NodeSnapshot {
   readonly epochs: EpochLengths
   /** The devices of the database, by the configuration. */
   readonly devices: readonly string[]
+  /** The receivers of alerts, by the configuration: host and port of each Alertmanager. */
+  readonly outbound: { readonly alertmanagers: readonly string[] }
   /** The health by the rules, which the agent evaluates over time, and a command once. */
   readonly health: Health
   /** The text of /metrics, and the reading of every collector as in /api/v1/status. */
   export(): Promise<{ readonly metrics: string; readonly readings: Readonly<Record<string, unknown>> }>
 }
 
-/** What restart windows and recovery plans need from the configuration. */
-export type NodeSettings = Pick<NodeSnapshot, 'epochs' | 'devices'>
+/** What facts, restart windows and recovery plans need from the configuration. */
+export type NodeSettings = Pick<NodeSnapshot, 'epochs' | 'devices' | 'outbound'>
 
 /** What facts and recovery plans are derived from. */
 export type HealthInput = Pick<NodeSnapshot, 'at' | 'prefix' | 'known' | 'collectors' | 'readings'>

@@ -13,7 +13,8 @@ import {
   servicesDown,
   servicesOf,
 } from './facts.ts'
-import type { HealthInput } from './snapshot.ts'
+import { notificationsOf } from './notifications.ts'
+import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** One fact about the node, in a line; null is unknown. */
 export interface Fact {
@@ -22,14 +23,20 @@ export interface Fact {
 }
 
 /** The facts behind a health verdict, good or bad, with the nearest deadlines first. A watcher has few of them. */
-export const summarize = (input: HealthInput): readonly Fact[] =>
+export const summarize = (input: SummaryInput): readonly Fact[] =>
   FACTS.map(([label, valueOf]) => ({ label, value: valueOf(input) })).filter(
     ({ value }) => value !== null || !isWatcher(input.known),
   )
 
-const forks = ({ readings: { version }, at }: HealthInput): string | null => {
+type SummaryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'outbound'>
+
+/** The forks ahead, the next first, with whether the node is ready; null if they are unknown. */
+export const forksAhead = ({
+  readings: { version },
+  at,
+}: Pick<HealthInput, 'readings' | 'at'>): readonly string[] | null => {
   if (!version?.forks) return null
-  const ahead = version.forks
+  return version.forks
     .flatMap(({ fork: { name, activationAt }, checks }) =>
       activationAt === null || activationAt <= at ? [] : [{ name: name ?? 'unknown', activationAt, checks }],
     )
@@ -40,7 +47,11 @@ const forks = ({ readings: { version }, at }: HealthInput): string | null => {
       const state = ready === null ? `unknown whether ready: ${joinList(unknown)}` : ready ? 'ready' : 'not ready'
       return `${name} in ${shortDuration(activationAt - at)}: ${state}`
     })
-  return ahead.length > 0 ? ahead.join('; ') : 'none known for this network'
+}
+
+const forks = (input: HealthInput): string | null => {
+  const ahead = forksAhead(input)
+  return ahead?.length === 0 ? 'none known for this network' : (ahead?.join('; ') ?? null)
 }
 
 const services = ({ known }: HealthInput): string | null => {
@@ -112,7 +123,13 @@ const references = ({ known }: HealthInput): string =>
 
 const agent = ({ collectors }: HealthInput): string => collectorsOf(collectors).text
 
-const FACTS: readonly (readonly [string, (input: HealthInput) => string | null])[] = [
+const notifications = (input: SummaryInput): string => {
+  const { text, next, heartbeat } = notificationsOf(input)
+  const explained = next === null ? '' : ` (${next})`
+  return `${text}${explained}${heartbeat ? `; heartbeat ${heartbeat.text}` : ''}`
+}
+
+const FACTS: readonly (readonly [string, (input: SummaryInput) => string | null])[] = [
   ['forks', forks],
   ['services', services],
   ['chain', chain],
@@ -123,4 +140,5 @@ const FACTS: readonly (readonly [string, (input: HealthInput) => string | null])
   ['ports', ports],
   ['key files', keys],
   ['agent', agent],
+  ['notifications', notifications],
 ]

@@ -6,6 +6,7 @@ import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import type { Clock } from '../core/clock.ts'
 import { asError, errorCode } from '../core/errors.ts'
 import { minute } from '../core/units.ts'
+import type { Certificates } from './certificates.ts'
 
 interface OutgoingRequest {
   readonly url: URL
@@ -19,6 +20,8 @@ interface OutgoingRequest {
   readonly body: string | null
   /** Certificates of authorities to trust, in PEM, in place of those that Node.js trusts. */
   readonly ca?: readonly string[] | undefined
+  /** Records when the certificate of the server ends. */
+  readonly certificates?: Certificates | undefined
   readonly signal: AbortSignal
 }
 
@@ -28,7 +31,8 @@ interface OutgoingRequest {
  * another host.
  */
 export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): Promise<IncomingMessage> => {
-  const { url, agent, socketPath, headers, body, ca, signal } = outgoing
+  const { url, socketPath, headers, body, ca, certificates, signal } = outgoing
+  const agent = certificates?.agentFor(url) ?? outgoing.agent
   const requestOf = url.protocol === 'https:' ? requestHttps : requestHttp
   const request = requestOf(url, {
     ...(socketPath !== undefined && { socketPath }),
@@ -50,12 +54,14 @@ export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): P
     },
   })
   try {
-    return await new Promise((resolve, reject) => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request
         .on('response', resolve)
         .on('error', reject)
         .end(body ?? undefined)
     })
+    certificates?.record(url, request)
+    return response
   } catch (error) {
     if (!mayRetry || !request.reusedSocket || signal.aborted) throw error
     return await sendRequest(outgoing, false)

@@ -3,6 +3,7 @@ import { type Clock, linkAbort } from '../core/clock.ts'
 import { asError, errorCode, excerpt, ParseError, SourceError } from '../core/errors.ts'
 import { size } from '../core/format.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
+import type { Certificates } from './certificates.ts'
 import { BodyError, describeTlsError, readBody, sendRequest, TLS_ADVICE } from './http-exchange.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
@@ -56,7 +57,7 @@ export interface HttpRequest {
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>
 
 export const createHttpClient =
-  (clock: Clock, ca?: readonly string[]): SendRequest =>
+  (clock: Clock, ca?: readonly string[], certificates?: Certificates): SendRequest =>
   async ({ url, init, bearer, accept = 'application/json', socketPath, timeout, maxBytes, signal }) => {
     const linked = linkAbort(signal)
     void clock.sleep(timeout, linked.signal).then(linked.abort)
@@ -67,6 +68,7 @@ export const createHttpClient =
         headers: { accept, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
         body: init?.body ?? null,
         ca,
+        certificates,
         signal: linked.signal,
       })
       return await readResponse(message, maxBytes)

@@ -84,7 +84,7 @@ export const factLines = (facts: readonly Fact[], style: Style): readonly string
   )
 
 const capital = (text: string): string => {
-  // Unit names are not capitalized.
-  if (/^[a-z]+-/.test(text)) return text
+  // Services and units are not capitalized.
+  if (/^(?:bft |rpc |[a-z]+-)/.test(text)) return text
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -82,6 +82,7 @@ const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } =
         collectors: [],
         readings: {},
         epochs: new Map(),
+        outbound: { alertmanagers: [] },
         devices: [],
         known: createSampleIndex([]),
         health,

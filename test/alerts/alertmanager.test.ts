@@ -25,6 +25,7 @@ for (const version of ALERTMANAGERS) {
       ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
       ['chat', labelsOf('ChainMaintenance', 'none')],
       ['none', labelsOf('ChainOfTomorrow', 'none')],
+      ['digest', labelsOf('ChainReport', 'info', { component: 'agent', digest: 'true' })],
     ])('%s gets %o', async (receiver, labels) => {
       const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
       const args = ['config', 'routes', 'test', `--config.file=${CONFIG}`]

@@ -175,10 +175,12 @@ describe('a real Alertmanager with the committed configuration', () => {
         on('ChainKeyFileMissing', 'warning', { component: 'keys', kind: 'keystore' }),
         on('ChainIdentityTwice', 'critical', { component: 'security' }),
         on('ChainMaintenanceLong', 'warning', { component: 'agent' }),
+        on('ChainReport', 'info', { component: 'agent', digest: 'true' }),
       ]),
     ).toEqual([
       `chat ChainKeyFileMissing ${instance}`,
       `chat ChainMaintenanceLong ${instance}`,
+      `digest ChainReport ${instance}`,
       `pager ChainIdentityTwice ${instance}`,
     ])
   })

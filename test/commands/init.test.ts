@@ -33,6 +33,9 @@ describe('init', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o640)
     expect(out).toMatch(/^Wrote .*\n {2}prefix {5}chain\n {2}own key {4}03dead/)
     expect(out).toContain('other-rpc, http://reference.simulated: block 97,647,')
+    expect(out).toMatch(
+      /\nNo one is notified by the agent: set `alertmanagers\.urls`\. Test it: chain-agent alert test\.\n$/,
+    )
     expect((await host.run(['config', '--config', file])).code).toBe(0)
   })
 
@@ -53,7 +56,8 @@ describe('init', () => {
     const file = join(directory, 'mine.yaml')
     await writeFile(file, '# only\n\n  # comments\n', { mode: 0o600 })
     const urls = ['https://a.example/v2/KEY', 'https://a.example/b', 'http://[::1]:8545'].flatMap((url) => ['-r', url])
-    const first = await host.run(['init', '-o', file, ...urls])
+    const pager = 'http://pager.example:9093/KEY'
+    const first = await host.run(['init', '-o', file, ...urls, '--set', `alertmanagers.urls=["${pager}"]`])
     expect(first.code).toBe(0)
     const text = await readFile(file, 'utf8')
     expect(parse(text)).toMatchObject({
@@ -62,8 +66,12 @@ describe('init', () => {
         { name: 'a.example-2', url: 'https://a.example/b' },
         { name: '1', url: 'http://[::1]:8545' },
       ],
+      alertmanagers: { urls: [pager] },
     })
     expect(first.out).not.toContain('KEY')
+    expect(first.out).toMatch(
+      /\nNo one is notified until the agent runs: pager\.example:9093 by the configuration\. Test/,
+    )
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     const second = await host.run(['init', '-o', file])
     expect(second).toMatchObject({ code: 2, out: '' })

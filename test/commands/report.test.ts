@@ -18,7 +18,7 @@ test('without an agent: what it would have saved is unknown, with the reason', a
   const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
   const { code, out } = await host.run(['report', '--json'])
   expect(code).toBe(0)
-  const noHour: unknown = expect.stringContaining('has no hour of the interval')
+  const noHour = 'nothing is recorded yet; the running agent records it every five minutes'
   const noAgent: unknown = expect.stringContaining('the agent is not running')
   expect(JSON.parse(out)).toMatchObject({
     availability: null,
@@ -58,6 +58,12 @@ test('availability from the hours that an agent has saved, and what is left of t
   })
   // 2 % of 100 hours and 58 minutes are 121.2 minutes.
   expect(availability['budgetRemainingRatio']).toBeCloseTo(1 - 3 / 121.2, 3)
+  // The hours of a new installation begin later than the interval.
+  const since = new Date(hour - 101 * 3_600_000).toISOString().replace('.000Z', 'Z')
+  expect((await host.run(['report', '--since', '200h'])).out.replaceAll(/\s+/g, ' ')).toContain(
+    `4 h since ${since} with`,
+  )
+  expect((await host.run(['report', '--since', '30m'])).out).toContain('unknown: nothing is recorded of this time')
 })
 
 test('--since that is no time is a usage error', async () => {

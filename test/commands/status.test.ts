@@ -40,6 +40,7 @@ describe('a healthy node, with an agent', () => {
     expect(lines.length).toBeLessThanOrEqual(24)
     expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail, otelcol')
     expect(lines).toContain('  storage      21.53% of 1.81 TiB used, history of 642,000 blocks')
+    expect(lines).toContain('  alerts       ! no one is notified by the agent: set `alertmanagers.urls`')
     expect(lines).toContain(`  agent        ${COUNT} of ${COUNT} collectors ok`)
   })
 
@@ -59,7 +60,7 @@ describe('a healthy node, with an agent', () => {
     expect(verdict).toEqual({ word: 'OK', sentence: 'the node keeps up with the chain.' })
     expect(from).toBe('agent')
     expect(Object.keys(sections)).toEqual(
-      'header config services chain consensus statesync peers rpc execution storage staking duties versions host keys maintenance restart watched agent'.split(
+      'header config services chain consensus statesync peers rpc execution storage staking duties versions host keys maintenance restart watched notifications agent'.split(
         ' ',
       ),
     )

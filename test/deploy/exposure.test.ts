@@ -33,6 +33,6 @@ describe('the exposure of a unit, from 0 to 10', () => {
   })
 
   it('is tested for every unit', () => {
-    expect(units).toHaveLength(5)
+    expect(units).toHaveLength(6)
   })
 })

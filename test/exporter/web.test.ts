@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Agent, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
@@ -8,7 +9,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
 import { listenOn } from '../../src/exporter/listen.ts'
 import type { Rejection } from '../../src/exporter/web.ts'
-import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
+import { askServer, type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { shipped } from '../support/shipped.ts'
@@ -149,7 +150,7 @@ describe('TLS', () => {
   beforeAll(async () => {
     authority = await makeCertificate(directory, 'authority')
     server = await makeCertificate(directory, 'server')
-    renewed = await makeCertificate(directory, 'renewed')
+    renewed = await makeCertificateOf({ directory, name: 'renewed', days: 3 })
     client = await makeCertificate(directory, 'client', authority)
     other = await makeCertificate(directory, 'other')
   })
@@ -199,7 +200,11 @@ describe('TLS', () => {
   it('renewed certificates and other client settings apply to new connections', async () => {
     const { web, ask } = await start({ config: await tlsOf(server) })
     const before = await ask()
+    const endsAt = async (one: Certificate | undefined) =>
+      Date.parse(new X509Certificate(await readFile(one?.cert ?? '')).validTo)
+    expect(web.certificateEndsAt()).toBe(await endsAt(server))
     expect(web.update(await tlsOf(renewed, 'RequireAndVerifyClientCert'))).toEqual([])
+    expect(web.certificateEndsAt()).toBe(await endsAt(renewed))
     const after = await ask(await pem(client))
     expect([after.status, after.serial === before.serial]).toEqual([200, false])
     expect((await ask()).status).toBe(403)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
 import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
 import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
@@ -64,7 +65,7 @@ test('a finding has the text of its rule, with values', () => {
     sentence: 'the newest block of the node is too old.',
     exitCode: 2,
     causes: [
-      { name: 'ChainBlockStalled', timing: 'In a single reading; pages after 30 s.', evidence: [], consequences: [] },
+      { name: 'ChainBlockStalled', timing: 'In a single reading; fires after 30 s.', evidence: [], consequences: [] },
     ],
   })
 })
@@ -118,8 +119,10 @@ test('a finding began with the first of its severities', () => {
   for (const at of [NOW - 30_000, NOW]) monitor.evaluate(at, samples)
   const node = { ...changed([blockAge(45)]), origin: 'agent', health: monitor.health() } as const
   expect(diagnose(node).causes).toMatchObject([
-    { name: 'ChainBlockStalled', severity: 'critical', timing: 'For 30 s; pages in 30 s.' },
+    { name: 'ChainBlockStalled', severity: 'critical', timing: 'For 30 s; fires in 30 s.' },
   ])
+  const notified = { ...node, readings: decodeReadings({ alertmanagers: { states: { 'a:1': 'accepted' } } }) }
+  expect(diagnose(notified).causes).toMatchObject([{ timing: 'For 30 s; pages in 30 s.' }])
 })
 
 test('a panic with a pattern of its own is listed once', () => {
@@ -159,8 +162,8 @@ test('subjects of one alert are one finding', () => {
   const { causes, sentence } = diagnose(changed([...down('bft'), ...down('execution'), ...down('ledger-tail')]))
   expect(sentence).toBe('bft and execution are down.')
   expect(causes.map(({ severity, timing }) => [severity, timing])).toEqual([
-    ['critical', 'In a single reading; pages after 45 s.'],
-    ['warning', 'In a single reading; warns after 5 min.'],
+    ['critical', 'In a single reading; fires after 45 s.'],
+    ['warning', 'In a single reading; fires after 5 min.'],
   ])
 })
 
@@ -170,7 +173,8 @@ test('height and age are from one block', () => {
     ['chain_ledger_seq_num', 1200, { event: 'proposed' }],
     ['chain_ledger_block_timestamp_seconds', S - 2, { event: 'proposed' }],
   ]
-  const facts = summarize(changed(series))
+  const outbound = { alertmanagers: [] }
+  const facts = summarize({ ...changed(series), outbound })
   expect(facts.find(({ label }) => label === 'chain')?.value).toBe('block 1,200, 2 s old, level with the network')
 })
 

@@ -5,7 +5,7 @@ import { hashSync } from 'bcryptjs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { createWebConfigFile } from '../../src/config/web-config.ts'
-import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
+import { askServer, type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -109,10 +109,16 @@ describe('a real Prometheus and a web configuration file', () => {
 
   it('a renewed certificate is used without a restart', async () => {
     const serial = async () => (await askServer({ protocol: 'https:', port, path: '/-/healthy' })).serial
+    const daysLeft = () =>
+      prometheus.query(
+        'round((chain_agent_certificate_expiry_timestamp_seconds{endpoint="listener",job="with a certificate"} - time()) / 86400)',
+      )
     const before = await serial()
-    await makeCertificate(directory, 'server', authority)
+    expect(await daysLeft()).toMatchObject([{ value: 2 }])
+    await makeCertificateOf({ directory, name: 'server', issuer: authority, days: 90 })
     expect(await eventually(serial, (now) => now !== before)).toBeDefined()
     await seen({ 'with a certificate': 1 })
+    expect(await eventually(daysLeft, ([left]) => left?.value !== 2)).toMatchObject([{ value: 90 }])
   })
 
   it('passwords instead of certificates, and other passwords, are used without a restart', async () => {

@@ -115,6 +115,42 @@ describe('the install steps of docs/how-to', () => {
       expect(await node.systemctl('is-active', 'chain-agent-storage.timer')).toBe('active')
     })
 
+    it('sends its report to Alertmanager with the rights of the agent, and does so each Monday', async () => {
+      const units = ['chain-agent-report.service', 'chain-agent-report.timer']
+      for (const name of units) await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+      // In place of Alertmanager: it accepts everything.
+      const receive =
+        'let b="";q.on("data",c=>b+=c).on("end",()=>{require("fs").appendFileSync("/opt/alerts",b+"\\n");r.end()})'
+      await shell(`
+        systemd-run --quiet --unit=receiver "$(command -v node)" -e 'require("http").createServer((q,r)=>{${receive}}).listen(9093,"127.0.0.1")'
+        cp --preserve=all /etc/chain-agent/config.yaml /opt/config.yaml
+        sed -i 's#^{#{"alertmanagers":{"urls":["http://127.0.0.1:9093"],"enabled":false,"instance":"node-a"},#' /etc/chain-agent/config.yaml
+        timeout 60 sh -c 'until curl -s 127.0.0.1:9093; do :; done'
+        systemctl start chain-agent-report.service
+        cp --preserve=all /opt/config.yaml /etc/chain-agent/config.yaml`)
+      const shown = await node.systemctl('show', '--property=Result,ExecMainStatus,User', 'chain-agent-report.service')
+      expect(shown.split('\n').toSorted()).toEqual(['ExecMainStatus=0', 'Result=success', 'User=chain-agent'])
+      const log = await shell('journalctl -u chain-agent-report.service -o cat --no-pager')
+      expect(log).toMatch(/^ {2}127\.0\.0\.1:9093 {2}accepted$/m)
+      // Only what nothing has recorded is unknown: it may read the journal, the state and the agent.
+      expect(log).not.toMatch(/not readable|cannot be read|permission|not permitted/i)
+      const [sent = ''] = (await shell('cat /opt/alerts')).split('\n').filter((line) => line.startsWith('['))
+      expect(JSON.parse(sent)).toMatchObject([
+        { labels: { alertname: 'ChainReport', instance: 'node-a', digest: 'true' } },
+      ])
+      await node.systemctl('start', 'chain-agent-report.timer')
+      const next = await node.systemctl(
+        'show',
+        '--property=NextElapseUSecRealtime',
+        '--value',
+        'chain-agent-report.timer',
+      )
+      expect(next).toMatch(/^Mon .* 08:(?:0\d|1[0-5]):\d{2} UTC$/)
+      const { code, stderr } = await node.exec('systemd-analyze', ['verify', ...units])
+      const complaints = stderr.split('\n').filter((line) => line.includes('chain-agent'))
+      expect({ code, complaints }).toEqual({ code: 0, complaints: [] })
+    })
+
     it('upgrade', async () => {
       const { upgrade } = installSteps()
       const before = await node.systemctl('show', '-P', 'MainPID', 'chain-agent')

@@ -35,6 +35,7 @@ export const overviewInput = (
     collectors: [],
     readings: {},
     epochs: new Map(),
+    outbound: { alertmanagers: [] },
     devices: [],
     known: createSampleIndex([]),
     health: HEALTHY,

@@ -11,11 +11,23 @@ export interface Certificate {
   readonly key: string
 }
 
+interface CertificateOptions {
+  readonly directory: string
+  readonly name: string
+  readonly issuer?: Certificate | undefined
+  readonly days: number
+}
+
 /** A certificate for its name, localhost and 127.0.0.1, of its own authority or of another. */
-export const makeCertificate = async (directory: string, name: string, issuer?: Certificate): Promise<Certificate> => {
+export const makeCertificate = async (directory: string, name: string, issuer?: Certificate): Promise<Certificate> =>
+  makeCertificateOf({ directory, name, issuer, days: 2 })
+
+/** One that is valid for so many days. */
+export const makeCertificateOf = async (options: CertificateOptions): Promise<Certificate> => {
+  const { directory, name, issuer, days } = options
   const cert = join(directory, `${name}.crt`)
   const key = join(directory, `${name}.key`)
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
+  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', `${days}`]
   const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name},DNS:localhost,IP:127.0.0.1`]
   const signer = issuer ? ['-CA', issuer.cert, '-CAkey', issuer.key, '-addext', 'basicConstraints=CA:FALSE'] : []
   await must('openssl', [...args, ...names, ...signer, '-keyout', key, '-out', cert])

@@ -38,6 +38,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
       Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),
     ),
     epochs: new Map(),
+    outbound: { alertmanagers: [] },
     devices: [],
     known: createSampleIndex(samples),
     health: { state: 'healthy' as const, since: 0, unknownBecause: null, findings: [], failures: [] },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { baseUrl, timing } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
+import { objectOf, recordOf, textOrNull } from '../shared/reading-schema.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
@@ -38,6 +39,12 @@ export const definition = {
       dashboards: baseUrl('the address of Grafana; null: no link').nullable().default(null),
     })
     .prefault({}),
+  reading: objectOf({
+    /** By the name of the Alertmanager: `accepted`, or the reason of the failure. */
+    states: recordOf(textOrNull),
+    /** When it last accepted an alert that fires, in milliseconds since the epoch; without an entry: never. */
+    lastAlertAt: recordOf(z.number()).optional(),
+  }),
   metrics: {
     chain_agent_alertmanager_up: {
       ...gauge('Whether Alertmanager accepted what the agent last sent.', { alertmanager: open }),

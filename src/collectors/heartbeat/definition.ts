@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { file, timing } from '../../core/settings.ts'
 import { gauge, counter } from '../../core/metric.ts'
+import { objectOf, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'heartbeat',
@@ -12,6 +13,11 @@ export const definition = {
       urlFile: file('the file with the URL that receives heartbeats; null: none is sent').nullable().default(null),
     })
     .prefault({}),
+  reading: objectOf({
+    /** `accepted`, or the reason of the failure. */
+    state: textOrNull,
+    lastSuccessAt: timeOrNull,
+  }),
   metrics: {
     chain_agent_heartbeat_last_success_timestamp_seconds: gauge('Time at which a heartbeat was last accepted.'),
     chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', {

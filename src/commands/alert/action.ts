@@ -1,19 +1,15 @@
-import { readFile } from 'node:fs/promises'
-import { rootCertificates } from 'node:tls'
 import { deliveryState } from '../../collectors/shared/request.ts'
 import type { Config } from '../../config/schema.ts'
-import { SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { createHeartbeat } from '../../sources/endpoints.ts'
-import { createExec } from '../../sources/exec.ts'
-import { createHostSources } from '../../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../../sources/http.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ConfigOptions, flagsOf } from '../../terminal/config-options.ts'
-import { type ActionContext, type Io, sourceContext, unlessInterrupted, UsageError } from '../../terminal/io.ts'
+import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { pairs, type Style } from '../../terminal/style.ts'
+import { alertLabels, authoritiesOf } from '../shared/alert-request.ts'
 import { followAlert, type TestResult } from './follow.ts'
 
 interface TestOptions extends ConfigOptions, OutputOptions {
@@ -37,7 +33,9 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
     throw new UsageError(
       'There is nothing to test: set alertmanagers.urls or heartbeat.urlFile, or use --alertmanager URL.',
     )
-  const labels = await labelsOf(config, { severity, at: io.clock.now() })
+  // Each test has a name of its own: Alertmanager groups by it, and a test after another one need not wait for a group.
+  const alertname = `ChainTest ${new Date(io.clock.now()).toISOString()}`
+  const labels = await alertLabels(config, { alertname, severity })
   const progress = createProgress(io)
   const ended = new AbortController()
   const tested = await unlessInterrupted(io, exit, async () => {
@@ -75,46 +73,6 @@ const showProgress = async ({ clock }: Io, signal: AbortSignal, show: (text: str
   while (!signal.aborted) {
     show(`Waiting for the delivery: ${Math.round((clock.elapsed() - startedAt) / second)} s`)
     await clock.sleep(second, signal)
-  }
-}
-
-/** Each test has a name of its own: Alertmanager groups by it, and a test after another one need not wait for a group. */
-const labelsOf = async (
-  { alertmanagers, host }: Config,
-  { severity, at }: { readonly severity: string; readonly at: number },
-): Promise<Readonly<Record<string, string>>> => {
-  const { job, instance, labels } = alertmanagers
-  const { procfs } = createHostSources(host)
-  const hostName = await procfs.read('sys/kernel/hostname').catch(() => null)
-  return {
-    ...labels,
-    alertname: `ChainTest ${new Date(at).toISOString()}`,
-    severity,
-    component: 'agent',
-    job,
-    instance: instance ?? hostName?.trim() ?? 'this host',
-  }
-}
-
-const UNIT = 'chain-agent.service'
-
-/**
- * The authorities that the running agent trusts, by NODE_EXTRA_CA_CERTS in its environment; undefined if it has none, or
- * only root can read the environment. Nothing else of it is used.
- */
-const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly string[] | undefined> => {
-  const { clock, path, signal, exec = createExec({ clock, path }) } = sourceContext(io)
-  const args = ['show', '--property=MainPID', '--value', UNIT]
-  try {
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    const environment = await createHostSources(host).procfs.read(`${stdout.trim()}/environ`)
-    const [, file] = /(?:^|\0)NODE_EXTRA_CA_CERTS=([^\0]+)/.exec(environment ?? '') ?? []
-    // Like Node.js, ignores a file that cannot be read.
-    const added = file === undefined ? null : await readFile(file, 'utf8').catch(() => null)
-    return added === null ? undefined : [...rootCertificates, added]
-  } catch (error) {
-    if (error instanceof SourceError) return undefined
-    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import type { Config } from '../../config/schema.ts'
 import { redactUrl } from '../../core/redaction/redact.ts'
+import { notificationsOf } from '../../health/notifications.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { capital, figure, joinList } from '../../core/format.ts'
 import { linesText } from '../../terminal/output.ts'
@@ -21,33 +22,43 @@ interface Found {
   readonly references: Config['references']
   /** Name → the answer of the reference. */
   readonly answers: ReadonlyMap<string, string>
+  /** Addresses of Alertmanagers. */
+  readonly alertmanagers: readonly string[]
+  /** Which receivers are notified. */
+  readonly notifications: string
 }
 
-export const foundOn = ({ prefix, readings, collectors }: NodeSnapshot, config: Config): Found => ({
-  prefix,
-  publicKey: readings.status?.config.secpPublicKey ?? config.node.publicKey,
-  whyNoKey: collectors.find(({ name }) => name === 'status')?.error?.message ?? 'the status report does not have it',
-  hasNode: (readings.services?.services ?? []).some(
-    ({ service, loadState }) => (service === 'bft' || service === 'execution') && loadState === 'loaded',
-  ),
-  units: (readings.services?.services ?? []).flatMap(({ unit, loadState, activeState }) =>
-    unit === null || loadState !== 'loaded' ? [] : [{ name: unit, state: activeState ?? 'unknown' }],
-  ),
-  devices: (readings.storage?.devices ?? []).flatMap(({ path }) => (path === null ? [] : [path])),
-  references: config.references,
-  answers: new Map(
-    (readings.reference?.references ?? []).map(({ name, blockNumber, state }) => [
-      name ?? '',
-      blockNumber === null ? (state ?? 'no answer') : `block ${figure(blockNumber)}`,
-    ]),
-  ),
-})
+export const foundOn = (snapshot: NodeSnapshot, config: Config): Found => {
+  const { prefix, readings, collectors } = snapshot
+  return {
+    prefix,
+    publicKey: readings.status?.config.secpPublicKey ?? config.node.publicKey,
+    whyNoKey: collectors.find(({ name }) => name === 'status')?.error?.message ?? 'the status report does not have it',
+    hasNode: (readings.services?.services ?? []).some(
+      ({ service, loadState }) => (service === 'bft' || service === 'execution') && loadState === 'loaded',
+    ),
+    units: (readings.services?.services ?? []).flatMap(({ unit, loadState, activeState }) =>
+      unit === null || loadState !== 'loaded' ? [] : [{ name: unit, state: activeState ?? 'unknown' }],
+    ),
+    devices: (readings.storage?.devices ?? []).flatMap(({ path }) => (path === null ? [] : [path])),
+    references: config.references,
+    answers: new Map(
+      (readings.reference?.references ?? []).map(({ name, blockNumber, state }) => [
+        name ?? '',
+        blockNumber === null ? (state ?? 'no answer') : `block ${figure(blockNumber)}`,
+      ]),
+    ),
+    alertmanagers: config.alertmanagers.urls,
+    notifications: notificationsOf(snapshot).text,
+  }
+}
 
 const KEY_HINT = 'copy it from `sudo chain-agent init --output -`, or secp from the output of `{prefix}-status`'
 const REFERENCE_HINT = 'without two references it is unknown whether the node is behind the network'
 
 /** The file: settings that cannot be found without it, or that should not change by themselves. */
-export const renderFile = ({ prefix, publicKey, units, devices, references }: Found, at: number): string => {
+export const renderFile = (found: Found, at: number): string => {
+  const { prefix, publicKey, units, devices, references, alertmanagers } = found
   const inline = (value: unknown): string => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
   const list = references.map(({ name, url, kind, apiKeyFile }) =>
     inline({ name, url, ...(kind !== 'rpc' && { kind }), ...(apiKeyFile !== null && { apiKeyFile }) }),
@@ -71,6 +82,11 @@ export const renderFile = ({ prefix, publicKey, units, devices, references }: Fo
     ...(list.length === 0
       ? ['#references:', '#  - { name: provider-a, url: https://rpc.provider-a.example }']
       : ['references:', ...list.map((one) => `  - ${one}`)]),
+    '',
+    '# The Alertmanagers to which the agent sends its alerts.',
+    ...(alertmanagers.length === 0
+      ? ['#alertmanagers:', '#  urls: [http://127.0.0.1:9093]']
+      : ['alertmanagers:', `  urls: ${inline(alertmanagers)}`]),
   ])
 }
 
@@ -102,6 +118,6 @@ export const renderFound = (file: string, found: Found, style: Style): string =>
     ),
     ...missing.flatMap((line) => wrap(style.paint('notice', `${style.sign('notice')} ${style.plain(line)}`), style)),
     ...wrap('Next: sudo systemctl restart chain-agent, then chain-agent check.', style),
-    ...wrap('Alerts on your phone, in ten minutes: docs/how-to/first-message.md.', style),
+    ...wrap(style.plain(`${capital(found.notifications)}. Test it: chain-agent alert test.`), style),
   ])
 }

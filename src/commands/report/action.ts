@@ -1,27 +1,41 @@
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { nodeConfigOf } from '../../terminal/config.ts'
-import { type ActionContext, unlessInterrupted, sourceContext } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, sourceContext, UsageError } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
-import { count, duration, figure, joinList, utc, share } from '../../core/format.ts'
+import { duration, figure, utc } from '../../core/format.ts'
 import { toApiJson } from '../../core/json.ts'
 import { day, second } from '../../core/units.ts'
-import { classCounts, coverage, outcome, rewardText, totalsOf } from '../duties/action.ts'
-import type { Duties, Known } from '../duties/duties.ts'
+import { classCounts, coverage, rewardText, totalsOf } from '../duties/action.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
-import { type Availability, readReport, type Report, type Restarts } from './report.ts'
+import { digestOf, sendReport } from './digest.ts'
+import { readReport, type Report } from './report.ts'
+import {
+  availabilityText,
+  budgetOf,
+  diskText,
+  incidentLabel,
+  incidentText,
+  known,
+  ownRoundsText,
+  restartText,
+  versionText,
+} from './texts.ts'
 
 interface ReportCommandOptions extends ConfigOptions, OutputOptions {
   readonly since?: number
+  readonly send?: boolean
 }
 
 export const showReport = async ({ io, exit, options }: ActionContext<ReportCommandOptions>): Promise<void> => {
   const { config } = nodeConfigOf(io, options)
+  if (options.send && config.alertmanagers.urls.length === 0)
+    throw new UsageError('There is no Alertmanager to send the report to: set alertmanagers.urls.')
   const progress = createProgress(io)
-  const report = await unlessInterrupted(io, exit, async () => {
+  const done = await unlessInterrupted(io, exit, async () => {
     const { snapshot } = await readSnapshot(io, options)
-    return readReport(
+    const report = await readReport(
       {
         config,
         ...sourceContext(io),
@@ -32,13 +46,33 @@ export const showReport = async ({ io, exit, options }: ActionContext<ReportComm
       },
       snapshot,
     )
+    return { report, sent: options.send ? await sendReport(io, config, digestOf(report, snapshot)) : null }
   }).finally(progress.end)
-  if (!report) return
+  if (!done) return
+  const { report, sent } = done
   printResult(
     { io, options },
-    { document: () => toApiJson(reportAsJson(report)), lines: (style) => reportPage(report, style) },
+    {
+      document: () => toApiJson({ ...reportAsJson(report), ...(sent && { sent }) }),
+      lines: (style) => [...reportPage(report, style), ...sentLines(sent ?? {}, style)],
+    },
   )
-  exit(0)
+  // Those of a cluster send each other what one of them has accepted.
+  exit(sent === null || Object.values(sent).includes('accepted') ? 0 : 1)
+}
+
+const sentLines = (sent: Readonly<Record<string, string>>, style: Style): readonly string[] => {
+  const all = Object.entries(sent)
+  return all.length === 0
+    ? []
+    : [
+        '',
+        'Sent to Alertmanager:',
+        ...pairs(
+          all.map(([name, state]) => [name, style.safe(state)]),
+          style,
+        ),
+      ]
 }
 
 const reportAsJson = (report: Report) => {
@@ -79,20 +113,11 @@ const reportAsJson = (report: Report) => {
   }
 }
 
-/** What is left of the downtime that the objective allows; unknown time does not use it. */
-const budgetOf = (to: number, { fromAt, objective, known, fresh }: Availability) => ({
-  objective,
-  budgetRemainingRatio: 1 - (known - fresh) / ((1 - objective) * (to - fromAt)),
-})
-
 const reportPage = (report: Report, style: Style): readonly string[] => {
   const { from, to, availability, duties, restarts, incidents, disk, versions, rewards } = report
   const rows: readonly (readonly [string, string])[] = [
     ['availability', known(availability, (value) => availabilityText(to, value))],
-    [
-      'own rounds',
-      known(duties, (value) => `${outcome(totalsOf(value)) ?? NO_ROUNDS}${classText(value)}. ${coverage(value)}`),
-    ],
+    ['own rounds', known(duties, (value) => `${ownRoundsText(value)}. ${coverage(value)}`)],
     ['restarts', known(restarts, restartText)],
     ['incidents', known(incidents, incidentText)],
     ['disk', diskText(disk)],
@@ -119,69 +144,8 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
     ),
     ...(incidents.value?.incidents.length ? ['', 'Incidents:'] : []),
     ...pairs(
-      (incidents.value?.incidents ?? []).map(({ severity, beganAt, endedAt, firings }) => {
-        const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
-        const names = new Set(firings.map(({ alert, subject }) => `${alert ?? ''} ${subject}`.trim()))
-        return [utc(beganAt), style.safe(`${severity}, ${lasted}: ${[...names].join(', ')}`)]
-      }),
+      (incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), style.safe(incidentLabel(one, to))]),
       style,
     ),
   ]
-}
-
-const known = <T>({ value, unknownBecause }: Known<T>, text: (value: T) => string): string =>
-  value === null ? `unknown: ${unknownBecause}` : text(value)
-
-const availabilityText = (to: number, value: Availability): string => {
-  const { budgetRemainingRatio: left, objective } = budgetOf(to, value)
-  const down = value.known - value.fresh
-  const budget = left < 0 ? `exceeded by ${share(-left)}` : `${share(left)} left`
-  return `${share(value.fresh / value.known)} of the known ${duration(value.known)} since ${utc(value.fromAt)} with a fresh block, ${duration(down)} without; budget of ${share(1 - objective)} downtime: ${budget}`
-}
-
-/** `: 2 votes, 1 unknown`, of the missed ones that are listed. */
-const classText = ({ missed }: Duties): string => {
-  const counts = Object.entries(classCounts(missed)).map(([one, found]) => `${figure(found)} ${one}`)
-  return counts.length === 0 ? '' : `; missed by class: ${counts.join(', ')}`
-}
-
-const NO_ROUNDS = 'unknown: no rounds in the journal, or the key of the node is unknown'
-
-const restartText = ({ fromAt, runs }: Restarts): string => {
-  const services = [...new Set(runs.map(({ service }) => service))].toSorted()
-  const counts = services.map((service) => {
-    const own = runs.filter((run) => run.service === service)
-    const failures = own.filter(({ result }) => result !== null && result !== 'success').length
-    const starts = own.filter(({ result }) => result === null).length
-    return `${service} ${count(starts, 'start')}${failures === 0 ? '' : `, ${count(failures, 'failure')}`}`
-  })
-  return `${counts.join('; ') || 'none'}; journal from ${utc(fromAt)}`
-}
-
-const incidentText = ({ fromAt, incidents }: NonNullable<Report['incidents']['value']>): string => {
-  const counts = (['critical', 'warning'] as const).flatMap((severity) => {
-    const found = incidents.filter((one) => one.severity === severity).length
-    return found === 0 ? [] : [`${figure(found)} ${severity}`]
-  })
-  return `${joinList(counts) || 'none'}; events from ${fromAt === null ? 'now on' : utc(fromAt)}`
-}
-
-const diskText = ({ databaseUsedRatio, databaseDaysLeft, filesystemFreeRatio }: Report['disk']): string => {
-  const used = databaseUsedRatio === null ? 'database unknown' : `database ${share(databaseUsedRatio)} used`
-  const days =
-    databaseDaysLeft === null
-      ? 'days until compaction unknown: not measured yet, or not growing'
-      : `compaction in ${count(Math.floor(databaseDaysLeft), 'day')}`
-  const free = filesystemFreeRatio === null ? 'unknown' : `${share(filesystemFreeRatio)} free`
-  return `${used}, ${days}; fullest file system ${free}, its days left unknown: the agent keeps no history of it`
-}
-
-const versionText = ({ installed, running, changes }: Report['versions']): string => {
-  const runs = running.map(({ source, version }) => `${version ?? 'unknown'} (${source ?? ''})`).join(', ')
-  const changed = changes?.map(({ at, subject, from, to }) => `${utc(at)} ${subject ?? ''} ${from ?? ''} \u2192 ${to}`)
-  return [
-    `${installed ?? 'unknown'} installed`,
-    `${runs || 'unknown'} running`,
-    changed === undefined ? 'changes unknown' : changed.join('; ') || 'no change',
-  ].join('; ')
 }

@@ -7,6 +7,7 @@ export const reportCommand = defineCommand({
   options: (command, { clock }) =>
     configOptions(command)
       .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 7d)', readTime(clock))
+      .option('--send', 'also send it, in seven lines, to each of alertmanagers.urls')
       .option('--json', 'as JSON'),
   help: `Sources:
   availability  time with a block of at most 30 s, saved by the agent by the
@@ -24,12 +25,18 @@ export const reportCommand = defineCommand({
 Each line has the part of the time that its source covers. What is unknown is
 printed with the reason, and null in JSON. No Prometheus is read.
 
-Exit codes: 0 the report was printed; 1 it could not be; 2 usage error. The exit
-code does not depend on the contents.
+With --send it is the alert ChainReport, with the labels of this node, severity
+info and digest="true": alerts/alertmanager.yaml routes it to the chat. The alert
+ends by itself. chain-agent-report.timer sends one each Monday:
+docs/how-to/alerts.md.
+
+Exit codes: 0 the report was printed, and with --send an Alertmanager accepted
+it; 1 not; 2 usage error. The exit code does not depend on the contents.
 
 Examples:
   chain-agent report
   chain-agent report --since 30d
+  chain-agent report --send
   chain-agent report --json | jq .availability.uptimeRatio`,
   load: async () => (await import('./action.ts')).showReport,
 })

@@ -3,7 +3,6 @@ import { createUnitNames } from '../../collectors/shared/node-state.ts'
 import { parseSloHours, sumOfHours } from '../../collectors/slo/hours.ts'
 import type { Readings } from '../../collectors/index.ts'
 import { databaseUsedRatio } from '../../domain/agreement.ts'
-import { SourceError } from '../../core/errors.ts'
 import { type Event, isAtLeast } from '../../domain/event.ts'
 import { day, hour, second } from '../../core/units.ts'
 import { lowestFreeRatio } from '../../health/facts.ts'
@@ -23,6 +22,8 @@ import { type Firing, rank } from '../replay/firings.ts'
 export interface Availability {
   /** The hours begin there, in milliseconds since the epoch. */
   readonly fromAt: number
+  /** The first hour that was recorded: a new installation has fewer than the interval. */
+  readonly recordedFrom: number
   readonly objective: number
   readonly known: number
   readonly fresh: number
@@ -81,7 +82,7 @@ export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot)
   return {
     from: since,
     to,
-    availability: await attempt(() => readAvailability(options)),
+    availability: await readAvailability(options),
     duties,
     restarts: await attempt(() => readRestarts(options, to)),
     incidents: events.value === null ? events : { value: incidentsIn(events.value, since), unknownBecause: null },
@@ -93,17 +94,27 @@ export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot)
 
 const overridesOf = ({ exec, ask }: DutiesOptions) => ({ ...(exec && { exec }), ...(ask && { ask }) })
 
-const readAvailability = async ({ config, since }: DutiesOptions): Promise<Availability> => {
-  const found = await createReadOnlyCheckpoints(config.state.directory).open('slo').read()
+const readAvailability = async ({ config, since }: DutiesOptions): Promise<Known<Availability>> => {
+  const { directory } = config.state
+  const found = await createReadOnlyCheckpoints(directory).open('slo').read()
+  if (found.state === 'unreadable')
+    return {
+      value: null,
+      unknownBecause: `slo.json in ${directory} cannot be read: use sudo, or the user of the agent`,
+    }
+  const hours = found.state === 'saved' ? parseSloHours(found.value) : []
   const fromAt = since - (since % hour)
-  const { known, fresh } = sumOfHours(found.state === 'saved' ? parseSloHours(found.value) : [], fromAt)
-  if (known > 0) return { fromAt, objective: config.health.objective, known, fresh }
-  throw new SourceError({
-    doing: 'read the availability',
-    happened: `${config.state.directory} has no hour of the interval, or is not readable`,
-    advice: 'start the agent, which saves hours every five minutes; run this as root or as its user',
-  })
+  const { known, fresh } = sumOfHours(hours, fromAt)
+  const first = hours.find(({ from }) => from >= fromAt)
+  if (first === undefined || known === 0)
+    return { value: null, unknownBecause: hours.length === 0 ? NOTHING_YET : 'nothing is recorded of this time' }
+  return {
+    value: { fromAt, recordedFrom: first.from, objective: config.health.objective, known, fresh },
+    unknownBecause: null,
+  }
 }
+
+const NOTHING_YET = 'nothing is recorded yet; the running agent records it every five minutes'
 
 /** Starts and exits of the services, from the entries of systemd. */
 const readRestarts = async (options: DutiesOptions, until: number): Promise<Restarts> => {

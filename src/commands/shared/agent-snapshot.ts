@@ -19,7 +19,7 @@ import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../terminal/io.ts'
 
 export interface FetchSnapshotOptions extends SourceOverrides {
-  readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'staking' | 'storage'>
+  readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'staking' | 'storage' | 'alertmanagers'>
   readonly clock: Clock
   readonly signal: AbortSignal
 }

@@ -22,6 +22,7 @@ import { roleSamples } from '../../health/role.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
+import { createCertificates } from '../../sources/certificates.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createHttpClient } from '../../sources/http.ts'
 import { createSnapshotJournal } from '../../sources/journal-range.ts'
@@ -77,7 +78,8 @@ const collectSnapshot = async (
   onWaiting: WaitOptions['onWaiting'],
 ): Promise<NodeSnapshot> => {
   const path = searchPath({ env })
-  const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = overrides ?? {}
+  const certificates = createCertificates(clock)
+  const { exec = createExec({ clock, path }), ask = createHttpClient(clock, undefined, certificates) } = overrides ?? {}
   const ending = new AbortController()
   setMaxListeners(100, ending.signal)
   const end = (): void => {
@@ -89,6 +91,7 @@ const collectSnapshot = async (
     path,
     exec,
     ask,
+    certificates,
     checkpoints: createReadOnlyCheckpoints(config.state.directory),
     ownsProcess: false,
     journal: createSnapshotJournal({ exec, parse: parseJournalEntry }),
@@ -115,7 +118,7 @@ const collectSnapshot = async (
       profile,
       node_version: process.versions.node,
     })
-    const samples = [...board.samples()]
+    const samples = [...board.samples(), ...certificates.samples(null)]
     const known = createSampleIndex([...samples, build])
     const role = roleSamples(config.health.role, known)
     const exposed = await exposition.values([...samples, ...role, build])

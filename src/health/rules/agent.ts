@@ -189,6 +189,21 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
             `The agent on {{ $labels.instance }} has been started again {{ $value }} times within an hour, more than ${limit}. What happens between an end and a start is not seen.`,
         },
         {
+          ...FAILING,
+          comment:
+            'The listener, and the servers that the agent requests. Most authorities renew 30 days before the end: a fortnight is a renewal that failed, and time for another.',
+          labels: { problem: 'certificate' },
+          limit: 1209600,
+          for: '5m',
+          expr: (limit) => `chain_agent_certificate_expiry_timestamp_seconds - time() < ${limit}`,
+          advice: [
+            'See until when it is valid: `openssl s_client -connect HOST:PORT < /dev/null | openssl x509 -noout -enddate`.',
+            'Renew it. The agent uses new files of its listener within seconds, without a restart.',
+          ],
+          description: (limit) =>
+            `The TLS certificate of {{ $labels.endpoint }} that the agent on {{ $labels.instance }} uses is valid for another {{ $value | humanizeDuration }}, less than ${period(limit)}. When it has ended, no client reads from the agent (listener), or the agent neither reads from there nor sends anything there.`,
+        },
+        {
           comment: 'One is due every minute. changes(), because it also covers a heartbeat that was never accepted.',
           alert: 'ChainHeartbeatFailing',
           severity: 'warning',

@@ -1,6 +1,7 @@
 import { fact, iso, relativeTime, timeFact } from './fact.ts'
 import { type Section, summary, type View, whyUnknown } from './section.ts'
 import { collectorsOf, maintenanceWindow } from '../facts.ts'
+import { notificationsOf, type Receiver } from '../notifications.ts'
 
 /** The agent, or what this command has read in its place. */
 export const agent: Section = {
@@ -47,6 +48,44 @@ export const agent: Section = {
       view.snapshot.origin === 'agent' ? text : `not running; read from the node, ${text}`,
       failing.length === 0 && view.snapshot.origin === 'agent' ? undefined : 'notice',
     )
+  },
+}
+
+const receiverFact = (path: string | readonly string[], { isAccepted, text, name }: Receiver) =>
+  fact(
+    path,
+    { isAccepted, text },
+    {
+      label: name,
+      text: () => text,
+      tone: () => (isAccepted === false ? 'bad' : undefined),
+    },
+  )
+
+/** The receivers of what the agent sends: without an Alertmanager, no one is notified of a fault. */
+export const notifications: Section = {
+  name: 'notifications',
+  // The longest label of the overview would move all values to the right.
+  label: 'alerts',
+  aliases: ['alertmanagers'],
+  groups: [
+    {
+      collector: null,
+      source: 'the collectors alertmanagers and heartbeat',
+      facts: ({ snapshot }) => {
+        const { alertmanagers, heartbeat, text, next } = notificationsOf(snapshot)
+        return [
+          fact('summary', text),
+          ...alertmanagers.map((one) => receiverFact(['alertmanagers', one.name], one)),
+          ...(heartbeat ? [receiverFact('heartbeat', heartbeat)] : []),
+          ...(next === null ? [] : [fact('next', next)]),
+        ]
+      },
+    },
+  ],
+  summary: ({ snapshot }) => {
+    const { text, tone } = notificationsOf(snapshot)
+    return summary(text, tone)
   },
 }
 

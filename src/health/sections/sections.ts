@@ -1,6 +1,6 @@
 import { closestMatch } from '../../core/suggest.ts'
 import type { Config } from '../../config/schema.ts'
-import { agent, maintenance, restart } from './agent.ts'
+import { agent, maintenance, notifications, restart } from './agent.ts'
 import { chain, rpc } from './chain.ts'
 import { consensus, duties, statesync } from './consensus.ts'
 import { execution, storage } from './execution.ts'
@@ -31,6 +31,7 @@ export const SECTIONS: readonly Section[] = [
   maintenance,
   restart,
   watched,
+  notifications,
   agent,
 ]
 

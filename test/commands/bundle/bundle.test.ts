@@ -87,6 +87,7 @@ test('every member is redacted, whatever it was made from', async () => {
       known: createSampleIndex([]),
       health: { state: 'unknown', since: 0, unknownBecause: null, findings: [], failures: [] },
       epochs: new Map(),
+      outbound: { alertmanagers: [] },
       devices: [],
       export: () => Promise.resolve({ metrics: metric(text), readings: { rpc: { text } } }),
     },

@@ -81,6 +81,7 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
       version,
       prefix: 'chain',
       epochs: new Map(),
+      outbound: { alertmanagers: [] },
       devices: [],
       known: createSampleIndex(samples),
       health: { state: 'healthy', since: 0, unknownBecause: null, findings: [], failures: [] },

@@ -131,7 +131,7 @@ describe('a service', () => {
     expect(names('maker-bft', 'chain')).toEqual([])
     expect(names('-bft', 'auto')).toEqual([])
     expect(names('otelcol', 'chain')).toEqual(['otelcol'])
-    expect(names('all', 'chain')).toHaveLength(19)
+    expect(names('all', 'chain')).toHaveLength(20)
   })
 })
 

@@ -99,6 +99,7 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   for (const severity of ['critical', 'warning', 'info'] as const)
     to.gauge('chain_node_findings', severity === health ? 2 : 0, { severity })
   to.gauge('chain_agent_state_saved', 1)
+  to.gauge('chain_agent_certificate_expiry_timestamp_seconds', at + 60 * 86_400, { endpoint: 'listener' })
   to.gauge('chain_agent_config_last_reload_successful', 1)
   for (const collector of Object.keys(COLLECTORS)) {
     const fails = collector === 'native' && !moment.consensusRuns

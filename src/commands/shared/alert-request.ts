@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises'
+import { rootCertificates } from 'node:tls'
+import type { Config } from '../../config/schema.ts'
+import { SourceError } from '../../core/errors.ts'
+import { createExec } from '../../sources/exec.ts'
+import { createHostSources } from '../../sources/host.ts'
+import { type Io, sourceContext } from '../../terminal/io.ts'
+
+/** The labels of an alert that a command sends: those of the alerts of the agent on this host. */
+export const alertLabels = async (
+  { alertmanagers, host }: Config,
+  own: Readonly<Record<'alertname' | 'severity', string>>,
+): Promise<Readonly<Record<string, string>>> => {
+  const { job, instance, labels } = alertmanagers
+  const { procfs } = createHostSources(host)
+  const hostName = await procfs.read('sys/kernel/hostname').catch(() => null)
+  return { ...labels, ...own, component: 'agent', job, instance: instance ?? hostName?.trim() ?? 'this host' }
+}
+
+const UNIT = 'chain-agent.service'
+
+/**
+ * The authorities that the running agent trusts, by NODE_EXTRA_CA_CERTS in its environment; undefined if it has none, or
+ * only root can read the environment. Nothing else of it is used.
+ */
+export const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly string[] | undefined> => {
+  const { clock, path, signal, exec = createExec({ clock, path }) } = sourceContext(io)
+  const args = ['show', '--property=MainPID', '--value', UNIT]
+  try {
+    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+    const environment = await createHostSources(host).procfs.read(`${stdout.trim()}/environ`)
+    const [, file] = /(?:^|\0)NODE_EXTRA_CA_CERTS=([^\0]+)/.exec(environment ?? '') ?? []
+    // Like Node.js, ignores a file that cannot be read.
+    const added = file === undefined ? null : await readFile(file, 'utf8').catch(() => null)
+    return added === null ? undefined : [...rootCertificates, added]
+  } catch (error) {
+    if (error instanceof SourceError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,116 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect } from 'vitest'
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import { ALERTMANAGERS, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { it } from '../support/directory.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHost } from '../support/host.ts'
+import { listening } from '../support/http.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { readConfig } from './listeners.ts'
+
+const messageSchema = z.object({
+  receiver: z.string(),
+  status: z.string(),
+  commonLabels: z.record(z.string(), z.string()),
+  commonAnnotations: z.object({ summary: z.string(), description: z.string() }),
+})
+const routesSchema = z.looseObject({ routes: z.array(z.looseObject({ matchers: z.array(z.string()) })) })
+const resolvedSchema = z.object({ slack_configs: z.array(z.object({ send_resolved: z.boolean() })).optional() })
+
+for (const version of ALERTMANAGERS) {
+  const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
+  describe(`report --send with Alertmanager ${version}`, () => {
+    it('is one message of seven lines at most, and none when it ends', async ({ directory, onTestFinished }) => {
+      const messages: z.output<typeof messageSchema>[] = []
+      const { url, close } = await listening(
+        createServer((request, response) => {
+          void text(request).then((body) => {
+            messages.push(messageSchema.parse(JSON.parse(body)))
+            response.end()
+          })
+        }),
+      )
+      onTestFinished(close)
+      const { route, receivers, time_intervals: intervals } = await readConfig()
+      const { routes } = routesSchema.parse(route)
+      const report = routes.find(({ matchers }) => matchers.includes('digest="true"'))
+      const hook = (name: string, isEndSent: boolean) => ({
+        name,
+        webhook_configs: [{ url, send_resolved: isEndSent }],
+      })
+      const config = {
+        // The alert ends by the clock of Alertmanager.
+        global: { resolve_timeout: '1s' },
+        time_intervals: intervals,
+        route: {
+          ...route,
+          routes: [
+            { ...report, group_interval: '1s', continue: true },
+            { ...report, group_interval: '1s', receiver: 'with the end' },
+            ...routes.filter((one) => one !== report),
+          ],
+        },
+        receivers: [
+          ...receivers.map((one) =>
+            hook(one.name, resolvedSchema.parse(one).slack_configs?.every((slack) => slack.send_resolved) ?? true),
+          ),
+          hook('with the end', true),
+        ],
+      }
+      const file = join(directory, 'alertmanager.yml')
+      await writeFile(file, stringify(config))
+      const { address, stop } = await startAlertmanager(file, join(directory, 'data'), version)
+      onTestFinished(async () => stop())
+
+      const host = await openHost({ scenario: 'service-crash', second: 300 })
+      const settings = ['--set', `alertmanagers.urls=["http://${address}"]`, '--set', 'alertmanagers.instance=node-a']
+      const { code, out, err } = await host.run(['report', '--send', ...settings])
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      expect(out).toMatch(new RegExp(`\n\nSent to Alertmanager:\n {2}${address} {2}accepted\n$`))
+
+      const to = (receiver: string) => messages.filter((one) => one.receiver === receiver)
+      await eventually(
+        () => to('with the end').map(({ status }) => status),
+        (statuses) => statuses.includes('resolved'),
+      )
+      const [message, ...others] = to('digest')
+      expect([message?.status, others, messages.length]).toEqual(['firing', [], 3])
+      expect(message?.commonLabels).toEqual({
+        alertname: 'ChainReport',
+        severity: 'info',
+        component: 'agent',
+        job: 'chain-agent',
+        instance: 'node-a',
+        digest: 'true',
+      })
+      const { summary = '', description = '' } = message?.commonAnnotations ?? {}
+      expect(summary).toMatch(/^Report of 7 d: \d warning incident/)
+      expect([summary, ...description.split('\n')].length).toBeLessThanOrEqual(7)
+    })
+  })
+}
+
+it('an Alertmanager that rejects it is exit code 1, and none at all a usage error', async ({ onTestFinished }) => {
+  const rejecting = await listening(
+    createServer((_, response) => {
+      response.statusCode = 401
+      response.end()
+    }),
+  )
+  onTestFinished(rejecting.close)
+  const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
+  const rejected = await host.run(['report', '--send', '--json', '--set', `alertmanagers.urls=["${rejecting.url}"]`])
+  expect(rejected.code).toBe(1)
+  expect(JSON.parse(rejected.out)).toMatchObject({
+    incidents: null,
+    sent: { [new URL(rejecting.url).host]: 'refused: HTTP status 401' },
+  })
+  const none = await host.run(['report', '--send'])
+  expect(none).toMatchObject({ code: 2, out: '' })
+  expect(none.err).toContain('There is no Alertmanager to send the report to: set alertmanagers.urls.')
+})
