@@ -183,7 +183,9 @@ const READERS: Readonly<Record<string, (body: string, url: URL) => Received>> = 
   '/pagerduty': (body) => {
     const { event_action: action, payload, links } = pagerdutySchema.parse(JSON.parse(body))
     const details = Object.entries(payload?.custom_details ?? {}).flatMap(([name, value]) =>
-      (name === 'text' || name === 'description') && typeof value === 'string' ? [`${name}: ${value.trim()}`] : [],
+      (name === 'text' || name === 'description') && typeof value === 'string' && value !== ''
+        ? [`${name}: ${value.trim()}`]
+        : [],
     )
     const lines = [
       `${action} ${payload?.severity ?? ''}: ${payload?.summary ?? ''}`,
