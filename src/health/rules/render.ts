@@ -132,8 +132,8 @@ const summaryOf = ({ summary, labels = {} }: AlertRow): string =>
   summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (whole, name: string) => labels[name] ?? whole)
 
 /** Of a message: critical alerts come first, of them those with the recovery of the node, and causes before consequences. */
-const rankOf = ({ severity, depth = 0, advice = [] }: AlertRow): string =>
-  `${SEVERITIES.indexOf(severity)}${Math.min(4, depth) + (recovers({ advice }) ? 0 : 5)}`
+const rankOf = (row: AlertRow): string =>
+  `${SEVERITIES.indexOf(row.severity)}${Math.min(4, row.depth ?? 0) + (recovers(row) ? 0 : 5)}`
 
 const SEVERITIES: readonly RuleSeverity[] = ['critical', 'warning', 'info', 'none']
 

@@ -84,7 +84,7 @@ interface AlertCondition {
   readonly explainedBy?: readonly Cause[]
   /**
    * What to do, one step each; commands are between backticks. SERVICE, DIRECTORY and DEVICE stand for the label of that
-   * name. The first step is the annotation `action`, unless the node needs a recovery and a step names it: `recovers`.
+   * name. The first step is the annotation `action`, unless the node needs a recovery: `recovers`.
    */
   readonly advice?: readonly string[]
   /** PromQL; returns one element for each problem. */
@@ -124,8 +124,12 @@ export const levelsOf = ({ critical, ...row }: AlertRow): readonly AlertRow[] =>
   row,
 ]
 
-/** Whether the action is that of the recovery which the node needs. */
-export const recovers = ({ advice = [] }: Pick<AlertRow, 'advice'>): boolean =>
+/** Parts of the node for whose pages the recovery is the first step, as on the page of the node. */
+const RECOVERED: readonly Component[] = ['consensus', 'sync', 'execution', 'storage', 'services']
+
+/** Whether the action is that of the recovery, while the node needs one. */
+export const recovers = ({ severity, component, advice = [] }: AlertRow): boolean =>
+  (severity === 'critical' && RECOVERED.includes(component)) ||
   advice.some((step) => step.includes('`chain-agent recover`'))
 
 /**
