@@ -27,7 +27,8 @@ printed with the reason, and null in JSON. No Prometheus is read.
 
 With --send it is the alert ChainReport, with the labels of this node, severity
 info and digest="true", for which alerts/alertmanager.yaml has a route. It ends
-by itself. chain-agent-report.timer sends one each Monday: docs/how-to/alerts.md.
+by itself. chain-agent-report.timer sends one each Monday, if you enable it:
+docs/how-to/alerts.md.
 
 Exit codes: 0 the report was printed, and with --send an Alertmanager accepted
 it; 1 not; 2 usage error. The exit code does not depend on the contents.
