@@ -140,5 +140,5 @@ const FACTS: readonly (readonly [string, (input: SummaryInput) => string | null]
   ['ports', ports],
   ['key files', keys],
   ['agent', agent],
-  ['notifications', notifications],
+  ['alerts', notifications],
 ]

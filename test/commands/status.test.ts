@@ -60,7 +60,7 @@ describe('a healthy node, with an agent', () => {
     expect(verdict).toEqual({ word: 'OK', sentence: 'the node keeps up with the chain.' })
     expect(from).toBe('agent')
     expect(Object.keys(sections)).toEqual(
-      'header config services chain consensus statesync peers rpc execution storage staking duties versions host keys maintenance restart watched notifications agent'.split(
+      'header config services chain consensus statesync peers rpc execution storage staking duties versions host keys maintenance restart watched alerts agent'.split(
         ' ',
       ),
     )

@@ -26,8 +26,8 @@ Each line has the part of the time that its source covers. What is unknown is
 printed with the reason, and null in JSON. No Prometheus is read.
 
 With --send it is the alert ChainReport, with the labels of this node, severity
-info and digest="true": alerts/alertmanager.yaml routes it to the chat. The alert
-ends by itself. chain-agent-report.timer sends one each Monday:
+info and digest="true", for which alerts/alertmanager.yaml has a route. It ends
+by itself. chain-agent-report.timer sends one each Monday, if you enable it:
 docs/how-to/alerts.md.
 
 Exit codes: 0 the report was printed, and with --send an Alertmanager accepted

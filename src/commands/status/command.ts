@@ -31,6 +31,7 @@ export const statusCommand = defineCommand({
   maintenance  the maintenance window, and its end
   restart      whether the node can be restarted now, and when next
   watched      another node, by its heartbeats; \`watched.name\`
+  alerts       who is notified: each Alertmanager, its last alert; the heartbeat
   agent        version, prefix, status of each collector
   arguments    what the units of the three services start, without secrets
   all          every section but arguments

@@ -67,7 +67,7 @@ const ORDER = [
   'host',
   'keys',
 ]
-const LAST = ['chain', 'versions', 'maintenance', 'header', 'config', 'notifications', 'agent']
+const LAST = ['chain', 'versions', 'maintenance', 'header', 'config', 'alerts', 'agent']
 const MAX_EVENTS = 50
 
 export const createOverview = ({ snapshot, events, rounds, hostName, ...figures }: OverviewInput): Overview => {

@@ -172,7 +172,7 @@ const TITLES: Readonly<Record<string, string>> = {
   header: 'Node',
   config: 'Configuration of the node',
   watched: 'Watched node',
-  notifications: 'Notifications',
+  alerts: 'Alerts of the agent',
   agent: 'Collectors of the agent',
 }
 

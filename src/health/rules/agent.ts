@@ -197,8 +197,8 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
           for: '5m',
           expr: (limit) => `chain_agent_certificate_expiry_timestamp_seconds - time() < ${limit}`,
           advice: [
+            'Renew the certificate, or tell the operator of the endpoint. The agent needs no restart.',
             'See until when it is valid: `openssl s_client -connect HOST:PORT < /dev/null | openssl x509 -noout -enddate`.',
-            'Renew it. The agent uses new files of its listener within seconds, without a restart.',
           ],
           description: (limit) =>
             `The TLS certificate of {{ $labels.endpoint }} that the agent on {{ $labels.instance }} uses is valid for another {{ $value | humanizeDuration }}, less than ${period(limit)}. When it has ended, no client reads from the agent (listener), or the agent neither reads from there nor sends anything there.`,

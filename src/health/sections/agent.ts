@@ -64,10 +64,8 @@ const receiverFact = (path: string | readonly string[], { isAccepted, text, name
 
 /** The receivers of what the agent sends: without an Alertmanager, no one is notified of a fault. */
 export const notifications: Section = {
-  name: 'notifications',
-  // The longest label of the overview would move all values to the right.
-  label: 'alerts',
-  aliases: ['alertmanagers'],
+  name: 'alerts',
+  aliases: ['notifications', 'alertmanagers'],
   groups: [
     {
       collector: null,
