@@ -193,6 +193,7 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
           comment:
             'The listener, and the servers that the agent requests. Most authorities renew 30 days before the end: a fortnight is a renewal that failed, and time for another.',
           labels: { problem: 'certificate' },
+          summary: 'the TLS certificate of {{ $labels.endpoint }} ends soon',
           limit: 1209600,
           for: '5m',
           expr: (limit) => `chain_agent_certificate_expiry_timestamp_seconds - time() < ${limit}`,
