@@ -170,6 +170,7 @@ interface RuntimeOptions {
   readonly health?: () => HealthSummary
   /** The alerts that fire, for Alertmanager. */
   readonly alertsOf?: CollectorDependencies['alertsOf']
+  readonly onEvaluation?: CollectorDependencies['onEvaluation']
   /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
   readonly notice?: (change: Change) => void
@@ -202,6 +203,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     journal = createJournal({ exec, parse: parseJournalEntry }),
     health = () => NOT_SENT,
     alertsOf = () => [],
+    onEvaluation = () => () => undefined,
   } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, { ...options, catalogue: agentMetrics })
@@ -243,6 +245,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     published: () => board.samples(),
     health,
     alertsOf,
+    onEvaluation,
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { baseUrl, timing } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
+import { mapOf, objectOf, recordOf, timeOrNull } from '../shared/reading-schema.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
@@ -38,6 +39,14 @@ export const definition = {
       dashboards: baseUrl('the address of Grafana; null: no link').nullable().default(null),
     })
     .prefault({}),
+  reading: objectOf({
+    /** By the name of the Alertmanager: `accepted`, or the reason of the failure. */
+    states: recordOf(z.string()),
+    /** When it last accepted a post with an alert; without an entry none is known. */
+    lastAlertAt: mapOf(timeOrNull),
+    /** When it last accepted a post, with alerts or without. */
+    lastPostAt: mapOf(timeOrNull),
+  }),
   metrics: {
     chain_agent_alertmanager_up: {
       ...gauge('Whether Alertmanager accepted what the agent last sent.', { alertmanager: open }),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
-import { deliveryState } from '../../collectors/shared/request.ts'
+import { deliveryState, isAcceptedHeartbeat } from '../../collectors/shared/request.ts'
 import type { Config } from '../../config/schema.ts'
 import { SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
@@ -124,7 +124,7 @@ const HEARTBEAT_MS = 10 * second
 const heartbeatState = async (io: Io, ask: SendRequest, { heartbeat: { urlFile } }: Config): Promise<string | null> => {
   if (urlFile === null) return null
   const send = createHeartbeat({ ask, urlFile, timeout: HEARTBEAT_MS })
-  return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal))
+  return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal), isAcceptedHeartbeat)
 }
 
 const linesOf = ({ alertmanager, version, deliveries, problem }: TestResult, style: Style): readonly string[] => [

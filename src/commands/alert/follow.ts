@@ -1,4 +1,4 @@
-import { deliveryState } from '../../collectors/shared/request.ts'
+import { deliveryState, isAcceptedAlert } from '../../collectors/shared/request.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
@@ -52,7 +52,7 @@ export const followAlert = async (
   const startsAt = clock.now()
   const send = async (endsAt: number): Promise<string> => {
     const times = { startsAt: new Date(startsAt).toISOString(), endsAt: new Date(endsAt).toISOString() }
-    return deliveryState(endpoint.send([{ labels, annotations: ANNOTATIONS, ...times }], signal))
+    return deliveryState(endpoint.send([{ labels, annotations: ANNOTATIONS, ...times }], signal), isAcceptedAlert)
   }
   let version: string | null = null
   const result = (problem: string | null, deliveries: readonly Delivery[] = []): TestResult => ({
