@@ -271,6 +271,7 @@ const createConfiguredSources = (
   const statusFor = createMemoizeLast<Dependencies['readStatus']>()
   const hostFor = createMemoizeLast<HostSources>()
   const bootIdFor = createMemoizeLast<Dependencies['readBootId']>()
+  const uptimeFor = createMemoizeLast<Dependencies['readUptime']>()
   const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
   const epochsFor = createMemoizeLast<Dependencies['epochs']>()
   const packageListsFor = createMemoizeLast<PackageLists>()
@@ -294,6 +295,7 @@ const createConfiguredSources = (
       readStatus: statusFor([readPrefix], () => createStatusTool({ exec, command: tool('status') })),
       host: hostFor([config.host], () => ({ ...createHostSources(config.host), ...host })),
       readBootId: bootIdFor([config.host.procfs], () => () => procfs.read('sys/kernel/random/boot_id')),
+      readUptime: uptimeFor([config.host.procfs], () => () => procfs.read('uptime')),
       packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
       readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
       epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),

@@ -49,6 +49,8 @@ interface Sources {
   readonly readStatus: ReadStatus
   readonly host: HostSources
   readonly readBootId: () => Promise<string | null>
+  /** /proc/uptime: seconds since the boot, also while the host was suspended. */
+  readonly readUptime: () => Promise<string | null>
   /** Files of the node that contain no secrets. */
   readonly nodeFiles: FileTree
   readonly packageLists: PackageLists

@@ -135,7 +135,7 @@ const named = (states: Reading['states']): Readonly<Record<string, string>> =>
 
 export const offer: OfferCollector<typeof definition> = (
   settings,
-  { alertmanagerAt, alertsOf, onEvaluation, checkpoints, readBootId, host, clock },
+  { alertmanagerAt, alertsOf, onEvaluation, checkpoints, readBootId, readUptime, clock },
 ) => ({
   hasWork: settings.urls.length > 0,
   role: 'outbound',
@@ -145,7 +145,7 @@ export const offer: OfferCollector<typeof definition> = (
       alerts: (state) => alertsOf(settings, state),
       onEvaluation,
       checkpoint: checkpoints.open(definition.name),
-      readBootTime: createReadBootTime(readBootId, async () => host.procfs.read('uptime')),
+      readBootTime: createReadBootTime(readBootId, readUptime),
       clock,
       timing,
     }),
