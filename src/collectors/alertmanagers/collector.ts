@@ -6,7 +6,7 @@ import type { AlertState, TargetAlert } from '../../domain/health.ts'
 import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector, ReadingOf } from '../dependencies.ts'
-import { deliveryState, isAcceptedAlert, requestTimeout } from '../shared/request.ts'
+import { requestTimeout } from '../shared/request.ts'
 import { definition } from './definition.ts'
 import { createOutbox, keyOf } from './outbox.ts'
 import { createReadBootTime, createSavedAlerts, type ReadBootTime } from './saved-alerts.ts'
@@ -59,7 +59,7 @@ export const alertmanagers = ({
   }
 
   const createPoll = (endpoint: AlertmanagerEndpoint, save: (alerts: readonly TargetAlert[]) => void) => {
-    const outbox = createOutbox(clock)
+    const outbox = createOutbox(endpoint, clock)
     /** The keys of the alerts of the last attempt. */
     let attempted = ''
     let sendAgain = (): void => undefined
@@ -70,20 +70,13 @@ export const alertmanagers = ({
       isSaveNeeded = alerts.length > 0
       // Without alerts, too: whether Alertmanager accepts them is known before there is one.
       const isReady = outbox.isReady()
-      const posted = isReady ? outbox.next(alerts) : []
       attempted = keysOf(alerts)
-      let date: number | null = null
-      const sending = endpoint.send(posted, signal).then((response) => {
-        date = response.date ?? null
-        return response
-      })
-      const state = await deliveryState(sending, isAcceptedAlert)
-      states.set(endpoint.name, state)
-      if (state === 'accepted') {
-        outbox.accepted(date)
+      const post = await outbox.send(alerts, signal)
+      states.set(endpoint.name, post.state)
+      if (post.state === 'accepted') {
         if (!isReady && alerts.length > 0) sendAgain()
         lastPostAt.set(endpoint.name, clock.now())
-        if (posted.length > 0) {
+        if (post.alerts > 0) {
           lastAlertAt.set(endpoint.name, clock.now())
           isSaveNeeded = true
         }
