@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
 import { deliveryState, isAcceptedHeartbeat } from '../../collectors/shared/request.ts'
@@ -37,6 +38,7 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
     throw new UsageError(
       'There is nothing to test: set alertmanagers.urls or heartbeat.urlFile, or use --alertmanager URL.',
     )
+  const code = String(randomInt(1000, 10_000))
   const labels = await labelsOf(config, { severity, at: io.clock.now() })
   const progress = createProgress(io)
   const ended = new AbortController()
@@ -44,7 +46,9 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
     void showProgress(io, ended.signal, progress.show)
     const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
     return {
-      alertmanagers: await Promise.all(urls.map(async (url) => followAlert({ ...io, ask }, { url, labels, wait }))),
+      alertmanagers: await Promise.all(
+        urls.map(async (url) => followAlert({ ...io, ask }, { url, labels, code, wait })),
+      ),
       heartbeat: await heartbeatState(io, ask, config),
     }
   }).finally(() => {
@@ -58,9 +62,9 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
   printResult(
     { io, options },
     {
-      document: () => ({ labels, alertmanagers, heartbeat, exitCode }),
+      document: () => ({ code, labels, alertmanagers, heartbeat, exitCode }),
       lines: (style) => [
-        ...alertmanagers.flatMap((result) => linesOf(result, style)),
+        ...alertmanagers.flatMap((result) => linesOf(result, code, style)),
         ...(heartbeat === null ? [] : pairs([['heartbeat', marked(heartbeat === ACCEPTED, heartbeat, style)]], style)),
       ],
     },
@@ -127,7 +131,11 @@ const heartbeatState = async (io: Io, ask: SendRequest, { heartbeat: { urlFile }
   return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal), isAcceptedHeartbeat)
 }
 
-const linesOf = ({ alertmanager, version, deliveries, problem }: TestResult, style: Style): readonly string[] => [
+const linesOf = (
+  { alertmanager, version, deliveries, problem }: TestResult,
+  code: string,
+  style: Style,
+): readonly string[] => [
   style.paint(
     'strong',
     `Alertmanager ${style.safe(alertmanager)}${version === null ? '' : ` (${style.safe(version)})`}`,
@@ -136,7 +144,13 @@ const linesOf = ({ alertmanager, version, deliveries, problem }: TestResult, sty
     [
       ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
         `${style.safe(receiver)}: ${style.safe(integration)}`,
-        marked(state === 'delivered', seconds === null ? state : `delivered after ${seconds} s`, style),
+        marked(
+          state === 'delivered',
+          seconds === null
+            ? state
+            : `handed to ${style.safe(integration)} after ${seconds} s: look for ${code} on your phone`,
+          style,
+        ),
       ]),
       ...(problem === null ? [] : [['result', marked(false, style.safe(problem), style)] as const]),
     ],
