@@ -208,6 +208,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
     alertsOf: (target, wanted) =>
       health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, wanted),
+    onEvaluation: health.onEvaluation,
     complain: (message) => {
       log.error(message)
     },

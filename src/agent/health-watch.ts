@@ -59,6 +59,7 @@ export const createHealthWatch = ({
   let hasChanged = false
   let recovery: RecoveryAction | null = null
   let wake = (): void => undefined
+  const listeners = new Set<() => void>()
 
   const evaluate = async ({ exposition, samples }: Measured, isExtra = false): Promise<void> => {
     try {
@@ -72,6 +73,7 @@ export const createHealthWatch = ({
       if (!isExtra) series.record(exposed, clock.now())
       incidents?.observe(clock.now(), monitor.health())
       logFailures(monitor.health().failures)
+      for (const listener of listeners) listener()
     } catch (error) {
       logFailures([asError(error)])
       monitor.fail(clock.now())
@@ -93,6 +95,11 @@ export const createHealthWatch = ({
     samples: (): readonly Sample[] => [...monitor.samples(), ...recoverySamples(recovery)],
     alerts: (target: Parameters<typeof monitor.alerts>[0], wanted: AlertState) =>
       monitor.alerts(target, wanted, { at: clock.now(), recovery, prefix: prefix() ?? 'chain' }),
+    /** Calls the function after each evaluation. Returns the end of the subscription. */
+    onEvaluation: (listener: () => void): (() => void) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */
     evaluateNow: async (measured: Measured, maxAge = 0): Promise<void> => {
       if (clock.elapsed() - evaluatedElapsed >= maxAge) await evaluate(measured, true)

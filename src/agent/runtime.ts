@@ -174,6 +174,7 @@ interface RuntimeOptions {
   readonly health?: () => HealthSummary
   /** The alerts that fire, for Alertmanager. */
   readonly alertsOf?: CollectorDependencies['alertsOf']
+  readonly onEvaluation?: CollectorDependencies['onEvaluation']
   /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
   readonly notice?: (change: Change) => void
@@ -206,6 +207,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     journal = createJournal({ exec, parse: parseJournalEntry }),
     health = () => NOT_SENT,
     alertsOf = () => [],
+    onEvaluation = () => () => undefined,
   } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, { ...options, catalogue: agentMetrics })
@@ -247,6 +249,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     published: () => board.samples(),
     health,
     alertsOf,
+    onEvaluation,
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()
@@ -278,6 +281,7 @@ const createConfiguredSources = (
   const statusFor = createMemoizeLast<Dependencies['readStatus']>()
   const hostFor = createMemoizeLast<HostSources>()
   const bootIdFor = createMemoizeLast<Dependencies['readBootId']>()
+  const uptimeFor = createMemoizeLast<Dependencies['readUptime']>()
   const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
   const epochsFor = createMemoizeLast<Dependencies['epochs']>()
   const packageListsFor = createMemoizeLast<PackageLists>()
@@ -301,6 +305,7 @@ const createConfiguredSources = (
       readStatus: statusFor([readPrefix], () => createStatusTool({ exec, command: tool('status') })),
       host: hostFor([config.host], () => ({ ...createHostSources(config.host), ...host })),
       readBootId: bootIdFor([config.host.procfs], () => () => procfs.read('sys/kernel/random/boot_id')),
+      readUptime: uptimeFor([config.host.procfs], () => () => procfs.read('uptime')),
       packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
       readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
       epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Collector, Timing } from '../core/collector.ts'
+import type { Collector, Subscribe, Timing } from '../core/collector.ts'
 import type { RoundLog } from './consensus/round-log.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
@@ -49,6 +49,8 @@ interface Sources {
   readonly readStatus: ReadStatus
   readonly host: HostSources
   readonly readBootId: () => Promise<string | null>
+  /** /proc/uptime: seconds since the boot, also while the host was suspended. */
+  readonly readUptime: () => Promise<string | null>
   /** Files of the node that contain no secrets. */
   readonly nodeFiles: FileTree
   readonly packageLists: PackageLists
@@ -71,6 +73,8 @@ interface Sources {
   readonly health: () => HealthSummary
   /** The alerts in that state, with the labels of that target. */
   readonly alertsOf: (target: AlertTarget, state: AlertState) => readonly TargetAlert[]
+  /** Calls the function after each evaluation of the rules. Returns the end of the subscription. */
+  readonly onEvaluation: Subscribe
   alertmanagerAt(url: string, timeout: number): AlertmanagerEndpoint
   /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat

@@ -1,6 +1,7 @@
-import { type Clock, type Context, withDeadline } from './clock.ts'
+import { type Clock, type Context, linkAbort, withDeadline } from './clock.ts'
 import type { Sample } from './metric.ts'
 import { asError, hostLimitError } from './errors.ts'
+import { second } from './units.ts'
 
 interface Attempt {
   /** When the attempt ended, in milliseconds since the epoch. */
@@ -53,16 +54,44 @@ export interface Collector<out Reading> {
 /** A reading older than this is no longer exported. Staleness is decided only here. */
 export const staleAfter = ({ interval, timeout }: Timing): number => 2 * interval + timeout
 
-/** A collector's `run` that reads at an interval and aborts a read after the timeout. */
+/** Calls the function when a read is needed before the interval has passed. Returns the end of the subscription. */
+export type Subscribe = (wake: () => void) => () => void
+
+/** The least time between two reads, in milliseconds, if a change causes the second one. */
+const LEAST_PAUSE = second
+
+/**
+ * A collector's `run` that reads at an interval, or when `subscribe` wakes it, and aborts a read after the timeout.
+ */
 export const poll =
-  <Reading>({ interval, timeout }: Timing, read: (context: Context) => Promise<Reading>): Collector<Reading>['run'] =>
+  <Reading>(
+    { interval, timeout }: Timing,
+    read: (context: Context) => Promise<Reading>,
+    subscribe: Subscribe = () => () => undefined,
+  ): Collector<Reading>['run'] =>
   async (context, report) => {
-    while (!context.signal.aborted) {
-      const outcome = await attempt(context.clock, () => withDeadline(context, timeout, read))
-      if (context.signal.aborted) return
+    const { clock, signal } = context
+    let isWoken: boolean
+    let endPause = (): void => undefined
+    const unsubscribe = subscribe(() => {
+      isWoken = true
+      endPause()
+    })
+    while (!signal.aborted) {
+      isWoken = false
+      const outcome = await attempt(clock, () => withDeadline(context, timeout, read))
+      if (signal.aborted) break
       report(outcome)
-      await context.clock.sleep(interval, context.signal)
+      const endedAt = clock.elapsed()
+      const pause = linkAbort(signal)
+      endPause = pause.abort
+      if (isWoken) endPause()
+      await clock.sleep(interval, pause.signal)
+      endPause()
+      const rest = endedAt + Math.min(LEAST_PAUSE, interval) - clock.elapsed()
+      if (rest > 0) await clock.sleep(rest, signal)
     }
+    unsubscribe()
   }
 
 /**

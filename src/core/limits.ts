@@ -65,6 +65,11 @@ export const LIMITS = {
   set: { length: MiB, depth: 16, epochs: 16, members: 2000 },
   /** The configuration, and the value of one flag or variable. */
   config: { length: 256 * KiB, valueLength: 16 * KiB, depth: 32, indent: 128, problems: 50 },
+  /**
+   * A document that the agent has saved, and the firing alerts in one: the rules have some 200, each with some ten labels
+   * and annotations.
+   */
+  state: { fileBytes: 16 * MiB, alerts: 1000, alertTexts: 64, alertTextLength: 4 * KiB },
   /** Texts of other programs: a version or a name, and an error message. */
   text: { label: 256, error: KiB },
 } as const

@@ -71,14 +71,9 @@ const runningAlertmanagers = ({
   const { states, lastAlertAt } = alertmanagers
   return Object.entries(states).map(([name, state]) => {
     const isAccepted = state === ACCEPTED
-    const last = lastAlertAt?.[name]
-    const lastText =
-      lastAlertAt === undefined
-        ? ''
-        : last === undefined
-          ? '; no alert yet'
-          : `; last alert ${shortDuration(at - last)} ago`
-    const text = `${isAccepted ? 'accepts alerts' : `does not accept alerts: ${state ?? 'unknown'}`}${lastText}`
+    const last = lastAlertAt.get(name) ?? null
+    const lastText = last === null ? '; no alert yet' : `; last alert ${shortDuration(at - last)} ago`
+    const text = `${isAccepted ? 'accepts alerts' : `does not accept alerts: ${state}`}${lastText}`
     return { name, isAccepted, text }
   })
 }

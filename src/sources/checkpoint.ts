@@ -1,7 +1,9 @@
-import { readFile, rm } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { size } from '../core/format.ts'
 import { toJson } from '../core/json.ts'
+import { LIMITS } from '../core/limits.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 import { type Maintenance, readMaintenance } from '../domain/maintenance.ts'
 
@@ -62,6 +64,8 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
 
   const read = async (file: string): Promise<Found> => {
     try {
+      const { size: bytes } = await stat(file)
+      if (bytes > LIMITS.state.fileBytes) throw new Error(`it is larger than ${size(LIMITS.state.fileBytes)}`)
       const value: unknown = JSON.parse(await readFile(file, 'utf8'))
       unreadable.delete(file)
       return { state: 'saved', value }

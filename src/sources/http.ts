@@ -14,6 +14,8 @@ export interface HttpResponse {
   readonly text: string
   /** The Content-Type header; null if the response has none. */
   readonly contentType?: string | null
+  /** The Date header, in milliseconds since the epoch; null if the response has none. */
+  readonly date?: number | null
   /** The first bytes of the body, which a text does not show if they are not UTF-8. */
   readonly firstBytes?: Uint8Array
 }
@@ -26,7 +28,9 @@ export class NoResponseError extends SourceError {
   constructor(silence: NoResponseReason, url: string, failure: Error | string) {
     const detail = typeof failure === 'string' ? failure : errorCode(failure, excerpt(failure.message))
     const untrusted = typeof failure === 'string' ? undefined : describeTlsError(failure)
-    const happened = silence === 'timeout' ? 'no response in time' : (untrusted ?? `no connection (${detail})`)
+    const answer = failure instanceof RedirectError ? failure.message : undefined
+    const happened =
+      silence === 'timeout' ? 'no response in time' : (untrusted ?? answer ?? `no connection (${detail})`)
     const advice = untrusted === undefined ? undefined : TLS_ADVICE
     super({ doing: `request ${redactUrl(url)}`, happened, advice }, { timeout: silence === 'timeout' })
     this.silence = silence
@@ -71,7 +75,7 @@ export const createHttpClient =
         certificates,
         signal: linked.signal,
       })
-      return await readResponse(message, maxBytes)
+      return await readResponse(message, url, maxBytes)
     } catch (thrown) {
       const error = asError(thrown)
       if (isTooLarge(error))
@@ -86,13 +90,29 @@ const FIRST_BYTES = 8
 
 const isTooLarge = (error: Error): boolean => error instanceof BodyError && error.problem === 'too large'
 
-const readResponse = async (message: IncomingMessage, maxBytes: number): Promise<HttpResponse> => {
+/** Redirects are not followed. */
+class RedirectError extends Error {
+  constructor(status: number, location: string | undefined, base: string) {
+    super(
+      location !== undefined && URL.canParse(location, base)
+        ? `it redirects to ${redactUrl(new URL(location, base).href)}`
+        : `it answers with HTTP status ${status}`,
+    )
+  }
+}
+
+/** Of the form that HTTP servers send; another one could be a time that no Date has. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+const readResponse = async (message: IncomingMessage, url: string, maxBytes: number): Promise<HttpResponse> => {
   const { statusCode: status = 0, headers } = message
-  if (status >= 300 && status < 400) throw new Error('unexpected redirect')
+  if (status >= 300 && status < 400) throw new RedirectError(status, headers.location, url)
+  const date = HTTP_DATE.test(headers.date ?? '') ? Date.parse(headers.date ?? '') : Number.NaN
   const bytes = await readBody(message, { bytes: maxBytes, beyond: status === 200 ? 'fail' : 'truncate' })
   return {
     status,
     contentType: headers['content-type'] ?? null,
+    date: Number.isNaN(date) ? null : date,
     text: bytes.toString('utf8'),
     // A copy: a view would keep the complete body in memory.
     firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)),

@@ -138,3 +138,18 @@ test('a request accepts an evaluation of an age', async () => {
   // By default, every request evaluates them.
   expect(await evaluate()).toBe(3)
 })
+
+test('each evaluation is announced, until the end of the subscription', async () => {
+  const clock = manualClock()
+  const watch = createHealthWatch({ clock, log: logLines().log, settings: settings.parse({}), record: () => undefined })
+  const announced: number[] = []
+  const unsubscribe = watch.onEvaluation(() => announced.push(clock.elapsed()))
+  const stop = new AbortController()
+  const running = watch.run({ exposition: { values: () => Promise.resolve([]) }, samples: () => [] }, stop.signal)
+  await clock.advance(15_000)
+  unsubscribe()
+  await clock.advance(15_000)
+  expect(announced).toEqual([15_000])
+  stop.abort()
+  await running
+})

@@ -120,7 +120,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'storage.devices': { to: ['/dev/other'] },
   'version.package': { to: 'other' },
   'version.programs': { to: ['other'] },
-  'host.procfs': { also: ['derived'] },
+  'host.procfs': { also: ['alertmanagers', 'derived'] },
   'host.ports': { to: [1] },
   'host.firewalledPorts': { to: [1] },
   'derived.blocksyncWindow': { to: 500 },

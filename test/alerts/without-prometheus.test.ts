@@ -17,35 +17,34 @@ const ALERT = 'ChainStorageFreeChunksLow'
 const SEVERITY = 'critical'
 const SCENARIO = '30s storage used 97\n120s storage used 70'
 
-const alertsSchema = z.array(
-  z.looseObject({ labels: z.record(z.string(), z.string()), startsAt: z.string(), endsAt: z.string() }),
-)
 const listedSchema = z.array(z.object({ labels: z.record(z.string(), z.string()) }))
 
 /**
- * In front of Alertmanager: the clock of the simulated host is a manual one, and the times of its alerts are moved to that of
- * this machine. Until `to` is set, no connection is answered.
+ * In front of Alertmanager, whose clock is that of this machine; the clock of the simulated host is a manual one, months
+ * behind it. Until `to` is set, no connection is answered; `null` accepts everything.
  */
 const startRelay = async () => {
-  let to: string | undefined
+  let to: string | null | undefined
   let now = (): number => 0
-  const sent: z.output<typeof alertsSchema> = []
+  const sent: z.output<typeof listedSchema> = []
+  /** When each alert was first sent. */
+  const firstAt = new Map<string | undefined, number>()
   const server = createServer((request, response) => {
     if (to === undefined) {
       request.destroy()
       return
     }
-    const move = (time: string): string => new Date(Date.parse(time) - now() + Date.now()).toISOString()
     void text(request).then(async (body) => {
-      const alerts = alertsSchema.parse(JSON.parse(body))
+      const alerts = listedSchema.parse(JSON.parse(body))
       sent.push(...alerts)
-      const moved = alerts.map((alert) => ({ ...alert, startsAt: move(alert.startsAt), endsAt: move(alert.endsAt) }))
+      const added = alerts.map(({ labels }) => labels['alertname']).filter((name) => !firstAt.has(name))
+      for (const name of added) firstAt.set(name, now())
+      if (to === null) {
+        response.end()
+        return
+      }
       const headers = { 'content-type': request.headers['content-type'] ?? '' }
-      const { status } = await fetch(`http://${to}${request.url}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(moved),
-      })
+      const { status } = await fetch(`http://${to}${request.url}`, { method: 'POST', headers, body })
       response.writeHead(status).end()
     })
   })
@@ -56,7 +55,8 @@ const startRelay = async () => {
   return {
     url: `http://127.0.0.1:${port}`,
     sent,
-    connect: (address: string, clock: () => number): void => {
+    firstAt,
+    connect: (address: string | null, clock = now): void => {
       to = address
       now = clock
     },
@@ -88,13 +88,30 @@ const listedBy = async ({ address }: Alerting) => {
   return listedSchema.parse(await response.json())
 }
 
+const eventsSchema = z.object({
+  events: z.array(z.object({ at: z.iso.datetime(), collector: z.string(), subject: z.string().nullable() })),
+})
+
+it('an alert is sent within a second of the evaluation that fires it', async () => {
+  const relay = await startRelay()
+  const settings = { 'alertmanagers.urls': `[${relay.url}]`, 'alertmanagers.instance': INSTANCE }
+  const host = await openHost({ scenario: '20s storage used 97', second: 0, settings })
+  relay.connect(null, host.now)
+  for (let second = 0; second < 120 && !relay.firstAt.has(ALERT); second += 1) await host.second()
+  const { events } = eventsSchema.parse(JSON.parse(await host.page('/api/v1/events')))
+  const fired = events.filter(({ collector, subject }) => collector === 'alerts' && subject?.startsWith(ALERT))
+  expect(fired.length).toBeGreaterThan(0)
+  const firedAt = Math.min(...fired.map(({ at }) => Date.parse(at)))
+  expect((relay.firstAt.get(ALERT) ?? Infinity) - firedAt).toBeLessThanOrEqual(1000)
+})
+
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
 describe('the agent alone', () => {
   it('sends what fires to an Alertmanager that is started later, once, and its end', async () => {
-    const { relay, host, toSecond, isAccepted } = await start()
+    const { relay, toSecond, isAccepted } = await start()
     const alerting = await startAlerting([], { withPrometheus: false })
     onTestFinished(alerting.close)
-    relay.connect(alerting.address, host.now)
+    relay.connect(alerting.address)
     await toSecond(118)
     expect(await isAccepted()).toBe(1)
     await eventually(
@@ -123,7 +140,7 @@ describeBoth('the agent and Prometheus', () => {
       (states) => states.length > 0,
     )
     const byPrometheus = await listedBy(alerting)
-    relay.connect(alerting.address, host.now)
+    relay.connect(alerting.address)
     await toSecond(118)
     const byAgent = relay.sent.filter(
       ({ labels: { alertname, severity } }) => alertname === ALERT && severity === SEVERITY,

@@ -2,14 +2,21 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { alertmanagers } from '../../src/collectors/alertmanagers/collector.ts'
 import { SourceError } from '../../src/core/errors.ts'
+import { toJson } from '../../src/core/json.ts'
 import type { TargetAlert } from '../../src/domain/health.ts'
 import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const AT = Date.UTC(2026, 2, 1, 13)
-const alertOf = (alertname: string): TargetAlert => ({ labels: { alertname }, annotations: {}, startsAt: AT - 5000 })
+const alertOf = (alertname: string, now: number): TargetAlert => ({
+  labels: { alertname },
+  annotations: {},
+  startsAt: now - 5000,
+})
 
-const sentSchema = z.array(z.object({ labels: z.object({ alertname: z.string() }), endsAt: z.iso.datetime() }))
+const sentSchema = z.array(
+  z.object({ labels: z.object({ alertname: z.string() }), startsAt: z.iso.datetime(), endsAt: z.iso.datetime() }),
+)
 
 /** A document, instead of a file. */
 const createDocument = (): Checkpoint => {
@@ -17,75 +24,115 @@ const createDocument = (): Checkpoint => {
   return {
     read: () => Promise.resolve(value === undefined ? { state: 'none' } : { state: 'saved', value }),
     save: (next) => {
-      value = next
+      value = JSON.parse(JSON.stringify(toJson(next)))
       return Promise.resolve()
     },
   }
 }
 
+const HOUR = 3600
+const BOOT = { id: 'boot-1', since: 500_000 }
+
+interface AgentStart {
+  /** Seconds after 13:00:00, on the clock of Alertmanager. */
+  readonly after?: number
+  /** How far the clock of the agent is ahead of it, in seconds. */
+  readonly ahead?: number
+  readonly boot?: string | null
+  readonly checkpoint?: Checkpoint
+}
+
 /**
- * Polls every 15 s from `after` seconds after 13:00:00 on. `sent` has, for each poll, the alerts and the seconds of their
- * ends after 13:00:00.
+ * Polls every 15 s. `sent` has, for each poll, the alerts and the seconds of their ends after 13:00:00, `starts` those of
+ * their starts, on the clock of Alertmanager.
  */
-const start = async ({ after = 0, checkpoint = createDocument() } = {}) => {
+const start = async ({ after = 0, ahead = 0, boot = BOOT.id, checkpoint = createDocument() }: AgentStart = {}) => {
   const clock = manualClock(AT + after * 1000)
+  clock.setOffset(ahead * 1000)
+  /** Of Alertmanager, in milliseconds. */
+  let setBy = 0
+  const remoteNow = (): number => AT + after * 1000 + clock.elapsed() + setBy
   const sent: Readonly<Record<string, number>>[] = []
-  let answer: () => Promise<{ status: number; text: string }>
+  const starts: Readonly<Record<string, number>>[] = []
+  let answer: () => Promise<{ status: number; text: string; date?: number | null }>
   let firing: readonly TargetAlert[] = []
   let pending: readonly TargetAlert[] = []
-  const accept = (): void => {
-    answer = () => Promise.resolve({ status: 200, text: '' })
+  let evaluated = (): void => undefined
+  const accept = (body = ''): void => {
+    answer = () => Promise.resolve({ status: 200, text: body, date: Math.floor(remoteNow() / 1000) * 1000 })
   }
+  const seconds = (time: string): number => (Date.parse(time) - AT) / 1000
   accept()
   const collector = alertmanagers({
     endpoints: [
       {
         name: 'here:9093',
         send: (alerts) => {
-          sent.push(
-            Object.fromEntries(
-              sentSchema
-                .parse(alerts)
-                .map(({ labels, endsAt }) => [labels.alertname, (Date.parse(endsAt) - AT) / 1000]),
-            ),
-          )
+          const parsed = sentSchema.parse(alerts)
+          sent.push(Object.fromEntries(parsed.map(({ labels, endsAt }) => [labels.alertname, seconds(endsAt)])))
+          starts.push(Object.fromEntries(parsed.map(({ labels, startsAt }) => [labels.alertname, seconds(startsAt)])))
           return answer()
         },
         get: () => Promise.resolve({ status: 200, text: '' }),
       },
     ],
     alerts: (state) => (state === 'firing' ? firing : pending),
+    onEvaluation: (listener) => {
+      evaluated = listener
+      return () => undefined
+    },
     checkpoint,
+    readBootTime: () => Promise.resolve(boot === null ? null : { id: boot, since: BOOT.since + after * 1000 }),
     clock,
     timing: { interval: 15_000, timeout: 10_000 },
   })
   const stop = new AbortController()
   const states: unknown[] = []
+  const readings: unknown[] = []
   void collector.run({ clock, signal: stop.signal }, (outcome) => {
     states.push(outcome.ok ? collector.states(outcome.value) : outcome.error.message)
+    readings.push(outcome.ok ? outcome.value : null)
   })
   await clock.advance(0)
   return {
     sent,
+    starts,
     states,
+    readings,
+    /** They have fired for 5 s. */
     fire: (...names: readonly string[]): void => {
-      firing = names.map(alertOf)
+      firing = names.map(
+        (name) => firing.find(({ labels }) => labels['alertname'] === name) ?? alertOf(name, clock.now()),
+      )
     },
     wait: (...names: readonly string[]): void => {
-      pending = names.map(alertOf)
+      pending = names.map((name) => alertOf(name, clock.now()))
+    },
+    evaluate: (): void => {
+      evaluated()
+    },
+    /** Sets the clock of the agent, so that it is ahead by this. The start of what fires moves with it. */
+    setClock: (to: number, { isEvaluated = true } = {}): void => {
+      const before = clock.now()
+      clock.setOffset(to * 1000)
+      if (isEvaluated) firing = firing.map((alert) => ({ ...alert, startsAt: alert.startsAt + clock.now() - before }))
+    },
+    setRemoteClock: (by: number): void => {
+      setBy = by * 1000
     },
     accept,
     refuse: (): void => {
       answer = () => Promise.reject(new SourceError({ doing: 'request here', happened: 'no connection' }))
     },
-    next: async (): Promise<Readonly<Record<string, number>> | undefined> => {
-      await clock.advance(15_000)
+    /** The post that follows at least so many seconds later. */
+    next: async (wait = 15): Promise<Readonly<Record<string, number>> | undefined> => {
+      await clock.advance(wait * 1000)
       return sent.at(-1)
     },
   }
 }
 
-test('firing alerts are sent at every poll, with an end after four minutes', async () => {
+test('firing alerts are sent at every poll, with an end after four minutes on the clock of Alertmanager', async () => {
   const { sent, fire, next } = await start()
   // Without alerts, too: whether Alertmanager accepts them is known before there is one.
   expect(sent).toEqual([{}])
@@ -147,18 +194,20 @@ test('what fired before a restart is sent until it fires again, or is neither fi
   await before.next()
   // Saved at 15 s; the next agent starts 60 s later, and no rule fires yet.
   const { sent, fire, wait, next } = await start({ after: 75, checkpoint })
-  expect(sent).toEqual([{ A: 75 + 240, B: 75 + 240, C: 75 + 240 }])
+  // The clock of Alertmanager first.
+  expect(sent).toEqual([{}])
+  expect(await next(1)).toEqual({ A: 76 + 240, B: 76 + 240, C: 76 + 240 })
   fire('A')
   wait('C')
-  expect(await next()).toEqual({ A: 90 + 240, B: 90 + 240, C: 90 + 240 })
+  expect(await next()).toEqual({ A: 91 + 240, B: 91 + 240, C: 91 + 240 })
   fire()
-  expect(await next()).toEqual({ A: 105, B: 105 + 240, C: 105 + 240 })
-  for (let at = 120; at < 255; at += 15) expect(await next()).toEqual({ B: at + 240, C: at + 240 })
-  expect(await next()).toEqual({ B: 255, C: 255 + 240 })
+  expect(await next()).toEqual({ A: 106, B: 106 + 240, C: 106 + 240 })
+  for (let at = 121; at < 255; at += 15) expect(await next()).toEqual({ B: at + 240, C: at + 240 })
+  expect(await next()).toEqual({ B: 256, C: 256 + 240 })
   // The rule of C waits for longer.
-  for (let at = 270; at < 900; at += 15) expect(await next()).toEqual({ C: at + 240 })
+  for (let at = 271; at < 900; at += 15) expect(await next()).toEqual({ C: at + 240 })
   wait()
-  expect(await next()).toEqual({ C: 900 })
+  expect(await next()).toEqual({ C: 901 })
   expect(await next()).toEqual({})
 })
 
@@ -169,4 +218,229 @@ test('an alert that Alertmanager has ended by itself while no agent ran does not
   await before.next()
   const { sent } = await start({ after: 15 + 241, checkpoint })
   expect(sent).toEqual([{}])
+})
+
+test.for([HOUR, -HOUR])('a clock of the agent that is %i s ahead ends nothing and keeps nothing', async (ahead) => {
+  const { sent, starts, fire, next } = await start({ ahead })
+  fire('A')
+  expect(await next()).toEqual({ A: 15 + 240 })
+  expect(starts.at(-1)).toEqual({ A: -5 })
+  fire()
+  expect(await next()).toEqual({ A: 30 })
+  expect(await next()).toEqual({})
+  expect(sent).toHaveLength(4)
+})
+
+test.for([HOUR, -HOUR])(
+  'the clock of the agent is set by %i s while an alert fires, and when it is over',
+  async (by) => {
+    const { starts, fire, setClock, next } = await start()
+    fire('A', 'B')
+    await next()
+    setClock(by)
+    expect(await next()).toEqual({ A: 30 + 240, B: 30 + 240 })
+    fire('B')
+    setClock(0)
+    expect(await next()).toEqual({ A: 45, B: 45 + 240 })
+    expect(starts.slice(1)).toEqual(Array.from({ length: 3 }, () => ({ A: -5, B: -5 })))
+  },
+)
+
+test('the clock of the agent is set back between the evaluation and the post: no alert ends before it starts', async () => {
+  const { starts, fire, setClock, next } = await start()
+  fire('A')
+  setClock(-HOUR, { isEvaluated: false })
+  expect(await next()).toEqual({ A: 15 + 240 })
+  expect(starts.at(-1)).toEqual({ A: 15 })
+  await next()
+  expect(starts.at(-1)).toEqual({ A: 15 })
+})
+
+test.for([HOUR, -HOUR])('an alert that Alertmanager has keeps its start if the clock is set by %i s', async (by) => {
+  const { starts, fire, setClock, next } = await start()
+  fire('A')
+  await next()
+  setClock(by, { isEvaluated: false })
+  await next()
+  expect(starts.at(-1)).toEqual({ A: -5 })
+})
+
+test('the end is sent again if the clock of Alertmanager was set back before it', async () => {
+  const { starts, fire, setRemoteClock, next } = await start()
+  fire('A')
+  await next()
+  fire()
+  setRemoteClock(-HOUR)
+  // The clock of Alertmanager shows 12:00:30 then.
+  expect(await next()).toEqual({ A: 30 })
+  expect(await next()).toEqual({ A: 30 - HOUR })
+  expect(starts.at(-1)).toEqual({ A: 30 - HOUR })
+  expect(await next()).toEqual({})
+})
+
+test.for([HOUR, -HOUR])(
+  'a restart after the clock of the host was set by %i s: what fires is no end',
+  async (ahead) => {
+    const checkpoint = createDocument()
+    const before = await start({ checkpoint })
+    before.fire('A')
+    await before.next()
+    const { starts, next } = await start({ after: 75, ahead, checkpoint })
+    expect(await next(1)).toEqual({ A: 76 + 240 })
+    expect(starts.at(-1)).toEqual({ A: -5 })
+    for (let at = 91; at < 255; at += 15) expect(await next()).toEqual({ A: at + 240 })
+    // It is over: no rule has found it again.
+    expect(await next()).toEqual({ A: 256 })
+  },
+)
+
+test.for([
+  { boot: 'boot-2', after: 75, ahead: 0, alerts: { A: 76 + 240 } },
+  { boot: 'boot-2', after: 75, ahead: HOUR, alerts: {} },
+  { boot: null, after: 75, ahead: 0, alerts: { A: 76 + 240 } },
+  // The clock was set back by as long as no agent ran.
+  { boot: BOOT.id, after: HOUR, ahead: 15 - HOUR, alerts: {} },
+])('the age of the saved state: %o', async ({ alerts, ...options }) => {
+  const checkpoint = createDocument()
+  const before = await start({ checkpoint })
+  before.fire('A')
+  await before.next()
+  const { next } = await start({ ...options, checkpoint })
+  expect(await next(1)).toEqual(Object.keys(alerts).length === 0 ? {} : alerts)
+})
+
+const savedAlert = (changes: object) => ({
+  labels: { alertname: 'Bad' },
+  annotations: {},
+  startsAt: AT - 5000,
+  ...changes,
+})
+
+test.for([
+  ['startsAt beyond the times of a Date', savedAlert({ startsAt: 1e300 })],
+  ['startsAt before 1970', savedAlert({ startsAt: -1e16 })],
+  ['startsAt as a text', savedAlert({ startsAt: '2026-03-01T13:00:00Z' })],
+  ['a label that is a number', savedAlert({ labels: { alertname: 'Bad', a: 1 } })],
+  ['no label', savedAlert({ labels: {} })],
+  ['the name of a label', savedAlert({ labels: { alertname: 'Bad', 'a b': 'c' } })],
+  ['a text of 1 MiB', savedAlert({ annotations: { summary: 'x'.repeat(1_048_576) } })],
+  [
+    '100 annotations',
+    savedAlert({ annotations: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`a${i}`, ''])) }),
+  ],
+  ['null', null],
+] as const)('a saved alert is dropped, and no other: %s', async ([, bad]) => {
+  const checkpoint = createDocument()
+  await checkpoint.save({ at: AT, alerts: [savedAlert({ labels: { alertname: 'Good' } }), bad] })
+  const { sent, fire, next } = await start({ checkpoint })
+  fire('Now')
+  expect(await next(1)).toEqual({ Good: 1 + 240, Now: 1 + 240 })
+  expect(sent).toHaveLength(2)
+})
+
+test.for([{ at: 1e300 }, { at: 'now' }, { alerts: 'none' }, []])(
+  'a saved state that is damaged: %o',
+  async (changes) => {
+    const checkpoint = createDocument()
+    await checkpoint.save(Array.isArray(changes) ? changes : { at: AT, alerts: [savedAlert({})], ...changes })
+    const { fire, next } = await start({ checkpoint })
+    fire('Now')
+    expect(await next()).toEqual({ Now: 15 + 240 })
+  },
+)
+
+test('a start in the future is the time of the restart', async () => {
+  const checkpoint = createDocument()
+  await checkpoint.save({ at: AT, alerts: [savedAlert({ startsAt: AT + 3_600_000 })] })
+  const { starts, next } = await start({ checkpoint })
+  await next(1)
+  expect(starts.at(-1)).toEqual({ Bad: 0 })
+})
+
+test('at most 1,000 saved alerts are sent', async () => {
+  const checkpoint = createDocument()
+  const alerts = Array.from({ length: 200_000 }, (_, index) => savedAlert({ labels: { alertname: `A${index}` } }))
+  await checkpoint.save({ at: AT, alerts })
+  const { next } = await start({ checkpoint })
+  expect(Object.keys((await next(1)) ?? {})).toHaveLength(1000)
+})
+
+test('an evaluation that changes what fires is sent at once, at most once a second', async () => {
+  const { sent, fire, evaluate, next } = await start()
+  evaluate()
+  await next(2)
+  // Nothing fires.
+  expect(sent).toHaveLength(1)
+  fire('A')
+  evaluate()
+  await next(0)
+  expect(sent.at(-1)).toEqual({ A: 2 + 240 })
+  fire('A', 'B')
+  evaluate()
+  fire('A', 'B', 'C')
+  evaluate()
+  await next(0.9)
+  expect(sent).toHaveLength(2)
+  await next(0.1)
+  expect(sent).toHaveLength(3)
+  expect(sent.at(-1)).toEqual({ A: 3 + 240, B: 3 + 240, C: 3 + 240 })
+  evaluate()
+  await next(14)
+  expect(sent).toHaveLength(3)
+  await next(1)
+  expect(sent).toHaveLength(4)
+  fire('A')
+  evaluate()
+  await next(1)
+  expect(sent.at(-1)).toEqual({ A: 19 + 240, B: 19, C: 19 })
+})
+
+test('an Alertmanager that fails is sent what fires every 15 s, not after each evaluation', async () => {
+  const { sent, refuse, fire, evaluate, next } = await start()
+  refuse()
+  fire('A')
+  evaluate()
+  await next(1)
+  expect(sent).toHaveLength(2)
+  for (let at = 2; at < 16; at += 1) {
+    evaluate()
+    await next(1)
+  }
+  expect(sent).toHaveLength(2)
+  await next(1)
+  expect(sent).toHaveLength(3)
+})
+
+test('the times of the last accepted post and alert, over a restart', async () => {
+  const checkpoint = createDocument()
+  const { readings, fire, next } = await start({ checkpoint })
+  expect(readings.at(-1)).toMatchObject({ lastAlertAt: new Map(), lastPostAt: new Map([['here:9093', AT]]) })
+  fire('A')
+  await next()
+  fire()
+  await next()
+  await next()
+  const at = (seconds: number) => new Map([['here:9093', AT + seconds * 1000]])
+  // The end was sent at 30 s.
+  expect(readings.at(-1)).toMatchObject({ lastAlertAt: at(30), lastPostAt: at(45) })
+  const again = await start({ checkpoint, after: 86_400 })
+  expect(again.readings).toMatchObject([{ lastAlertAt: at(30), lastPostAt: at(86_400) }])
+})
+
+test.for([
+  ['', 'accepted'],
+  ['{}', 'accepted'],
+  ['\n', 'accepted'],
+  ['<!DOCTYPE html><title>Sign in</title><form>with SSO</form>', 'refused: HTTP status 200 (Sign in with SSO)'],
+  ['OK', 'refused: HTTP status 200 (OK)'],
+  ['{"error":"no such route"}', 'refused: HTTP status 200 (no such route)'],
+] as const)('a response with status 200 and the body %s is %s', async ([body, state]) => {
+  const { states, accept, readings, fire, next } = await start()
+  accept(body)
+  fire('A')
+  await next()
+  expect(states.at(-1)).toEqual({ 'Alertmanager here:9093': state })
+  expect(readings.at(-1)).toMatchObject({
+    lastAlertAt: state === 'accepted' ? new Map([['here:9093', AT + 15_000]]) : new Map(),
+  })
 })

@@ -22,16 +22,17 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** A dead man's switch service: records requests, and responds with the configured status. */
+/** A dead man's switch service: records requests, and responds with the configured status and body. */
 const listen = async () => {
   const bodies: string[] = []
   let status = 200
+  let text = 'OK'
   const server = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       bodies.push(`${request.method} ${request.url} ${body}`)
-      response.writeHead(status).end('OK')
+      response.writeHead(status).end(text)
     })
   })
   await new Promise<void>((resolve) => {
@@ -42,7 +43,10 @@ const listen = async () => {
   return {
     url: `http://127.0.0.1:${port}/ping/${TOKEN}`,
     bodies,
-    answer: (next: number) => (status = next),
+    answer: (next: number, body = 'OK') => {
+      status = next
+      text = body
+    },
     close: () => {
       server.closeAllConnections()
       server.close()
@@ -164,4 +168,32 @@ test('reads the URL from a file, and does not print it in errors', async () => {
   await eventually(() => texts.at(-1) ?? '', contains('no connection'))
   await end()
   expect(texts.join('\n')).not.toContain(TOKEN)
+})
+
+test.for([
+  ['OK', 'accepted'],
+  ['', 'accepted'],
+  ['Got it, thanks.', 'accepted'],
+  ['{"ok":true}', 'accepted'],
+  ['{"status":"success","error":null}', 'accepted'],
+  // https://github.com/healthchecks/healthchecks: the check was deleted, or is pinged too often.
+  ['OK (not found)', 'refused: HTTP status 200 (OK (not found))'],
+  ['OK (rate limited)', 'refused: HTTP status 200 (OK (rate limited))'],
+  ['{"ok":false,"msg":"Monitor is not active"}', 'refused: HTTP status 200 (Monitor is not active)'],
+  ['{"error":"no such monitor"}', 'refused: HTTP status 200 (no such monitor)'],
+  ['\n<!DOCTYPE html><title>Sign in</title><p>with SSO</p>', 'refused: HTTP status 200 (Sign in with SSO)'],
+] as const)('a response with status 200 and the body %s is %s', async ([body, state]) => {
+  const server = await listen()
+  server.answer(200, body)
+  await writeFile(join(directory, 'url'), `${server.url}\n`)
+  const { texts, total, end } = beat(healthy)
+  await eventually(
+    () => texts.length,
+    (count) => count > 0,
+  )
+  await end()
+  server.close()
+  expect(texts[0]).toContain(JSON.stringify({ heartbeat: state, health: 'healthy' }))
+  expect(String(texts[0]).includes('last_success')).toBe(state === 'accepted')
+  expect((total('accepted') ?? 0) > 0).toBe(state === 'accepted')
 })

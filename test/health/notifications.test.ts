@@ -18,7 +18,7 @@ const enabled = (name: string): CollectorState => ({
 
 interface Given {
   readonly origin?: 'agent' | 'node'
-  readonly alertmanagers?: unknown
+  readonly alertmanagers?: Readonly<Record<string, unknown>> | null
   readonly heartbeat?: unknown
   readonly configured?: readonly string[]
 }
@@ -31,7 +31,10 @@ const given = ({ origin = 'agent', alertmanagers, heartbeat, configured = [] }: 
     ...(alertmanagers === undefined ? [] : [enabled('alertmanagers')]),
     ...(heartbeat === undefined ? [] : [enabled('heartbeat')]),
   ],
-  readings: decodeReadings({ alertmanagers, heartbeat }),
+  readings: decodeReadings({
+    alertmanagers: alertmanagers && { lastAlertAt: {}, lastPostAt: {}, ...alertmanagers },
+    heartbeat,
+  }),
 })
 
 const textOf = (options: Given): string => notificationsOf(given(options)).text
@@ -61,20 +64,18 @@ describe('the running agent', () => {
 
   test('each Alertmanager with its last alert', () => {
     const states = { '127.0.0.1:9093': 'accepted', 'b:9093': 'accepted' }
-    const lastAlertAt = { '127.0.0.1:9093': NOW - 7_200_000 }
+    const lastAlertAt = { '127.0.0.1:9093': new Date(NOW - 7_200_000).toISOString() }
     const found = notificationsOf(given({ alertmanagers: { states, lastAlertAt } }))
     expect(found.text).toBe('127.0.0.1:9093 accepts alerts; last alert 2 h ago; b:9093 accepts alerts; no alert yet')
     expect(found.tone).toBeUndefined()
   })
 
-  test('when the last alert was is left out if the agent does not report it', () => {
-    expect(textOf({ alertmanagers: { states: { 'a:1': 'accepted' } } })).toBe('a:1 accepts alerts')
-  })
-
   test('one that rejects, with the reason', () => {
     const states = { 'a:1': 'refused: HTTP status 401', 'b:2': 'accepted' }
     const found = notificationsOf(given({ alertmanagers: { states } }))
-    expect(found.text).toBe('a:1 does not accept alerts: refused: HTTP status 401; b:2 accepts alerts')
+    expect(found.text).toBe(
+      'a:1 does not accept alerts: refused: HTTP status 401; no alert yet; b:2 accepts alerts; no alert yet',
+    )
     expect(found.alertmanagers.map(({ isAccepted }) => isAccepted)).toEqual([false, true])
     expect(found.tone).toBe('notice')
   })

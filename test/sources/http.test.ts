@@ -167,3 +167,28 @@ test('a user and a password in the URL are sent as basic authentication', async 
   const { text } = await ask({ url: `${withUser}/x`, timeout: 60_000, maxBytes: 1000, signal: never })
   expect(text).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')} /x`)
 })
+
+test.for([
+  ['https://sso.example/login?token=hunter2', 'it redirects to https://sso.example/…'],
+  ['//sso.example', 'it redirects to http://sso.example'],
+  ['file:///etc/passwd', 'it redirects to file:///…'],
+  ['http://[', 'it answers with HTTP status 302'],
+  [undefined, 'it answers with HTTP status 302'],
+] as const)('a redirect to %s is not followed, and named', async ([location, expected]) => {
+  const url = await serve((_, response) => {
+    response.writeHead(302, location === undefined ? {} : { location }).end()
+  })
+  const asking = ask({ url, timeout: 60_000, maxBytes: 1000, signal: never })
+  expect(await silence(asking)).toBe(`refused: Could not request ${url}: ${expected}`)
+})
+
+test.for([
+  ['Sun, 01 Mar 2026 13:00:05 GMT', Date.UTC(2026, 2, 1, 13, 0, 5)],
+  ['Sat, 13 Sep 275760 00:00:00 GMT', null],
+  ['yesterday', null],
+] as const)('the Date of a response: %s', async ([date, expected]) => {
+  const url = await serve((_, response) => {
+    response.writeHead(200, { date }).end()
+  })
+  expect(await ask({ url, timeout: 60_000, maxBytes: 1000, signal: never })).toMatchObject({ date: expected })
+})

@@ -51,6 +51,7 @@ export const startAlertmanager = async (
   config: string,
   storage: string,
   version: AlertmanagerVersion = NEWEST,
+  flags: readonly string[] = [],
 ): Promise<Alertmanager> => {
   const address = `127.0.0.1:${await freePort()}`
   const running = await startServer(`http://${address}/-/ready`, 'unshare', [
@@ -60,6 +61,7 @@ export const startAlertmanager = async (
     `--web.listen-address=${address}`,
     '--cluster.listen-address=',
     '--log.level=warn',
+    ...flags,
   ])
   return { address, output: running.output, stop: running.stop }
 }

@@ -41,7 +41,7 @@ export const MATRIX: readonly Suite[] = [
   },
   {
     name: 'Alertmanager',
-    files: filesOf('alerts', ['alertmanager', 'alert-test', 'messages', 'report']),
+    files: filesOf('alerts', ['alertmanager', 'alert-test', 'clocks', 'messages', 'report']),
     landing: '0.33',
     catches:
       'a route or a setting that an older version reads in another way; metrics of deliveries with other names, which `alert test` reads',

@@ -1,87 +1,95 @@
-import { z } from 'zod'
 import type { Clock, Context } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll, type Subscribe, type Timing } from '../../core/collector.ts'
 import { sample } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import type { AlertState, TargetAlert } from '../../domain/health.ts'
 import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import type { OfferCollector } from '../dependencies.ts'
-import { deliveryState, requestTimeout } from '../shared/request.ts'
+import type { OfferCollector, ReadingOf } from '../dependencies.ts'
+import { requestTimeout } from '../shared/request.ts'
 import { definition } from './definition.ts'
+import { createOutbox, keyOf } from './outbox.ts'
+import { createReadBootTime, createSavedAlerts, type ReadBootTime } from './saved-alerts.ts'
 
 interface AlertmanagersCollectorOptions {
   readonly endpoints: readonly AlertmanagerEndpoint[]
   readonly alerts: (state: AlertState) => readonly TargetAlert[]
-  /** Keeps what fires: after a restart it takes as long as the `for` of a rule until it fires again. */
+  /** The alerts may have changed. */
+  readonly onEvaluation: Subscribe
   readonly checkpoint: Checkpoint
+  readonly readBootTime: ReadBootTime
   readonly clock: Clock
   readonly timing: Timing
 }
 
-interface Reading {
-  /** By the name of the Alertmanager: `accepted`, or the reason of the failure. */
-  readonly states: Readonly<Record<string, string>>
-}
+type Reading = ReadingOf<typeof definition>
 
-/** An alert that is not sent again ends after four times this, as with Prometheus (resend_delay): the agent may be gone. */
-const RESEND_MS = minute
-const EXPIRY_MS = 4 * RESEND_MS
 /** After a start, each collector has a reading by then, and a rate has its two samples: a condition that holds is pending. */
 const SETTLED_MS = 3 * minute
 
-const labelsSchema = z.record(z.string(), z.string())
-const saved = z.object({
-  at: z.number(),
-  alerts: z.array(z.object({ labels: labelsSchema, annotations: labelsSchema, startsAt: z.number() })),
-})
-
-/** Sends all firing alerts at each poll: an Alertmanager that was away has them at the next one. */
+/**
+ * Sends all firing alerts to each Alertmanager when they change, and at each poll: one that was away has them at the next
+ * one. Each has a poll of its own: one that hangs delays no other.
+ */
 export const alertmanagers = ({
   endpoints,
   alerts: alertsIn,
+  onEvaluation,
   checkpoint,
+  readBootTime,
   clock,
   timing,
 }: AlertmanagersCollectorOptions): Collector<Reading> => {
-  const outboxes = endpoints.map((endpoint) => ({ endpoint, outbox: createOutbox() }))
   /** What fired before the start and has not fired since. */
   const restored = new Map<string, TargetAlert>()
   let settledAt = -Infinity
-  let hasSaved = false
-
-  const restore = async (): Promise<void> => {
-    const found = await checkpoint.read()
-    const before = found.state === 'saved' ? saved.safeParse(found.value).data : undefined
-    // Alertmanager has ended what is older.
-    if (!before || Math.abs(clock.now() - before.at) > EXPIRY_MS) return
-    for (const alert of before.alerts) restored.set(keyOf(alert), alert)
-    settledAt = clock.elapsed() + SETTLED_MS
-  }
+  let isSaveNeeded = false
+  const states = new Map<string, string>()
+  const lastAlertAt = new Map<string, number>()
+  const lastPostAt = new Map<string, number>()
 
   const current = (): readonly TargetAlert[] => {
     const firing = alertsIn('firing')
     for (const alert of firing) restored.delete(keyOf(alert))
-    if (clock.elapsed() >= settledAt) {
+    if (restored.size > 0 && clock.elapsed() >= settledAt) {
       const pending = new Set(alertsIn('pending').map(keyOf))
       for (const key of restored.keys()) if (!pending.has(key)) restored.delete(key)
     }
     return [...firing, ...restored.values()]
   }
 
-  const read = async ({ signal }: Context): Promise<Reading> => {
-    const now = clock.now()
-    const alerts = current()
-    if (alerts.length > 0 || hasSaved) void checkpoint.save({ at: now, alerts })
-    hasSaved = alerts.length > 0
-    const states = await Promise.all(
-      outboxes.map(async ({ endpoint, outbox }): Promise<readonly [string, string]> => {
-        const state = await deliveryState(endpoint.send(outbox.next(alerts, now), signal))
-        if (state === 'accepted') outbox.accepted()
-        return [endpoint.name, state]
-      }),
-    )
-    return { states: Object.fromEntries(states) }
+  const createPoll = (endpoint: AlertmanagerEndpoint, save: (alerts: readonly TargetAlert[]) => void) => {
+    const outbox = createOutbox(endpoint, clock)
+    /** The keys of the alerts of the last attempt. */
+    let attempted = ''
+    let sendAgain = (): void => undefined
+
+    const read = async ({ signal }: Context): Promise<Reading> => {
+      const alerts = current()
+      if (alerts.length > 0 || isSaveNeeded) save(alerts)
+      isSaveNeeded = alerts.length > 0
+      // Without alerts, too: whether Alertmanager accepts them is known before there is one.
+      const isReady = outbox.isReady()
+      attempted = keysOf(alerts)
+      const post = await outbox.send(alerts, signal)
+      states.set(endpoint.name, post.state)
+      if (post.state === 'accepted') {
+        if (!isReady && alerts.length > 0) sendAgain()
+        lastPostAt.set(endpoint.name, clock.now())
+        if (post.alerts > 0) {
+          lastAlertAt.set(endpoint.name, clock.now())
+          isSaveNeeded = true
+        }
+      }
+      return { states: Object.fromEntries(states), lastAlertAt: new Map(lastAlertAt), lastPostAt: new Map(lastPostAt) }
+    }
+    const subscribe: Subscribe = (wake) => {
+      sendAgain = wake
+      return onEvaluation(() => {
+        if (keysOf(current()) !== attempted) wake()
+      })
+    }
+    return poll(timing, read, subscribe)
   }
 
   return {
@@ -89,57 +97,38 @@ export const alertmanagers = ({
     help: definition.help,
     timing,
     run: async (context, report) => {
-      await restore()
-      await poll(timing, read)(context, report)
+      const saved = await createSavedAlerts(checkpoint, clock, readBootTime)
+      const before = await saved.read()
+      for (const alert of before.alerts) restored.set(keyOf(alert), alert)
+      for (const { name } of endpoints) {
+        const at = before.lastAlertAt.get(name)
+        if (at !== undefined) lastAlertAt.set(name, at)
+      }
+      settledAt = clock.elapsed() + SETTLED_MS
+      const save = (alerts: readonly TargetAlert[]): void => {
+        saved.save(alerts, lastAlertAt)
+      }
+      await Promise.all(endpoints.map(async (endpoint) => createPoll(endpoint, save)(context, report)))
     },
-    samples: ({ states }) =>
-      Object.entries(states).map(([alertmanager, state]) =>
+    samples: (reading) =>
+      Object.entries(reading.states).map(([alertmanager, state]) =>
         sample('chain_agent_alertmanager_up', state === 'accepted', { alertmanager }),
       ),
-    states: ({ states }) => named(states),
-    warnings: ({ states }) => Object.keys(named(Object.fromEntries(failed(states)))),
+    states: (reading) => named(reading.states),
+    warnings: (reading) => Object.keys(named(Object.fromEntries(failed(reading.states)))),
   }
 }
+
+const keysOf = (alerts: readonly TargetAlert[]): string => alerts.map(keyOf).toSorted().join('\n')
 
 const failed = (states: Reading['states']) => Object.entries(states).filter(([, state]) => state !== 'accepted')
 
 const named = (states: Reading['states']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(states).map(([name, state]) => [`Alertmanager ${name}`, state]))
 
-/** What one Alertmanager must be sent: the firing alerts, and the end of each that it has accepted. */
-const createOutbox = () => {
-  /** By its labels: what it may have, and since when that is over. */
-  const known = new Map<string, { readonly alert: TargetAlert; readonly endedAt: number | null }>()
-  return {
-    next: (alerts: readonly TargetAlert[], now: number): readonly unknown[] => {
-      const firing = new Map(alerts.map((alert) => [keyOf(alert), alert]))
-      for (const [key, { alert, endedAt }] of known) {
-        if (firing.has(key)) continue
-        // It has ended there by itself.
-        if (endedAt !== null && now - endedAt > EXPIRY_MS) known.delete(key)
-        else known.set(key, { alert, endedAt: endedAt ?? now })
-      }
-      for (const [key, alert] of firing) known.set(key, { alert, endedAt: null })
-      return [...known.values()].map(({ alert, endedAt }) => ({
-        labels: alert.labels,
-        annotations: alert.annotations,
-        startsAt: new Date(alert.startsAt).toISOString(),
-        endsAt: new Date(endedAt ?? now + EXPIRY_MS).toISOString(),
-      }))
-    },
-    /** An end is sent once: a second one would end what Prometheus has found again. */
-    accepted: (): void => {
-      for (const [key, { endedAt }] of known) if (endedAt !== null) known.delete(key)
-    },
-  }
-}
-
-const keyOf = ({ labels }: TargetAlert): string =>
-  JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-
 export const offer: OfferCollector<typeof definition> = (
   settings,
-  { alertmanagerAt, alertsOf, checkpoints, clock },
+  { alertmanagerAt, alertsOf, onEvaluation, checkpoints, readBootId, readUptime, clock },
 ) => ({
   hasWork: settings.urls.length > 0,
   role: 'outbound',
@@ -147,7 +136,9 @@ export const offer: OfferCollector<typeof definition> = (
     alertmanagers({
       endpoints: settings.urls.map((url) => alertmanagerAt(url, requestTimeout(timing, 1))),
       alerts: (state) => alertsOf(settings, state),
+      onEvaluation,
       checkpoint: checkpoints.open(definition.name),
+      readBootTime: createReadBootTime(readBootId, readUptime),
       clock,
       timing,
     }),

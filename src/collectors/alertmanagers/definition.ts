@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { baseUrl, timing } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { objectOf, recordOf, textOrNull } from '../shared/reading-schema.ts'
+import { mapOf, objectOf, recordOf, timeOrNull } from '../shared/reading-schema.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
@@ -41,9 +41,11 @@ export const definition = {
     .prefault({}),
   reading: objectOf({
     /** By the name of the Alertmanager: `accepted`, or the reason of the failure. */
-    states: recordOf(textOrNull),
-    /** When it last accepted an alert that fires, in milliseconds since the epoch; without an entry: never. */
-    lastAlertAt: recordOf(z.number()).optional(),
+    states: recordOf(z.string()),
+    /** When it last accepted a post with an alert; without an entry none is known. */
+    lastAlertAt: mapOf(timeOrNull),
+    /** When it last accepted a post, with alerts or without. */
+    lastPostAt: mapOf(timeOrNull),
   }),
   metrics: {
     chain_agent_alertmanager_up: {

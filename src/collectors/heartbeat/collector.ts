@@ -10,7 +10,7 @@ import type { SendHeartbeat } from '../../sources/endpoints.ts'
 import { ownHeight } from '../derived/blocks.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
-import { deliveryState, requestTimeout } from '../shared/request.ts'
+import { deliveryState, isAcceptedHeartbeat, requestTimeout } from '../shared/request.ts'
 
 interface HeartbeatCollectorOptions {
   readonly send: SendHeartbeat
@@ -61,7 +61,7 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
       blockTime: isoTime(newestBlock(known)?.time),
       blockDifference: known.value('chain_block_difference') ?? null,
     }
-    const state = await deliveryState(send(document, signal))
+    const state = await deliveryState(send(document, signal), isAcceptedHeartbeat)
     if (state === 'accepted') lastSuccessAt = clock.now()
     count('accepted', state === 'accepted' ? 1 : 0)
     count('failed', state === 'accepted' ? 0 : 1)

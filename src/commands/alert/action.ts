@@ -1,4 +1,5 @@
-import { deliveryState } from '../../collectors/shared/request.ts'
+import { randomInt } from 'node:crypto'
+import { deliveryState, isAcceptedHeartbeat } from '../../collectors/shared/request.ts'
 import type { Config } from '../../config/schema.ts'
 import { second } from '../../core/units.ts'
 import { createHeartbeat } from '../../sources/endpoints.ts'
@@ -33,6 +34,7 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
     throw new UsageError(
       'There is nothing to test: set alertmanagers.urls or heartbeat.urlFile, or use --alertmanager URL.',
     )
+  const code = String(randomInt(1000, 10_000))
   // Each test has a name of its own: Alertmanager groups by it, and a test after another one need not wait for a group.
   const alertname = `ChainTest ${new Date(io.clock.now()).toISOString()}`
   const labels = await alertLabels(config, { alertname, severity })
@@ -42,7 +44,9 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
     void showProgress(io, ended.signal, progress.show)
     const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
     return {
-      alertmanagers: await Promise.all(urls.map(async (url) => followAlert({ ...io, ask }, { url, labels, wait }))),
+      alertmanagers: await Promise.all(
+        urls.map(async (url) => followAlert({ ...io, ask }, { url, labels, code, wait })),
+      ),
       heartbeat: await heartbeatState(io, ask, config),
     }
   }).finally(() => {
@@ -56,9 +60,9 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
   printResult(
     { io, options },
     {
-      document: () => ({ labels, alertmanagers, heartbeat, exitCode }),
+      document: () => ({ code, labels, alertmanagers, heartbeat, exitCode }),
       lines: (style) => [
-        ...alertmanagers.flatMap((result) => linesOf(result, style)),
+        ...alertmanagers.flatMap((result) => linesOf(result, code, style)),
         ...(heartbeat === null ? [] : pairs([['heartbeat', marked(heartbeat === ACCEPTED, heartbeat, style)]], style)),
       ],
     },
@@ -82,10 +86,14 @@ const HEARTBEAT_MS = 10 * second
 const heartbeatState = async (io: Io, ask: SendRequest, { heartbeat: { urlFile } }: Config): Promise<string | null> => {
   if (urlFile === null) return null
   const send = createHeartbeat({ ask, urlFile, timeout: HEARTBEAT_MS })
-  return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal))
+  return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal), isAcceptedHeartbeat)
 }
 
-const linesOf = ({ alertmanager, version, deliveries, problem }: TestResult, style: Style): readonly string[] => [
+const linesOf = (
+  { alertmanager, version, deliveries, problem }: TestResult,
+  code: string,
+  style: Style,
+): readonly string[] => [
   style.paint(
     'strong',
     `Alertmanager ${style.safe(alertmanager)}${version === null ? '' : ` (${style.safe(version)})`}`,
@@ -94,7 +102,13 @@ const linesOf = ({ alertmanager, version, deliveries, problem }: TestResult, sty
     [
       ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
         `${style.safe(receiver)}: ${style.safe(integration)}`,
-        marked(state === 'delivered', seconds === null ? state : `delivered after ${seconds} s`, style),
+        marked(
+          state === 'delivered',
+          seconds === null
+            ? state
+            : `handed to ${style.safe(integration)} after ${seconds} s: look for ${code} on your phone`,
+          style,
+        ),
       ]),
       ...(problem === null ? [] : [['result', marked(false, style.safe(problem), style)] as const]),
     ],

@@ -5,12 +5,14 @@ import { parseJson } from '../../core/json.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import { describeStatus } from '../../collectors/shared/request.ts'
+import { type GroupTimes, groupTimes, type Labels, routeSchema } from './routes.ts'
 
 /** What Alertmanager reports about its configuration. */
 export interface Routing {
   readonly version: string
   /** Receiver → its integrations, each with the name in its metrics: webhook, telegram, … */
   readonly integrations: ReadonlyMap<string, readonly string[]>
+  readonly times: (alert: Labels, receiver: string) => GroupTimes
 }
 
 /** What has become of the alert. */
@@ -20,22 +22,56 @@ export interface Routed {
   readonly suppressedBy: string | null
 }
 
-/** Requests to one integration since the start of Alertmanager, and notifications that failed after all retries. */
+/** The groups that wait for a notification, or that have had one. */
+export interface Groups {
+  readonly count: number
+  /** Of the test alert, by receiver: whether other alerts are in its group. */
+  readonly shared: ReadonlyMap<string, boolean>
+  /** The receivers of other alerts. */
+  readonly otherReceivers: ReadonlySet<string>
+}
+
+/** The counters of one integration, since the start of Alertmanager. */
 export interface Deliveries {
+  /** Requests that were not rejected. */
   readonly delivered: number
   readonly failed: number
+  /** Notifications that failed after all retries. */
   readonly givenUp: number
 }
 
-type DeliveriesByIntegration = ReadonlyMap<string, Deliveries>
+export interface Metrics {
+  /**
+   * The integrations of the receiver if the metrics name it (`--enable-feature=receiver-name-in-metrics`), of all
+   * receivers otherwise.
+   */
+  readonly deliveries: (target: Target) => Deliveries
+  /** Whether the metrics name receivers. */
+  readonly hasReceivers: boolean
+  /** The number of groups, also of those whose alerts are over; undefined if it is not exported. */
+  readonly groups: number | undefined
+}
+
+/** A receiver, and the name of its integration in the metrics. */
+export interface Target {
+  readonly receiver: string
+  readonly integration: string
+}
 
 const statusSchema = z.object({
   versionInfo: z.object({ version: z.string() }),
   config: z.object({ original: z.string() }),
 })
 const configSchema = z.object({
+  route: routeSchema,
   receivers: z.array(z.looseObject({ name: z.string() })),
 })
+const groupsSchema = z.array(
+  z.object({
+    receiver: z.object({ name: z.string() }),
+    alerts: z.array(z.object({ labels: z.record(z.string(), z.string()) })),
+  }),
+)
 const alertsSchema = z.array(
   z.object({
     receivers: z.array(z.object({ name: z.string() })),
@@ -69,14 +105,16 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
     routing: async (): Promise<Routing> => {
       const { versionInfo, config } = await json('/api/v2/status', statusSchema)
       const { data } = configSchema.safeParse(parseYaml(config.original))
-      if (data === undefined) throw new ParseError('the configuration of Alertmanager', 'receivers', config.original)
+      if (data === undefined)
+        throw new ParseError('the configuration of Alertmanager', 'a route and receivers', config.original)
       return {
         version: versionInfo.version,
         integrations: new Map(data.receivers.map(({ name, ...rest }) => [name, integrationsOf(rest)])),
+        times: (alert, receiver) => groupTimes(data.route, alert, receiver),
       }
     },
     /** Undefined until Alertmanager has the alert. */
-    routed: async (labels: Readonly<Record<string, string>>): Promise<Routed | undefined> => {
+    routed: async (labels: Labels): Promise<Routed | undefined> => {
       const filters = Object.entries(labels)
         .map(([name, value]) => `filter=${encodeURIComponent(`${name}=${JSON.stringify(value)}`)}`)
         .join('&')
@@ -89,49 +127,66 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
         suppressedBy: state === 'suppressed' ? by : null,
       }
     },
+    groups: async (labels: Labels): Promise<Groups> => {
+      const groups = await json('/api/v2/alerts/groups', groupsSchema)
+      const isOwn = (one: { readonly labels: Labels }): boolean => one.labels['alertname'] === labels['alertname']
+      return {
+        count: groups.length,
+        shared: new Map(
+          groups
+            .filter(({ alerts }) => alerts.some(isOwn))
+            .map(({ receiver, alerts }) => [receiver.name, !alerts.every(isOwn)]),
+        ),
+        otherReceivers: new Set(
+          groups.filter(({ alerts }) => !alerts.every(isOwn)).map(({ receiver }) => receiver.name),
+        ),
+      }
+    },
     /**
      * The counters of one response are not of one moment: a failed request may be in the total alone. A second response
      * has it in both.
      */
-    deliveries: async (): Promise<DeliveriesByIntegration> => {
-      const first = countersOf(await get('/metrics'))
-      const now = countersOf(await get('/metrics'))
-      return new Map(
-        [...now].map(([integration, counters]) => [
-          integration,
-          {
-            ...counters,
-            delivered: Math.min(counters.delivered, first.get(integration)?.delivered ?? counters.delivered),
-          },
-        ]),
-      )
+    metrics: async (): Promise<Metrics> => {
+      const first = metricsOf(await get('/metrics'))
+      const now = metricsOf(await get('/metrics'))
+      return {
+        ...now,
+        deliveries: (target) => {
+          const counters = now.deliveries(target)
+          return { ...counters, delivered: Math.min(counters.delivered, first.deliveries(target).delivered) }
+        },
+      }
     },
   }
 }
 
-const countersOf = (text: string): DeliveriesByIntegration => {
+const metricsOf = (text: string): Metrics => {
   const { samples } = parsePrometheusText(text)
-  const sumOf = (name: string, integration: string): number =>
+  const hasReceivers = samples.some(({ name, labels }) => name === REQUESTS && labels['receiver_name'] !== undefined)
+  const sumOf = (wanted: string, { receiver, integration }: Target): number =>
     samples
-      .filter((one) => one.name === name && one.labels['integration'] === integration)
+      .filter(
+        ({ name, labels }) =>
+          name === wanted &&
+          labels['integration'] === integration &&
+          (!hasReceivers || labels['receiver_name'] === receiver),
+      )
       .reduce((sum, { value }) => sum + value, 0)
-  const all = samples.flatMap(({ name, labels }) =>
-    name === 'alertmanager_notification_requests_total' ? [labels['integration'] ?? ''] : [],
-  )
-  return new Map(
-    all.map((integration) => {
-      const failed = sumOf('alertmanager_notification_requests_failed_total', integration)
-      return [
-        integration,
-        {
-          delivered: sumOf('alertmanager_notification_requests_total', integration) - failed,
-          failed,
-          givenUp: sumOf('alertmanager_notifications_failed_total', integration),
-        },
-      ]
-    }),
-  )
+  return {
+    hasReceivers,
+    groups: samples.find(({ name }) => name === 'alertmanager_dispatcher_aggregation_groups')?.value,
+    deliveries: (target) => {
+      const failed = sumOf('alertmanager_notification_requests_failed_total', target)
+      return {
+        delivered: sumOf(REQUESTS, target) - failed,
+        failed,
+        givenUp: sumOf('alertmanager_notifications_failed_total', target),
+      }
+    },
+  }
 }
+
+const REQUESTS = 'alertmanager_notification_requests_total'
 
 const integrationsOf = (receiver: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(receiver).flatMap(([key, list]) =>

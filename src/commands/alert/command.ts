@@ -4,7 +4,7 @@ import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { readDuration } from '../../terminal/option-values.ts'
 
-const EXIT_CODES = 'Exit codes: 0 every receiver was reached; 1 not, with the reason; 2 usage error.'
+const EXIT_CODES = 'Exit codes: 0 every service accepted it; 1 not, or unknown; 2 usage error.'
 
 /** `chain-agent alert`: whether an alert arrives. */
 export const alertCommand = defineCommand({
@@ -34,13 +34,21 @@ const testCommand = defineCommand({
       .option('--json', 'as JSON'),
   help: `Sends the alert "ChainTest TIME" with the labels of this node to each
 Alertmanager of the configuration, and reports the receivers to which it is
-routed and whether each of their integrations has delivered it, by the metrics
-of Alertmanager: a notification about another alert at the same time counts,
-too. After three failed requests it does not wait longer. Then it ends the
-alert; a receiver with send_resolved is sent its end. If heartbeat.urlFile is
-set, a heartbeat {"test": true} is sent as well, or alone if there is no
-Alertmanager. As root it also trusts the certificate authority of
-NODE_EXTRA_CA_CERTS in the environment of the running agent.
+routed and whether each of their integrations has handed it to its service, by
+the metrics of Alertmanager. The message has four digits, which the output
+names: look for them on your phone. A service can accept a message and drop it.
+
+The metrics count the notifications of all alerts. If others are sent by the
+same integration, or two receivers have the same kind of integration, the
+state is "cannot tell", and the exit code 1: only the four digits on your
+phone show that it works. With --enable-feature=receiver-name-in-metrics,
+Alertmanager counts by receiver.
+
+The alert ends when its group has been sent, after three failed requests, or
+after --wait; a receiver with send_resolved is sent its end. If
+heartbeat.urlFile is set, a heartbeat {"test": true} is sent as well, or alone
+if there is no Alertmanager. As root it also trusts the certificate authority
+of NODE_EXTRA_CA_CERTS in the environment of the running agent.
 
 A notification waits for the group_wait of its route. Where a route groups it
 with other alerts, it waits for group_interval: use a longer --wait. In a

@@ -1,19 +1,25 @@
-import { deliveryState } from '../../collectors/shared/request.ts'
+import { createOutbox } from '../../collectors/alertmanagers/outbox.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
 import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import type { SendRequest } from '../../sources/http.ts'
 import type { Io } from '../../terminal/io.ts'
-import { createAlertmanagerReader, type Deliveries, type Routed } from './alertmanager.ts'
+import {
+  createAlertmanagerReader,
+  type Deliveries,
+  type Groups,
+  type Metrics,
+  type Routed,
+  type Target,
+} from './alertmanager.ts'
+import type { GroupTimes, Labels } from './routes.ts'
 
 /** What one integration of a receiver of the test alert did. */
-interface Delivery {
-  readonly receiver: string
-  /** webhook, telegram, … */
-  readonly integration: string
-  readonly state: 'delivered' | 'failed' | 'failing' | 'waiting'
-  /** Seconds from the alert to its delivery; null if there was none. */
+interface Delivery extends Target {
+  /** `delivered`: its service has accepted the message, which does not show that a person has it. */
+  readonly state: 'delivered' | 'failed' | 'failing' | 'waiting' | 'cannot tell'
+  /** Seconds from the alert to its delivery; null if none is known. */
   readonly seconds: number | null
 }
 
@@ -22,13 +28,15 @@ export interface TestResult {
   readonly alertmanager: string
   readonly version: string | null
   readonly deliveries: readonly Delivery[]
-  /** Why the alert did not reach each of its receivers; null if it did. */
+  /** Why it is not known that the alert was delivered to each of its receivers; null if it is. */
   readonly problem: string | null
 }
 
 interface FollowOptions {
   readonly url: string
-  readonly labels: Readonly<Record<string, string>>
+  readonly labels: Labels
+  /** Four digits, which a person compares. */
+  readonly code: string
   /** How long the delivery may take, in milliseconds. */
   readonly wait: number
 }
@@ -37,23 +45,24 @@ type FollowContext = Pick<Io, 'clock' | 'signal'> & { readonly ask: SendRequest 
 
 const REQUEST_MS = 10 * second
 const POLL_MS = second
-
-const ANNOTATIONS = {
-  summary: 'A test of the notifications.',
-  description: 'A test of `chain-agent alert test`: no action is needed.',
-}
+/** Alertmanager ends an alert that is not sent again within four minutes. */
+const RESEND_MS = minute
+/** A group is sent at most this late. */
+const SENT_WITHIN_MS = 3 * second
 
 /** Sends a test alert to one Alertmanager, follows it to its receivers, and ends it. */
 export const followAlert = async (
   { clock, signal, ask }: FollowContext,
-  { url, labels, wait }: FollowOptions,
+  { url, labels, code, wait }: FollowOptions,
 ): Promise<TestResult> => {
   const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
-  const startsAt = clock.now()
-  const send = async (endsAt: number): Promise<string> => {
-    const times = { startsAt: new Date(startsAt).toISOString(), endsAt: new Date(endsAt).toISOString() }
-    return deliveryState(endpoint.send([{ labels, annotations: ANNOTATIONS, ...times }], signal))
+  const outbox = createOutbox(endpoint, clock)
+  const annotations = {
+    summary: `Test ${code} of the notifications`,
+    description: `Test ${code}, by \`chain-agent alert test\`: no action is needed.`,
+    action: `Compare ${code} with the output of \`chain-agent alert test\`.`,
   }
+  const alert = { labels, annotations, startsAt: clock.now() }
   let version: string | null = null
   const result = (problem: string | null, deliveries: readonly Delivery[] = []): TestResult => ({
     alertmanager: endpoint.name,
@@ -62,13 +71,17 @@ export const followAlert = async (
     problem,
   })
   try {
+    // Without an alert: the response has the clock of Alertmanager.
+    const reached = await outbox.send([], signal)
+    if (reached.state !== 'accepted') return result(`the alert is not accepted: ${reached.state}`)
     const reader = createAlertmanagerReader(endpoint, signal)
     const routing = await reader.routing()
     version = routing.version
-    const before = await reader.deliveries()
-    const state = await send(startsAt + wait + minute)
-    if (state !== 'accepted') return result(`the alert is not accepted: ${state}`)
+    const before = await reader.metrics()
     const startedAt = clock.elapsed()
+    const sent = await outbox.send([alert], signal)
+    let sentAt = startedAt
+    if (sent.state !== 'accepted') return result(`the alert is not accepted: ${sent.state}`)
     const within = <T>(step: () => Promise<T | undefined>) => until({ clock, signal }, startedAt + wait, step)
     try {
       const routed = await within(() => reader.routed(labels))
@@ -77,24 +90,30 @@ export const followAlert = async (
       )
       const obstacle = obstacleOf(routed, targets.length)
       if (obstacle !== null) return result(obstacle)
+      const evidence = targets.map((target) => createEvidence(target, before, routing.times(labels, target.receiver)))
       let deliveries: readonly Delivery[] = []
       await within(async () => {
-        const now = await reader.deliveries()
-        deliveries = targets.map((target, index) => {
-          const known = deliveries[index]
-          if (known?.state === 'delivered') return known
-          const { integration } = target
-          // The metrics have integrations, not receivers: those of the same kind are reached when all are.
-          const wanted = targets.filter((one) => one.integration === integration).length
-          const became = stateOf(before.get(integration), now.get(integration), wanted)
-          const seconds = became === 'delivered' ? Math.round((clock.elapsed() - startedAt) / second) : null
-          return { ...target, state: became, seconds }
+        if (clock.elapsed() - sentAt >= RESEND_MS) {
+          await outbox.send([alert], signal)
+          sentAt = clock.elapsed()
+        }
+        // The metrics are between two lists of groups: an alert that comes or goes in the meantime is in one of them.
+        const groups = [await reader.groups(labels)]
+        const metrics = await reader.metrics()
+        groups.push(await reader.groups(labels))
+        const listed = Math.max(...groups.map(({ count }) => count))
+        const counted = { integrations: routing.integrations, targets, metrics, listed }
+        deliveries = evidence.map(({ target, observe }) => {
+          const unclear = groups.map((one) => whyUnclear({ ...counted, target, groups: one })).find(Boolean)
+          const isShared = groups.some(({ shared }) => shared.get(target.receiver) ?? false)
+          return observe({ metrics, unclear, isShared, elapsed: clock.elapsed() - startedAt })
         })
-        return deliveries.every(({ state: one }) => one === 'delivered' || one === 'failed') || undefined
+        return evidence.every(({ isDecided }) => isDecided()) || undefined
       })
-      return result(problemOf(deliveries, wait), deliveries)
+      const reasons = evidence.flatMap(({ unclear }) => unclear() ?? [])
+      return result(problemOf(deliveries, { wait, code, reason: reasons[0] }), deliveries)
     } finally {
-      await send(clock.now())
+      await outbox.send([], signal)
     }
   } catch (error) {
     if (error instanceof SourceError || error instanceof ParseError) return result(error.message)
@@ -102,14 +121,99 @@ export const followAlert = async (
   }
 }
 
-/** Null if every receiver was reached. */
-const problemOf = (deliveries: readonly Delivery[], wait: number): string | null => {
+interface Observation {
+  readonly metrics: Metrics
+  /** Why a higher counter proves nothing. */
+  readonly unclear: string | undefined
+  /** Whether other alerts are in the group of the test alert. */
+  readonly isShared: boolean
+  /** Milliseconds since the alert. */
+  readonly elapsed: number
+}
+
+/** Alertmanager repeats a request that failed, after 0.5 s, 0.75 s and so on. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * What the counters of an integration show about the test alert. They count every notification: a higher one proves a
+ * delivery only after the time of the group, and if no other alert can be the cause.
+ */
+const createEvidence = (target: Target, before: Metrics, { wait, interval }: GroupTimes) => {
+  const start = before.deliveries(target)
+  let reason: string | undefined
+  let decided: Delivery | undefined
+  return {
+    target,
+    isDecided: (): boolean => decided !== undefined,
+    unclear: (): string | undefined => reason,
+    observe: ({ metrics, unclear, isShared, elapsed }: Observation): Delivery => {
+      if (decided !== undefined) return decided
+      const now = metrics.deliveries(target)
+      const increase = (of: keyof Deliveries): number => now[of] - start[of]
+      const isEarly = increase('delivered') > 0 && elapsed < wait
+      reason ??= unclear ?? (isEarly ? 'another notification was sent at the same time' : undefined)
+      const hasGivenUp = increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS
+      const isSent = elapsed >= (isShared ? interval : wait) + SENT_WITHIN_MS
+      const delivery = (state: Delivery['state'], seconds: number | null = null): Delivery => ({
+        ...target,
+        state,
+        seconds,
+      })
+      if (reason !== undefined) {
+        // The alert lives until its group has been sent: its end would prevent that.
+        if (isSent) decided = delivery(hasGivenUp && increase('delivered') === 0 ? 'failed' : 'cannot tell')
+        return decided ?? delivery(isShared && elapsed < interval ? 'waiting' : 'cannot tell')
+      }
+      if (increase('delivered') > 0) decided = delivery('delivered', Math.round(elapsed / second))
+      else if (hasGivenUp) decided = delivery('failed')
+      return decided ?? delivery(increase('failed') > 0 ? 'failing' : 'waiting')
+    },
+  }
+}
+
+interface Counted {
+  readonly target: Target
+  readonly targets: readonly Target[]
+  readonly integrations: ReadonlyMap<string, readonly string[]>
+  readonly metrics: Metrics
+  readonly groups: Groups
+  /** The number of groups with alerts that are not over. */
+  readonly listed: number
+}
+
+/** Why the counters of this integration may count something else than the test alert; undefined if they cannot. */
+const whyUnclear = ({ target, targets, integrations, metrics, groups, listed }: Counted): string | undefined => {
+  const { integration } = target
+  const isCounted = (one: Target): boolean =>
+    one.integration === integration && (!metrics.hasReceivers || one.receiver === target.receiver)
+  if (targets.filter(isCounted).length > 1)
+    return `the metrics of Alertmanager have one counter for all its receivers of the kind ${integration}`
+  const isOther = [...groups.otherReceivers].some((receiver) =>
+    (integrations.get(receiver) ?? []).some((own) => isCounted({ receiver, integration: own })),
+  )
+  if (isOther)
+    return `other alerts are sent by ${integration}, too, and the metrics of Alertmanager do not name the alert`
+  if (metrics.groups !== undefined && metrics.groups > listed)
+    return 'an alert is over whose end may be sent at the same time'
+  return undefined
+}
+
+interface ProblemContext {
+  readonly wait: number
+  readonly code: string
+  readonly reason: string | undefined
+}
+
+/** Null if the service of every receiver has accepted the message. */
+const problemOf = (deliveries: readonly Delivery[], { wait, code, reason }: ProblemContext): string | null => {
   const states = deliveries.map(({ state }) => state)
   if (states.includes('failed') || states.includes('failing'))
     return 'not delivered: the receiver is unreachable or rejects it. The reason is in the log of Alertmanager: `journalctl -u prometheus-alertmanager`'
+  if (states.includes('waiting'))
+    return `not sent within ${duration(wait)}: the group of the alert waits for group_wait or group_interval. Use a longer --wait`
   return states.every((state) => state === 'delivered')
     ? null
-    : `not sent within ${duration(wait)}: the group of the alert waits for group_wait or group_interval. Use a longer --wait`
+    : `cannot tell whether it was delivered: ${reason}. Look for ${code} on your phone: only its message shows that`
 }
 
 const obstacleOf = (routed: Routed | undefined, targets: number): string | null => {
@@ -117,16 +221,6 @@ const obstacleOf = (routed: Routed | undefined, targets: number): string | null 
   const receivers = routed.receivers.join(', ')
   if (routed.suppressedBy !== null) return `the alert for ${receivers} is not sent: it is ${routed.suppressedBy}`
   return targets === 0 ? `the alert is not sent: ${receivers} has no integration` : null
-}
-
-/** Alertmanager repeats a request that failed, after 0.5 s, 0.75 s and so on. */
-const MAX_ATTEMPTS = 3
-
-const stateOf = (before: Deliveries | undefined, now: Deliveries | undefined, wanted: number): Delivery['state'] => {
-  const increase = (of: keyof Deliveries): number => (now?.[of] ?? 0) - (before?.[of] ?? 0)
-  if (increase('delivered') >= wanted) return 'delivered'
-  if (increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS) return 'failed'
-  return increase('failed') > 0 ? 'failing' : 'waiting'
 }
 
 /** Repeats the step every second until it returns something; undefined at the deadline, on the monotonic clock. */

@@ -1,4 +1,4 @@
-import { deliveryState } from '../../collectors/shared/request.ts'
+import { deliveryState, isAcceptedAlert } from '../../collectors/shared/request.ts'
 import type { Config } from '../../config/schema.ts'
 import { duration, share, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
@@ -88,7 +88,7 @@ export const sendReport = async (
   const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
   const sent = config.alertmanagers.urls.map(async (url): Promise<readonly [string, string]> => {
     const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
-    return [endpoint.name, await deliveryState(endpoint.send([{ labels, annotations }], io.signal))]
+    return [endpoint.name, await deliveryState(endpoint.send([{ labels, annotations }], io.signal), isAcceptedAlert)]
   })
   return Object.fromEntries(await Promise.all(sent))
 }
