@@ -7,7 +7,7 @@ import { expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
 import { hour } from '../../src/core/units.ts'
-import { ALERTMANAGERS, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { ALERTMANAGERS, probeAlertmanager, startAlertmanagerWith } from '../support/alertmanager.ts'
 import { cli, type World } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
@@ -77,7 +77,12 @@ for (const version of ALERTMANAGERS) {
       }
       const file = join(directory, 'alertmanager.yml')
       await writeFile(file, stringify(config))
-      const { address, stop } = await startAlertmanager(file, join(directory, 'data'), version, flags)
+      const { address, stop } = await startAlertmanagerWith({
+        config: file,
+        storage: join(directory, 'data'),
+        version,
+        flags,
+      })
       onTestFinished(async () => stop())
       const url = `http://${address}`
       const run = async (args: readonly string[] = [], world: World = {}) =>
@@ -88,8 +93,8 @@ for (const version of ALERTMANAGERS) {
           const { code: exitCode, out } = await run(['--json', ...args], world)
           const { alertmanagers, code, ...result } = resultSchema.parse(JSON.parse(out))
           expect(result.exitCode).toBe(exitCode)
-          const [{ deliveries = [], problem = null } = {}] = alertmanagers
-          return { exitCode, code, states: deliveries.map(({ state }) => state), problem, deliveries }
+          const [tested] = alertmanagers
+          return { exitCode, code, states: tested?.deliveries.map(({ state }) => state), problem: tested?.problem }
         },
         post: async (alert: object): Promise<void> => {
           const headers = { 'content-type': 'application/json' }

@@ -86,3 +86,11 @@ test('a directory in which none can be made is reported at once', async () => {
   await checkpoints.flush()
   expect(complaints).toEqual([expect.stringContaining('ENOENT')])
 })
+
+test('a document of more than 16 MiB is not read, which is reported once', async () => {
+  await writeFile(join(directory, 'large.json'), JSON.stringify('x'.repeat(16 * 1_048_576)))
+  const complaints: string[] = []
+  const large = createCheckpoints(directory, ({ message }) => complaints.push(message)).open('large')
+  expect([await large.read(), await large.read()]).toEqual([{ state: 'unreadable' }, { state: 'unreadable' }])
+  expect(complaints).toEqual([`${join(directory, 'large.json')}: it is larger than 16.00 MiB`])
+})

@@ -51,8 +51,17 @@ export const startAlertmanager = async (
   config: string,
   storage: string,
   version: AlertmanagerVersion = NEWEST,
-  flags: readonly string[] = [],
-): Promise<Alertmanager> => {
+): Promise<Alertmanager> => startAlertmanagerWith({ config, storage, version, flags: [] })
+
+interface AlertmanagerOptions {
+  readonly config: string
+  readonly storage: string
+  readonly version: AlertmanagerVersion
+  readonly flags: readonly string[]
+}
+
+export const startAlertmanagerWith = async (options: AlertmanagerOptions): Promise<Alertmanager> => {
+  const { config, storage, version, flags } = options
   const address = `127.0.0.1:${await freePort()}`
   const running = await startServer(`http://${address}/-/ready`, 'unshare', [
     ...inNamespace(await unpacked(version)),

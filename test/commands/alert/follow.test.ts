@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { followAlert } from '../../../src/commands/alert/follow.ts'
+import type { SendRequest } from '../../../src/sources/http.ts'
+import { jumpingClock } from '../../support/jumping-clock.ts'
+
+const LABELS = { alertname: 'ChainTest', severity: 'critical' }
+const RECEIVER = { name: 'phone' }
+
+interface Answers {
+  /** When the counter of requests rises, in seconds after the first request. */
+  readonly sentAfter: number
+  readonly wait: number
+}
+
+/** Answers as Alertmanager with the defaults: a group waits for 30 s. */
+const follow = async ({ sentAfter, wait }: Answers) => {
+  const clock = jumpingClock()
+  const posts: number[] = []
+  const config = { original: 'route: { receiver: phone }\nreceivers: [{ name: phone, telegram_configs: [{}] }]' }
+  const alert = { labels: LABELS, receivers: [RECEIVER], status: { state: 'active', silencedBy: [], inhibitedBy: [] } }
+  const answers: Readonly<Record<string, () => string>> = {
+    '/api/v2/status': () => JSON.stringify({ versionInfo: { version: '0.25.0' }, config }),
+    '/api/v2/alerts': () => JSON.stringify([alert]),
+    '/api/v2/alerts/groups': () => JSON.stringify([{ receiver: RECEIVER, alerts: [alert] }]),
+    '/metrics': () =>
+      `alertmanager_notification_requests_total{integration="telegram"} ${clock.elapsed() >= sentAfter * 1000 ? 1 : 0}\n`,
+  }
+  const ask: SendRequest = ({ url, init }) => {
+    if (init !== undefined) posts.push(Math.round(clock.elapsed() / 1000))
+    const text = init === undefined ? (answers[new URL(url).pathname]?.() ?? '') : ''
+    return Promise.resolve({ status: 200, text, date: clock.now() })
+  }
+  const { signal } = new AbortController()
+  const options = { url: 'http://127.0.0.1:9093', labels: LABELS, code: '4821', wait: wait * 1000 }
+  const { deliveries, problem } = await followAlert({ clock, signal, ask }, options)
+  return { deliveries, problem, posts }
+}
+
+test('a counter that rises before group_wait is over counts another notification', async () => {
+  const { deliveries, problem, posts } = await follow({ sentAfter: 10, wait: 120 })
+  expect(deliveries).toMatchObject([{ state: 'cannot tell', seconds: null }])
+  expect(problem).toBe(
+    'cannot tell whether it was delivered: another notification was sent at the same time. Look for 4821 on your phone: only its message shows that',
+  )
+  // The clock of Alertmanager, the alert, and its end when the group has been sent.
+  expect(posts).toEqual([0, 0, 33])
+})
+
+test('a counter that rises after it counts the test alert', async () => {
+  const { deliveries, problem, posts } = await follow({ sentAfter: 31, wait: 120 })
+  expect(deliveries).toMatchObject([{ state: 'delivered', seconds: 31 }])
+  expect(problem).toBeNull()
+  expect(posts).toEqual([0, 0, 31])
+})
+
+test('the alert is sent again while it is followed: Alertmanager would end it', async () => {
+  const { deliveries, posts } = await follow({ sentAfter: 1000, wait: 150 })
+  expect(deliveries).toMatchObject([{ state: 'waiting' }])
+  expect(posts).toEqual([0, 0, 60, 120, 150])
+})
