@@ -1,87 +1,187 @@
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'
 import { stringify } from 'yaml'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { alertmanagers } from '../../src/collectors/alertmanagers/collector.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { toJson } from '../../src/core/json.ts'
 import { hour, minute } from '../../src/core/units.ts'
 import type { TargetAlert } from '../../src/domain/health.ts'
 import { createAlertmanagerEndpoint } from '../../src/sources/alertmanager.ts'
+import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
-import { ALERTMANAGERS, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import {
+  type AlertmanagerVersion,
+  ALERTMANAGERS,
+  probeAlertmanager,
+  startAlertmanager,
+} from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
-const LABELS = { alertname: 'ChainServiceDown', instance: 'node-a' }
+const listedSchema = z.array(
+  z.object({ labels: z.object({ alertname: z.string() }), startsAt: z.string(), endsAt: z.string() }),
+)
 
-const listedSchema = z.array(z.object({ startsAt: z.string(), endsAt: z.string() }))
+const start = async (version: AlertmanagerVersion, directory: string) => {
+  const file = join(directory, 'alertmanager.yml')
+  await writeFile(file, stringify({ route: { receiver: 'none' }, receivers: [{ name: 'none' }] }))
+  const { address, stop } = await startAlertmanager(file, join(directory, 'data'), version)
+  onTestFinished(async () => stop())
+  const url = `http://${address}/api/v2/alerts`
+  return {
+    url: `http://${address}`,
+    post: async (alerts: readonly unknown[]): Promise<number> => {
+      const headers = { 'content-type': 'application/json' }
+      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(alerts) })).status
+    },
+    /** The times of the alerts that have not ended, in milliseconds from now. */
+    list: async () => {
+      const listed = listedSchema.parse(await (await fetch(url)).json())
+      return Object.fromEntries(
+        listed.map(({ labels, startsAt, endsAt }) => [
+          labels.alertname,
+          { startsIn: Date.parse(startsAt) - Date.now(), endsIn: Date.parse(endsAt) - Date.now() },
+        ]),
+      )
+    },
+  }
+}
+
+const createDocument = (): Checkpoint => {
+  let value: unknown
+  return {
+    read: () => Promise.resolve(value === undefined ? { state: 'none' } : { state: 'saved', value }),
+    save: (next) => {
+      value = JSON.parse(JSON.stringify(toJson(next)))
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Its clock is ahead of that of Alertmanager, which is the clock of this machine. */
+const startAgent = (url: string, isAhead: number, checkpoint = createDocument()) => {
+  let ahead = isAhead
+  const clock = { ...systemClock, now: () => Date.now() + ahead }
+  const firing = new Map<string, TargetAlert>()
+  let evaluated = (): void => undefined
+  const collector = alertmanagers({
+    endpoints: [createAlertmanagerEndpoint(createHttpClient(clock), url, 10_000)],
+    alerts: (state) => (state === 'firing' ? [...firing.values()] : []),
+    onEvaluation: (listener) => {
+      evaluated = listener
+      return () => undefined
+    },
+    checkpoint,
+    readBootTime: () => Promise.resolve({ id: 'boot', since: systemClock.elapsed() }),
+    clock,
+    timing: { interval: 15_000, timeout: 10_000 },
+  })
+  const ended = new AbortController()
+  const states: unknown[] = []
+  const running = collector.run({ clock, signal: ended.signal }, (outcome) => {
+    states.push(outcome.ok ? Object.values(collector.states(outcome.value)) : outcome.error.message)
+  })
+  const stop = async (): Promise<void> => {
+    ended.abort()
+    await running
+  }
+  onTestFinished(stop)
+  const sent = async (count = states.length + 1): Promise<void> => {
+    await eventually(
+      () => states.length,
+      (length) => length >= count,
+    )
+    expect(states).toEqual(states.map(() => ['accepted']))
+  }
+  return {
+    sent,
+    stop,
+    setClock: (to: number): void => {
+      ahead = to
+    },
+    /** These alerts fire now; one that did not before has fired for a minute. */
+    fire: async (...names: readonly string[]): Promise<void> => {
+      const next = names.map(
+        (alertname) =>
+          firing.get(alertname) ?? { labels: { alertname }, annotations: {}, startsAt: clock.now() - minute },
+      )
+      firing.clear()
+      for (const alert of next) firing.set(alert.labels['alertname'] ?? '', alert)
+      const count = states.length + 1
+      evaluated()
+      await sent(count)
+    },
+  }
+}
 
 for (const version of ALERTMANAGERS) {
   const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
   describe(`the clock of the agent and Alertmanager ${version}`, () => {
-    it.for([-hour, 0, hour])('an agent whose clock is %i ms ahead', async (ahead, { directory, onTestFinished }) => {
-      const file = join(directory, 'alertmanager.yml')
-      // Shorter than the time between two posts.
-      const config = { global: { resolve_timeout: '1s' }, route: { receiver: 'none' }, receivers: [{ name: 'none' }] }
-      await writeFile(file, stringify(config))
-      const { address, stop } = await startAlertmanager(file, join(directory, 'data'), version)
-      onTestFinished(async () => stop())
-      const url = `http://${address}`
-      const list = async () => {
-        const query = 'active=true&silenced=true&inhibited=true'
-        return listedSchema.parse(await (await fetch(`${url}/api/v2/alerts?${query}`)).json())
-      }
-
-      const clock = { ...systemClock, now: () => Date.now() + ahead }
-      let firing: readonly TargetAlert[] = []
-      let evaluated = (): void => undefined
-      const collector = alertmanagers({
-        endpoints: [createAlertmanagerEndpoint(createHttpClient(clock), url, 10_000)],
-        alerts: (state) => (state === 'firing' ? firing : []),
-        onEvaluation: (listener) => {
-          evaluated = listener
-          return () => undefined
-        },
-        checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => Promise.resolve() },
-        readBootTime: () => Promise.resolve(null),
-        clock,
-        timing: { interval: 15_000, timeout: 10_000 },
-      })
-      const ended = new AbortController()
-      const states: unknown[] = []
-      const running = collector.run({ clock, signal: ended.signal }, (outcome) => {
-        states.push(outcome.ok ? collector.states(outcome.value) : outcome.error.message)
-      })
-      onTestFinished(async () => {
-        ended.abort()
-        await running
-      })
-      const sent = async (count: number): Promise<void> => {
-        await eventually(
-          () => states.length,
-          (length) => length >= count,
-        )
-      }
-
+    it.for([-hour, 0, hour])('an agent whose clock is %i ms ahead', async (ahead, { directory }) => {
+      const { url, list } = await start(version, directory)
+      const { fire, sent } = startAgent(url, ahead)
       await sent(1)
-      firing = [{ labels: LABELS, annotations: {}, startsAt: clock.now() - minute }]
-      evaluated()
-      await sent(2)
-      const [alert] = await list()
-      const startedAgo = Date.now() - Date.parse(alert?.startsAt ?? '')
+      await fire('A')
+      const { A } = await list()
       // The Date of a response has no fraction of a second.
-      expect(startedAgo).toBeGreaterThanOrEqual(minute)
-      expect(startedAgo).toBeLessThan(2 * minute)
-      expect(Date.parse(alert?.endsAt ?? '') - Date.now()).toBeGreaterThan(3 * minute)
-
-      firing = []
-      evaluated()
-      await sent(3)
+      expect(A?.startsIn).toBeLessThanOrEqual(-minute)
+      expect(A?.startsIn).toBeGreaterThan(-2 * minute)
+      // By the resolve_timeout of Alertmanager.
+      expect(A?.endsIn).toBeGreaterThan(4 * minute)
+      expect(A?.endsIn).toBeLessThanOrEqual(5 * minute)
+      await fire()
       // An alert whose end has passed is not listed.
-      expect(await list()).toEqual([])
-      expect(states).toEqual(Array.from({ length: 3 }, () => ({ [`Alertmanager ${address}`]: 'accepted' })))
+      expect(await list()).toEqual({})
+    })
+
+    it.for([-hour, hour])('the clock of the agent is set by %i ms', async (by, { directory }) => {
+      const { url, list } = await start(version, directory)
+      const checkpoint = createDocument()
+      const agent = startAgent(url, 0, checkpoint)
+      await agent.sent(1)
+      await agent.fire('A', 'B')
+      agent.setClock(by)
+      await agent.fire('B')
+      expect(Object.keys(await list())).toEqual(['B'])
+      await agent.fire('B', 'C')
+      await agent.stop()
+
+      // And back while no agent runs.
+      const again = startAgent(url, 0, checkpoint)
+      await again.sent(1)
+      const { B, C } = await list()
+      expect(B?.endsIn).toBeGreaterThan(4 * minute)
+      expect(C?.startsIn).toBeGreaterThan(-2 * minute)
+      await again.fire('B', 'C', 'D')
+      await again.fire('C', 'D')
+      expect(Object.keys(await list()).toSorted()).toEqual(['C', 'D'])
+    })
+
+    it('an alert that Prometheus sends, too', async ({ directory }) => {
+      const { url, list, post } = await start(version, directory)
+      const byPrometheus = (endsIn: number): readonly unknown[] => [
+        {
+          labels: { alertname: 'A' },
+          startsAt: new Date(Date.now() - 2 * minute).toISOString(),
+          endsAt: new Date(Date.now() + endsIn).toISOString(),
+        },
+      ]
+      const { fire, sent } = startAgent(url, hour)
+      await sent(1)
+      expect(await post(byPrometheus(10 * minute))).toBe(200)
+      await fire('A')
+      const { A } = await list()
+      // The earlier start, and the later end.
+      expect(A?.startsIn).toBeLessThanOrEqual(-2 * minute)
+      expect(A?.endsIn).toBeGreaterThan(9 * minute)
+      await post(byPrometheus(0))
+      expect(await list()).toEqual({})
+      // The agent, for which it still fires, sends it again.
+      await fire('A', 'B')
+      expect(Object.keys(await list()).toSorted()).toEqual(['A', 'B'])
     })
   })
 }

@@ -15,8 +15,16 @@ const alertOf = (alertname: string, now: number): TargetAlert => ({
 })
 
 const sentSchema = z.array(
-  z.object({ labels: z.object({ alertname: z.string() }), startsAt: z.iso.datetime(), endsAt: z.iso.datetime() }),
+  z.object({
+    labels: z.object({ alertname: z.string() }),
+    startsAt: z.iso.datetime().optional(),
+    endsAt: z.iso.datetime().optional(),
+  }),
 )
+
+/** Sent without an end. */
+const FIRING = 'firing'
+type SentTimes = Readonly<Record<string, number | typeof FIRING>>
 
 /** A document, instead of a file. */
 const createDocument = (): Checkpoint => {
@@ -39,29 +47,41 @@ interface AgentStart {
   /** How far the clock of the agent is ahead of it, in seconds. */
   readonly ahead?: number
   readonly boot?: string | null
+  /** Whether the responses of Alertmanager have a Date. */
+  readonly hasDate?: boolean
   readonly checkpoint?: Checkpoint
 }
 
 /**
  * Polls every 15 s. `sent` has, for each poll, the alerts and the seconds of their ends after 13:00:00, `starts` those of
- * their starts, on the clock of Alertmanager.
+ * their starts if they are sent, on the clock of Alertmanager.
  */
-const start = async ({ after = 0, ahead = 0, boot = BOOT.id, checkpoint = createDocument() }: AgentStart = {}) => {
+const start = async ({
+  after = 0,
+  ahead = 0,
+  boot = BOOT.id,
+  hasDate = true,
+  checkpoint = createDocument(),
+}: AgentStart = {}) => {
   const clock = manualClock(AT + after * 1000)
   clock.setOffset(ahead * 1000)
   /** Of Alertmanager, in milliseconds. */
   let setBy = 0
   const remoteNow = (): number => AT + after * 1000 + clock.elapsed() + setBy
-  const sent: Readonly<Record<string, number>>[] = []
-  const starts: Readonly<Record<string, number>>[] = []
+  const sent: SentTimes[] = []
+  const starts: Readonly<Record<string, number | undefined>>[] = []
   let answer: () => Promise<{ status: number; text: string; date?: number | null }>
   let firing: readonly TargetAlert[] = []
   let pending: readonly TargetAlert[] = []
   let evaluated = (): void => undefined
-  const accept = (body = ''): void => {
-    answer = () => Promise.resolve({ status: 200, text: body, date: Math.floor(remoteNow() / 1000) * 1000 })
+  const answerWith = (status: number, text: string): void => {
+    answer = () => Promise.resolve({ status, text, date: hasDate ? Math.floor(remoteNow() / 1000) * 1000 : null })
   }
-  const seconds = (time: string): number => (Date.parse(time) - AT) / 1000
+  const accept = (body = ''): void => {
+    answerWith(200, body)
+  }
+  const seconds = (time: string | undefined): number | undefined =>
+    time === undefined ? undefined : (Date.parse(time) - AT) / 1000
   accept()
   const collector = alertmanagers({
     endpoints: [
@@ -69,7 +89,9 @@ const start = async ({ after = 0, ahead = 0, boot = BOOT.id, checkpoint = create
         name: 'here:9093',
         send: (alerts) => {
           const parsed = sentSchema.parse(alerts)
-          sent.push(Object.fromEntries(parsed.map(({ labels, endsAt }) => [labels.alertname, seconds(endsAt)])))
+          sent.push(
+            Object.fromEntries(parsed.map(({ labels, endsAt }) => [labels.alertname, seconds(endsAt) ?? FIRING])),
+          )
           starts.push(Object.fromEntries(parsed.map(({ labels, startsAt }) => [labels.alertname, seconds(startsAt)])))
           return answer()
         },
@@ -121,24 +143,25 @@ const start = async ({ after = 0, ahead = 0, boot = BOOT.id, checkpoint = create
       setBy = by * 1000
     },
     accept,
+    answerWith,
     refuse: (): void => {
       answer = () => Promise.reject(new SourceError({ doing: 'request here', happened: 'no connection' }))
     },
     /** The post that follows at least so many seconds later. */
-    next: async (wait = 15): Promise<Readonly<Record<string, number>> | undefined> => {
+    next: async (wait = 15): Promise<SentTimes | undefined> => {
       await clock.advance(wait * 1000)
       return sent.at(-1)
     },
   }
 }
 
-test('firing alerts are sent at every poll, with an end after four minutes on the clock of Alertmanager', async () => {
+test('firing alerts are sent at every poll, without an end', async () => {
   const { sent, fire, next } = await start()
   // Without alerts, too: whether Alertmanager accepts them is known before there is one.
   expect(sent).toEqual([{}])
   fire('A', 'B')
-  expect(await next()).toEqual({ A: 15 + 240, B: 15 + 240 })
-  expect(await next()).toEqual({ A: 30 + 240, B: 30 + 240 })
+  expect(await next()).toEqual({ A: FIRING, B: FIRING })
+  expect(await next()).toEqual({ A: FIRING, B: FIRING })
 })
 
 test('the end of an alert is sent once', async () => {
@@ -146,8 +169,8 @@ test('the end of an alert is sent once', async () => {
   fire('A', 'B')
   await next()
   fire('B')
-  expect(await next()).toEqual({ A: 30, B: 30 + 240 })
-  expect(await next()).toEqual({ B: 45 + 240 })
+  expect(await next()).toEqual({ A: 30, B: FIRING })
+  expect(await next()).toEqual({ B: FIRING })
 })
 
 test('an Alertmanager that was away gets what fires, and what has ended meanwhile', async () => {
@@ -156,11 +179,11 @@ test('an Alertmanager that was away gets what fires, and what has ended meanwhil
   await next()
   refuse()
   fire('B')
-  expect(await next()).toEqual({ A: 30, B: 30 + 240 })
+  expect(await next()).toEqual({ A: 30, B: FIRING })
   expect(states.at(-1)).toEqual({ 'Alertmanager here:9093': 'could not request here: no connection' })
   accept()
-  expect(await next()).toEqual({ A: 30, B: 45 + 240 })
-  expect(await next()).toEqual({ B: 60 + 240 })
+  expect(await next()).toEqual({ A: 30, B: FIRING })
+  expect(await next()).toEqual({ B: FIRING })
   expect(states.at(-1)).toEqual({ 'Alertmanager here:9093': 'accepted' })
 })
 
@@ -173,7 +196,7 @@ test('an alert that fires again while Alertmanager is away has not ended', async
   expect(await next()).toEqual({ A: 30 })
   fire('A')
   accept()
-  expect(await next()).toEqual({ A: 45 + 240 })
+  expect(await next()).toEqual({ A: FIRING })
 })
 
 test('an end is dropped once Alertmanager has ended the alert by itself', async () => {
@@ -182,8 +205,8 @@ test('an end is dropped once Alertmanager has ended the alert by itself', async 
   await next()
   refuse()
   fire()
-  // Ended at 30 s; dropped more than 240 s later.
-  for (let poll = 0; poll < 17; poll += 1) expect(await next()).toEqual({ A: 30 })
+  // Ended at 30 s; dropped more than 300 s later.
+  for (let poll = 0; poll < 21; poll += 1) expect(await next()).toEqual({ A: 30 })
   expect(await next()).toEqual({})
 })
 
@@ -193,21 +216,21 @@ test('what fired before a restart is sent until it fires again, or is neither fi
   before.fire('A', 'B', 'C')
   await before.next()
   // Saved at 15 s; the next agent starts 60 s later, and no rule fires yet.
-  const { sent, fire, wait, next } = await start({ after: 75, checkpoint })
-  // The clock of Alertmanager first.
-  expect(sent).toEqual([{}])
-  expect(await next(1)).toEqual({ A: 76 + 240, B: 76 + 240, C: 76 + 240 })
+  const { sent, starts, fire, wait, next } = await start({ after: 75, checkpoint })
+  expect(sent).toEqual([{ A: FIRING, B: FIRING, C: FIRING }])
+  // The clock of Alertmanager is unknown: it keeps the start that it has.
+  expect(starts).toEqual([{}])
   fire('A')
   wait('C')
-  expect(await next()).toEqual({ A: 91 + 240, B: 91 + 240, C: 91 + 240 })
+  expect(await next()).toEqual({ A: FIRING, B: FIRING, C: FIRING })
   fire()
-  expect(await next()).toEqual({ A: 106, B: 106 + 240, C: 106 + 240 })
-  for (let at = 121; at < 255; at += 15) expect(await next()).toEqual({ B: at + 240, C: at + 240 })
-  expect(await next()).toEqual({ B: 256, C: 256 + 240 })
+  expect(await next()).toEqual({ A: 105, B: FIRING, C: FIRING })
+  for (let at = 121; at < 255; at += 15) expect(await next()).toEqual({ B: FIRING, C: FIRING })
+  expect(await next()).toEqual({ B: 255, C: FIRING })
   // The rule of C waits for longer.
-  for (let at = 271; at < 900; at += 15) expect(await next()).toEqual({ C: at + 240 })
+  for (let at = 271; at < 900; at += 15) expect(await next()).toEqual({ C: FIRING })
   wait()
-  expect(await next()).toEqual({ C: 901 })
+  expect(await next()).toEqual({ C: 900 })
   expect(await next()).toEqual({})
 })
 
@@ -216,14 +239,14 @@ test('an alert that Alertmanager has ended by itself while no agent ran does not
   const before = await start({ checkpoint })
   before.fire('A')
   await before.next()
-  const { sent } = await start({ after: 15 + 241, checkpoint })
+  const { sent } = await start({ after: 15 + 301, checkpoint })
   expect(sent).toEqual([{}])
 })
 
 test.for([HOUR, -HOUR])('a clock of the agent that is %i s ahead ends nothing and keeps nothing', async (ahead) => {
   const { sent, starts, fire, next } = await start({ ahead })
   fire('A')
-  expect(await next()).toEqual({ A: 15 + 240 })
+  expect(await next()).toEqual({ A: FIRING })
   expect(starts.at(-1)).toEqual({ A: -5 })
   fire()
   expect(await next()).toEqual({ A: 30 })
@@ -238,10 +261,10 @@ test.for([HOUR, -HOUR])(
     fire('A', 'B')
     await next()
     setClock(by)
-    expect(await next()).toEqual({ A: 30 + 240, B: 30 + 240 })
+    expect(await next()).toEqual({ A: FIRING, B: FIRING })
     fire('B')
     setClock(0)
-    expect(await next()).toEqual({ A: 45, B: 45 + 240 })
+    expect(await next()).toEqual({ A: 45, B: FIRING })
     expect(starts.slice(1)).toEqual(Array.from({ length: 3 }, () => ({ A: -5, B: -5 })))
   },
 )
@@ -250,7 +273,7 @@ test('the clock of the agent is set back between the evaluation and the post: no
   const { starts, fire, setClock, next } = await start()
   fire('A')
   setClock(-HOUR, { isEvaluated: false })
-  expect(await next()).toEqual({ A: 15 + 240 })
+  expect(await next()).toEqual({ A: FIRING })
   expect(starts.at(-1)).toEqual({ A: 15 })
   await next()
   expect(starts.at(-1)).toEqual({ A: 15 })
@@ -278,6 +301,30 @@ test('the end is sent again if the clock of Alertmanager was set back before it'
   expect(await next()).toEqual({})
 })
 
+test('the clock of Alertmanager is set back while an alert fires: its start follows the rejection', async () => {
+  const { starts, fire, setRemoteClock, answerWith, accept, next } = await start()
+  fire('A')
+  await next()
+  setRemoteClock(-HOUR)
+  answerWith(400, '"start time must be before end time"')
+  await next()
+  expect(starts.at(-1)).toEqual({ A: -5 })
+  accept()
+  expect(await next()).toEqual({ A: FIRING })
+  expect(starts.at(-1)).toEqual({ A: 45 - HOUR })
+})
+
+test.for([HOUR, -HOUR])('responses without a Date, an agent that is %i s ahead: no start is sent', async (ahead) => {
+  const { starts, fire, next } = await start({ ahead, hasDate: false })
+  fire('A')
+  expect(await next()).toEqual({ A: FIRING })
+  expect(starts.at(-1)).toEqual({})
+  fire()
+  // On the clock of the agent: there is no other.
+  expect(await next()).toEqual({ A: 30 + ahead })
+  expect(await next()).toEqual({})
+})
+
 test.for([HOUR, -HOUR])(
   'a restart after the clock of the host was set by %i s: what fires is no end',
   async (ahead) => {
@@ -286,18 +333,18 @@ test.for([HOUR, -HOUR])(
     before.fire('A')
     await before.next()
     const { starts, next } = await start({ after: 75, ahead, checkpoint })
-    expect(await next(1)).toEqual({ A: 76 + 240 })
-    expect(starts.at(-1)).toEqual({ A: -5 })
-    for (let at = 91; at < 255; at += 15) expect(await next()).toEqual({ A: at + 240 })
+    expect(await next()).toEqual({ A: FIRING })
+    expect(starts).toEqual([{}, { A: -5 }])
+    for (let at = 105; at < 255; at += 15) expect(await next()).toEqual({ A: FIRING })
     // It is over: no rule has found it again.
-    expect(await next()).toEqual({ A: 256 })
+    expect(await next()).toEqual({ A: 255 })
   },
 )
 
 test.for([
-  { boot: 'boot-2', after: 75, ahead: 0, alerts: { A: 76 + 240 } },
+  { boot: 'boot-2', after: 75, ahead: 0, alerts: { A: FIRING } },
   { boot: 'boot-2', after: 75, ahead: HOUR, alerts: {} },
-  { boot: null, after: 75, ahead: 0, alerts: { A: 76 + 240 } },
+  { boot: null, after: 75, ahead: 0, alerts: { A: FIRING } },
   // The clock was set back by as long as no agent ran.
   { boot: BOOT.id, after: HOUR, ahead: 15 - HOUR, alerts: {} },
 ])('the age of the saved state: %o', async ({ alerts, ...options }) => {
@@ -334,7 +381,7 @@ test.for([
   await checkpoint.save({ at: AT, alerts: [savedAlert({ labels: { alertname: 'Good' } }), bad] })
   const { sent, fire, next } = await start({ checkpoint })
   fire('Now')
-  expect(await next(1)).toEqual({ Good: 1 + 240, Now: 1 + 240 })
+  expect(await next()).toEqual({ Good: FIRING, Now: FIRING })
   expect(sent).toHaveLength(2)
 })
 
@@ -345,7 +392,7 @@ test.for([{ at: 1e300 }, { at: 'now' }, { alerts: 'none' }, []])(
     await checkpoint.save(Array.isArray(changes) ? changes : { at: AT, alerts: [savedAlert({})], ...changes })
     const { fire, next } = await start({ checkpoint })
     fire('Now')
-    expect(await next()).toEqual({ Now: 15 + 240 })
+    expect(await next()).toEqual({ Now: FIRING })
   },
 )
 
@@ -353,13 +400,13 @@ test('a start in the future is the time of the restart', async () => {
   const checkpoint = createDocument()
   await checkpoint.save({ at: AT, alerts: [savedAlert({ startsAt: AT + 3_600_000 })] })
   const { starts, next } = await start({ checkpoint })
-  await next(1)
+  await next()
   expect(starts.at(-1)).toEqual({ Bad: 0 })
 })
 
 test('at most 1,000 saved alerts are sent', async () => {
   const checkpoint = createDocument()
-  const alerts = Array.from({ length: 200_000 }, (_, index) => savedAlert({ labels: { alertname: `A${index}` } }))
+  const alerts = Array.from({ length: 2000 }, (_, index) => savedAlert({ labels: { alertname: `A${index}` } }))
   await checkpoint.save({ at: AT, alerts })
   const { next } = await start({ checkpoint })
   expect(Object.keys((await next(1)) ?? {})).toHaveLength(1000)
@@ -374,7 +421,7 @@ test('an evaluation that changes what fires is sent at once, at most once a seco
   fire('A')
   evaluate()
   await next(0)
-  expect(sent.at(-1)).toEqual({ A: 2 + 240 })
+  expect(sent.at(-1)).toEqual({ A: FIRING })
   fire('A', 'B')
   evaluate()
   fire('A', 'B', 'C')
@@ -383,7 +430,7 @@ test('an evaluation that changes what fires is sent at once, at most once a seco
   expect(sent).toHaveLength(2)
   await next(0.1)
   expect(sent).toHaveLength(3)
-  expect(sent.at(-1)).toEqual({ A: 3 + 240, B: 3 + 240, C: 3 + 240 })
+  expect(sent.at(-1)).toEqual({ A: FIRING, B: FIRING, C: FIRING })
   evaluate()
   await next(14)
   expect(sent).toHaveLength(3)
@@ -392,7 +439,7 @@ test('an evaluation that changes what fires is sent at once, at most once a seco
   fire('A')
   evaluate()
   await next(1)
-  expect(sent.at(-1)).toEqual({ A: 19 + 240, B: 19, C: 19 })
+  expect(sent.at(-1)).toEqual({ A: FIRING, B: 19, C: 19 })
 })
 
 test('an Alertmanager that fails is sent what fires every 15 s, not after each evaluation', async () => {
@@ -411,20 +458,20 @@ test('an Alertmanager that fails is sent what fires every 15 s, not after each e
   expect(sent).toHaveLength(3)
 })
 
-test('the times of the last accepted post and alert, over a restart', async () => {
+test('the time of the last accepted alert, over a restart', async () => {
   const checkpoint = createDocument()
   const { readings, fire, next } = await start({ checkpoint })
-  expect(readings.at(-1)).toMatchObject({ lastAlertAt: new Map(), lastPostAt: new Map([['here:9093', AT]]) })
+  expect(readings.at(-1)).toMatchObject({ lastAlertAt: {} })
   fire('A')
   await next()
   fire()
   await next()
   await next()
-  const at = (seconds: number) => new Map([['here:9093', AT + seconds * 1000]])
-  // The end was sent at 30 s.
-  expect(readings.at(-1)).toMatchObject({ lastAlertAt: at(30), lastPostAt: at(45) })
+  const lastAlertAt = { 'here:9093': AT + 15_000 }
+  // The posts at 30 s and 45 s had an end, and nothing.
+  expect(readings.at(-1)).toMatchObject({ lastAlertAt })
   const again = await start({ checkpoint, after: 86_400 })
-  expect(again.readings).toMatchObject([{ lastAlertAt: at(30), lastPostAt: at(86_400) }])
+  expect(again.readings).toMatchObject([{ lastAlertAt }])
 })
 
 test.for([
@@ -441,6 +488,6 @@ test.for([
   await next()
   expect(states.at(-1)).toEqual({ 'Alertmanager here:9093': state })
   expect(readings.at(-1)).toMatchObject({
-    lastAlertAt: state === 'accepted' ? new Map([['here:9093', AT + 15_000]]) : new Map(),
+    lastAlertAt: state === 'accepted' ? { 'here:9093': AT + 15_000 } : {},
   })
 })

@@ -180,6 +180,9 @@ test.for([
   ['OK (not found)', 'refused: HTTP status 200 (OK (not found))'],
   ['OK (rate limited)', 'refused: HTTP status 200 (OK (rate limited))'],
   ['{"ok":false,"msg":"Monitor is not active"}', 'refused: HTTP status 200 (Monitor is not active)'],
+  ['{"status":"Not Found"}', 'refused: HTTP status 200 ({"status":"Not Found"})'],
+  // Not a refusal: its text has the word of one.
+  ['OK, 0 errors', 'accepted'],
   ['{"error":"no such monitor"}', 'refused: HTTP status 200 (no such monitor)'],
   ['\n<!DOCTYPE html><title>Sign in</title><p>with SSO</p>', 'refused: HTTP status 200 (Sign in with SSO)'],
 ] as const)('a response with status 200 and the body %s is %s', async ([body, state]) => {

@@ -46,7 +46,6 @@ export const alertmanagers = ({
   let isSaveNeeded = false
   const states = new Map<string, string>()
   const lastAlertAt = new Map<string, number>()
-  const lastPostAt = new Map<string, number>()
 
   const current = (): readonly TargetAlert[] => {
     const firing = alertsIn('firing')
@@ -62,33 +61,25 @@ export const alertmanagers = ({
     const outbox = createOutbox(endpoint, clock)
     /** The keys of the alerts of the last attempt. */
     let attempted = ''
-    let sendAgain = (): void => undefined
 
     const read = async ({ signal }: Context): Promise<Reading> => {
       const alerts = current()
       if (alerts.length > 0 || isSaveNeeded) save(alerts)
       isSaveNeeded = alerts.length > 0
-      // Without alerts, too: whether Alertmanager accepts them is known before there is one.
-      const isReady = outbox.isReady()
       attempted = keysOf(alerts)
-      const post = await outbox.send(alerts, signal)
-      states.set(endpoint.name, post.state)
-      if (post.state === 'accepted') {
-        if (!isReady && alerts.length > 0) sendAgain()
-        lastPostAt.set(endpoint.name, clock.now())
-        if (post.alerts > 0) {
-          lastAlertAt.set(endpoint.name, clock.now())
-          isSaveNeeded = true
-        }
+      // Without alerts, too: whether Alertmanager accepts them is known before there is one.
+      const { state } = await outbox.send(alerts, signal)
+      states.set(endpoint.name, state)
+      if (state === 'accepted' && alerts.length > 0) {
+        lastAlertAt.set(endpoint.name, clock.now())
+        isSaveNeeded = true
       }
-      return { states: Object.fromEntries(states), lastAlertAt: new Map(lastAlertAt), lastPostAt: new Map(lastPostAt) }
+      return { states: Object.fromEntries(states), lastAlertAt: Object.fromEntries(lastAlertAt) }
     }
-    const subscribe: Subscribe = (wake) => {
-      sendAgain = wake
-      return onEvaluation(() => {
+    const subscribe: Subscribe = (wake) =>
+      onEvaluation(() => {
         if (keysOf(current()) !== attempted) wake()
       })
-    }
     return poll(timing, read, subscribe)
   }
 

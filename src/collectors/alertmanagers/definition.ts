@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { baseUrl, timing } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { mapOf, objectOf, recordOf, timeOrNull } from '../shared/reading-schema.ts'
+import { objectOf, recordOf } from '../shared/reading-schema.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
@@ -42,10 +42,8 @@ export const definition = {
   reading: objectOf({
     /** By the name of the Alertmanager: `accepted`, or the reason of the failure. */
     states: recordOf(z.string()),
-    /** When it last accepted a post with an alert; without an entry none is known. */
-    lastAlertAt: mapOf(timeOrNull),
-    /** When it last accepted a post, with alerts or without. */
-    lastPostAt: mapOf(timeOrNull),
+    /** When it last accepted a firing alert, in milliseconds since the epoch; without an entry none is known. */
+    lastAlertAt: recordOf(z.number()),
   }),
   metrics: {
     chain_agent_alertmanager_up: {

@@ -4,7 +4,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { second } from '../../core/units.ts'
 import type { TargetAlert } from '../../domain/health.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import { EXPIRY_MS } from './outbox.ts'
+import { RESOLVE_TIMEOUT_MS } from './outbox.ts'
 
 /** The boot of the host, and the time since then, in milliseconds. */
 interface BootTime {
@@ -67,7 +67,7 @@ export const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, re
       const alerts = saved.alerts.slice(0, MAX_ALERTS).flatMap((one) => alertSchema.safeParse(one).data ?? [])
       return {
         alerts:
-          Math.abs(age) > EXPIRY_MS
+          Math.abs(age) > RESOLVE_TIMEOUT_MS
             ? []
             : alerts.map((alert) => {
                 const firingFor = Math.max(0, saved.at - alert.startsAt) + Math.max(0, age)

@@ -61,16 +61,18 @@ export const isAcceptedAlert = (body: string): boolean => {
 }
 
 /** As of healthchecks.io, which answers `OK (not found)` and `OK (rate limited)`. */
-const HEARTBEAT_REFUSAL =
-  /\b(?:not found|not active|rate.?limit\w*|too many|unknown|invalid|expired|disabled|errors?|fail(?:ed|ure)|denied|forbidden|unauthori[sz]ed)\b/i
+const HEARTBEAT_REFUSAL = /\b(?:not found|rate.?limited)\b/i
 
 /** Services for heartbeats answer with a short text of their own or JSON; a page is of another site. */
 export const isAcceptedHeartbeat = (body: string): boolean => {
   const text = body.trim()
   const value = tryJson(text)
-  return isObject(value)
-    ? value['ok'] !== false && !reportsError(value)
-    : !text.startsWith('<') && !HEARTBEAT_REFUSAL.test(text)
+  return (
+    !text.startsWith('<') &&
+    !HEARTBEAT_REFUSAL.test(text) &&
+    !(isObject(value) && value['ok'] === false) &&
+    !reportsError(value)
+  )
 }
 
 const reportsError = (value: unknown): boolean => isObject(value) && errorOf(value, Object.keys(value)) !== undefined
