@@ -71,7 +71,7 @@ const runningAlertmanagers = ({
   const { states, lastAlertAt } = alertmanagers
   return Object.entries(states).map(([name, state]) => {
     const isAccepted = state === ACCEPTED
-    const last = lastAlertAt.get(name) ?? null
+    const last = lastAlertAt[name] ?? null
     const lastText = last === null ? '; no alert yet' : `; last alert ${shortDuration(at - last)} ago`
     const text = `${isAccepted ? 'accepts alerts' : `does not accept alerts: ${state}`}${lastText}`
     return { name, isAccepted, text }

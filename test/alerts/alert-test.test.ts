@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
 import { hour } from '../../src/core/units.ts'
 import { ALERTMANAGERS, probeAlertmanager, startAlertmanagerWith } from '../support/alertmanager.ts'
-import { cli, type World } from '../support/cli.ts'
+import { cli, startCli, type World } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -85,10 +85,12 @@ for (const version of ALERTMANAGERS) {
       })
       onTestFinished(async () => stop())
       const url = `http://${address}`
-      const run = async (args: readonly string[] = [], world: World = {}) =>
-        cli(['alert', 'test', '--alertmanager', url, '--set', 'alertmanagers.instance=node-a', ...args], world)
+      const argv = ['alert', 'test', '--alertmanager', url, '--set', 'alertmanagers.instance=node-a']
+      const run = async (args: readonly string[] = [], world: World = {}) => cli([...argv, ...args], world)
       return {
         run,
+        startRun: (args: readonly string[]) => startCli([...argv, ...args]),
+        active: async () => z.array(z.unknown()).parse(await (await fetch(`${url}/api/v2/alerts`)).json()),
         json: async (args: readonly string[] = [], world: World = {}) => {
           const { code: exitCode, out } = await run(['--json', ...args], world)
           const { alertmanagers, code, ...result } = resultSchema.parse(JSON.parse(out))
@@ -107,6 +109,19 @@ for (const version of ALERTMANAGERS) {
         },
       }
     }
+    it('an interruption ends the alert', async ({ directory }) => {
+      const phone = await listen(200)
+      const { startRun, active } = await start(directory, {
+        receivers: { phone: [phone.url] },
+        route: { group_wait: '1h' },
+      })
+      const running = startRun(['--wait', '1h'])
+      await eventually(active, (alerts) => alerts.length === 1, { within: 20_000 })
+      const { code, err } = await running.interrupt()
+      expect([code, err]).toEqual([1, 'Interrupted before there was a result.\n'])
+      expect(await active()).toEqual([])
+    })
+
     const other = { labels: { alertname: 'OtherAlert', severity: 'critical' } }
     const cannotTell = (code: string, reason: string) =>
       `cannot tell whether it was delivered: ${reason}. Look for ${code} on your phone: only its message shows that`
@@ -123,7 +138,7 @@ for (const version of ALERTMANAGERS) {
         {
           status: 'firing',
           labels: { severity: 'critical', job: 'chain-agent', instance: 'node-a' },
-          annotations: { summary: `Test ${named} of the notifications` },
+          annotations: { summary: `test ${named} of the notifications` },
         },
       ])
       expect(message?.alerts[0]?.labels['alertname']).toMatch(/^ChainTest \d{4}-/)
@@ -163,7 +178,7 @@ for (const version of ALERTMANAGERS) {
       const reason = 'other alerts are sent by webhook, too, and the metrics of Alertmanager do not name the alert'
       expect(problem).toBe(cannotTell(code, reason))
       // It has lived until it was sent.
-      expect(phone.bodies.filter((body) => body.includes(`Test ${code} of the notifications`))).toHaveLength(1)
+      expect(phone.bodies.filter((body) => body.includes(`test ${code} of the notifications`))).toHaveLength(1)
     })
 
     it('two receivers of one kind', async ({ directory }) => {

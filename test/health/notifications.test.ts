@@ -32,7 +32,7 @@ const given = ({ origin = 'agent', alertmanagers, heartbeat, configured = [] }: 
     ...(heartbeat === undefined ? [] : [enabled('heartbeat')]),
   ],
   readings: decodeReadings({
-    alertmanagers: alertmanagers && { lastAlertAt: {}, lastPostAt: {}, ...alertmanagers },
+    alertmanagers: alertmanagers && { lastAlertAt: {}, ...alertmanagers },
     heartbeat,
   }),
 })
@@ -64,7 +64,7 @@ describe('the running agent', () => {
 
   test('each Alertmanager with its last alert', () => {
     const states = { '127.0.0.1:9093': 'accepted', 'b:9093': 'accepted' }
-    const lastAlertAt = { '127.0.0.1:9093': new Date(NOW - 7_200_000).toISOString() }
+    const lastAlertAt = { '127.0.0.1:9093': NOW - 7_200_000 }
     const found = notificationsOf(given({ alertmanagers: { states, lastAlertAt } }))
     expect(found.text).toBe('127.0.0.1:9093 accepts alerts; last alert 2 h ago; b:9093 accepts alerts; no alert yet')
     expect(found.tone).toBeUndefined()

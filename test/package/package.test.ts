@@ -293,7 +293,7 @@ describe('the Debian packages', () => {
       expect(script).toContain('chain-agent alert test')
       const tests = (await messages()).filter((text) => text.includes('of the notifications'))
       expect(tests[0]).toMatch(
-        /^CRITICAL \S+: test \d{4} of the notifications\nNo action is needed: .*\nSince \d+ \w+ \d\d:\d\d:\d\d UTC · ChainTest /,
+        /^CRITICAL \S+: test \d{4} of the notifications\nCompare \d{4} with the output of .*\nSince \d+ \w+ \d\d:\d\d:\d\d UTC · ChainTest /,
       )
     })
   })

@@ -45,7 +45,7 @@ type FollowContext = Pick<Io, 'clock' | 'signal'> & { readonly ask: SendRequest 
 
 const REQUEST_MS = 10 * second
 const POLL_MS = second
-/** Alertmanager ends an alert that is not sent again within four minutes. */
+/** Alertmanager ends an alert that is not sent again within its resolve_timeout, five minutes by default. */
 const RESEND_MS = minute
 /** A group is sent at most this late. */
 const SENT_WITHIN_MS = 3 * second
@@ -58,7 +58,7 @@ export const followAlert = async (
   const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
   const outbox = createOutbox(endpoint, clock)
   const annotations = {
-    summary: `Test ${code} of the notifications`,
+    summary: `test ${code} of the notifications`,
     description: `Test ${code}, by \`chain-agent alert test\`: no action is needed.`,
     action: `Compare ${code} with the output of \`chain-agent alert test\`.`,
   }
@@ -113,7 +113,8 @@ export const followAlert = async (
       const reasons = evidence.flatMap(({ unclear }) => unclear() ?? [])
       return result(problemOf(deliveries, { wait, code, reason: reasons[0] }), deliveries)
     } finally {
-      await outbox.send([], signal)
+      // Not with `signal`: an interruption ends the alert, too.
+      await outbox.send([], new AbortController().signal)
     }
   } catch (error) {
     if (error instanceof SourceError || error instanceof ParseError) return result(error.message)
