@@ -99,6 +99,8 @@ const evaluate = (scrapes: readonly Look[], target: typeof NODE) => {
   const series = new Map<string, (number | null)[]>()
   const evaluator = createRuleEvaluator(ruleSet())
   evaluator.evaluate(0, [])
+  /** Prometheus renders no annotations of an alert that it keeps firing. */
+  const rendered = new Map<string, Firing['annotations']>()
   const firing = scrapes.map(({ metrics }, before): readonly Firing[] => {
     const index = before + 1
     const samples = fromEpoch(parsePrometheusText(metrics).samples, startedAt)
@@ -119,16 +121,14 @@ const evaluate = (scrapes: readonly Look[], target: typeof NODE) => {
     return evaluator
       .active()
       .filter(({ state }) => state === 'firing')
-      .map(({ rule, labels: { alertname: _name, ...labels }, value }) => ({
-        name: rule.alert,
-        labels,
-        annotations: annotationsOf(rule.row, {
-          labels,
-          value,
-          at: index * STEP_S * 1000,
-          recovery: recoveryIn(samples),
-        }),
-      }))
+      .map(({ rule, labels: { alertname: _name, ...labels }, value, keptSince }) => {
+        const key = `${rule.alert} ${JSON.stringify(labels)}`
+        const at = index * STEP_S * 1000
+        const now = annotationsOf(rule.row, { labels, value, at, recovery: recoveryIn(samples) })
+        const annotations = keptSince === undefined ? now : (rendered.get(key) ?? now)
+        rendered.set(key, annotations)
+        return { name: rule.alert, labels, annotations }
+      })
   })
   return { series, firing }
 }

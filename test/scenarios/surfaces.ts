@@ -94,7 +94,7 @@ export const contradictionIn = (text: string): string => {
   const isContradictory =
     (verdict.word === 'OK' && recovery.path !== 'none') ||
     (verdict.word !== 'CRITICAL' && isBad) ||
-    isDown !== verdict.sentence.includes('a required service is not running')
+    isDown !== / (?:is|are) down\b/.test(` ${verdict.sentence}`)
   return isContradictory ? `${verdict.word}: ${verdict.sentence} ${recovery.path}; ${JSON.stringify(figures)}` : ''
 }
 
