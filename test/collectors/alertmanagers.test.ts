@@ -475,6 +475,7 @@ test('an Alertmanager that hangs delays no other', async () => {
   })
   const stop = new AbortController()
   const running = collector.run({ clock, signal: stop.signal }, () => undefined)
+  await clock.advance(0)
   await clock.advance(2000)
   firing = [alertOf('A', clock.now())]
   for (const listener of evaluated) listener()
