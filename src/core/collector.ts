@@ -89,7 +89,7 @@ export const poll =
       await clock.sleep(interval, pause.signal)
       endPause()
       const rest = endedAt + Math.min(LEAST_PAUSE, interval) - clock.elapsed()
-      if (rest > 0) await clock.sleep(rest, signal)
+      if (rest > 0 && !signal.aborted) await clock.sleep(rest, signal)
     }
     unsubscribe()
   }

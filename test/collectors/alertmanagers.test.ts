@@ -491,3 +491,44 @@ test.for([
     lastAlertAt: state === 'accepted' ? { 'here:9093': AT + 15_000 } : {},
   })
 })
+
+test('an Alertmanager that hangs delays no other', async () => {
+  const clock = manualClock(AT)
+  const sent: number[] = []
+  let firing: readonly TargetAlert[] = []
+  const evaluated = new Set<() => void>()
+  const get = () => Promise.resolve({ status: 200, text: '' })
+  const collector = alertmanagers({
+    endpoints: [
+      { name: 'hanging:9093', send: () => new Promise(() => undefined), get },
+      {
+        name: 'here:9093',
+        send: (alerts) => {
+          sent.push(alerts.length)
+          return get()
+        },
+        get,
+      },
+    ],
+    alerts: (state) => (state === 'firing' ? firing : []),
+    onEvaluation: (listener) => {
+      evaluated.add(listener)
+      return () => void evaluated.delete(listener)
+    },
+    checkpoint: createDocument(),
+    readBootTime: () => Promise.resolve(null),
+    clock,
+    timing: { interval: 15_000, timeout: 10_000 },
+  })
+  const stop = new AbortController()
+  const running = collector.run({ clock, signal: stop.signal }, () => undefined)
+  await clock.advance(0)
+  await clock.advance(2000)
+  firing = [alertOf('A', clock.now())]
+  for (const listener of evaluated) listener()
+  await clock.advance(0)
+  expect(sent).toEqual([0, 1])
+  stop.abort()
+  await running
+  expect(evaluated.size).toBe(0)
+})

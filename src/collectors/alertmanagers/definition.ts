@@ -15,7 +15,10 @@ export const definition = {
     'What the agent sends to the Alertmanagers of `alertmanagers.urls`. They receive what Prometheus would send them: with the labels of its target, both are one alert.',
   settings: z
     .strictObject({
-      ...timing('15s', '10s', ['how often it sends what fires', 'how long it waits for a response']),
+      ...timing('15s', '10s', [
+        'how often it sends what fires, in addition to each change',
+        'how long it waits for a response',
+      ]),
       urls: z
         .array(baseUrl('address of an Alertmanager'))
         .refine(

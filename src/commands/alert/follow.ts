@@ -49,6 +49,8 @@ const POLL_MS = second
 const RESEND_MS = minute
 /** A group is sent at most this late. */
 const SENT_WITHIN_MS = 3 * second
+/** The start of the alert is earlier by up to this, as the Date of a response has no fraction; group_wait counts from it. */
+const SENT_EARLY_MS = second
 
 /** Sends a test alert to one Alertmanager, follows it to its receivers, and ends it. */
 export const followAlert = async (
@@ -151,7 +153,7 @@ const createEvidence = (target: Target, before: Metrics, { wait, interval }: Gro
       if (decided !== undefined) return decided
       const now = metrics.deliveries(target)
       const increase = (of: keyof Deliveries): number => now[of] - start[of]
-      const isEarly = increase('delivered') > 0 && elapsed < wait
+      const isEarly = increase('delivered') > 0 && elapsed < wait - SENT_EARLY_MS
       reason ??= unclear ?? (isEarly ? 'another notification was sent at the same time' : undefined)
       const hasGivenUp = increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS
       const isSent = elapsed >= (isShared ? interval : wait) + SENT_WITHIN_MS
