@@ -46,7 +46,8 @@ const play = async (directive: string) => {
   const own = alertings.filter((_, index) => ways[index]?.withPrometheus === false)
   const node = await startNode(parseScenario('failure', `${FAULT_S}s ${directive}`), undefined, {
     ...INTERVALS,
-    health: { role: 'rpc' },
+    // A warning on a validator, as which the simulated node is detected.
+    health: { role: directive.startsWith('rpc') ? 'rpc' : 'auto' },
     alertmanagers: { urls: own.map(({ address }) => `http://${address}`), instance: INSTANCE },
   })
   try {

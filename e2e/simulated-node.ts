@@ -24,7 +24,7 @@ export interface SimulatedNodeRun {
 export const startNode = async (
   scenario: Scenario,
   disk?: number,
-  sections: Readonly<Record<string, unknown>> = {},
+  sections: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {},
 ): Promise<SimulatedNodeRun> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))
   if (disk !== undefined) {
@@ -41,7 +41,9 @@ export const startNode = async (
   })
   const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0 })
   const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))
-  const agent = await startAgent({ ...config, ...sections }, { PATH: simulator.binDirectory })
+  for (const [name, section] of Object.entries(sections))
+    config[name] = { ...z.record(z.string(), z.unknown()).optional().parse(config[name]), ...section }
+  const agent = await startAgent(config, { PATH: simulator.binDirectory })
   return {
     agent,
     beganAt,
