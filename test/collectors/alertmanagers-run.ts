@@ -13,7 +13,7 @@ export const alertOf = (alertname: string, now: number): TargetAlert => ({
   startsAt: now - 5000,
 })
 
-export const sentSchema = z.array(
+const sentSchema = z.array(
   z.object({
     labels: z.object({ alertname: z.string() }),
     startsAt: z.iso.datetime().optional(),
