@@ -169,13 +169,17 @@ export const annotationsOf = (
   row: AlertRow,
   { at, recovery, ...data }: AlertData,
   links: LinkOptions = RENDER_DEFAULTS,
-): Readonly<Record<string, string>> => ({
-  ...Object.fromEntries(
-    Object.entries(templatesOf(row, links)).map(([name, template]) => [name, renderTemplate(template, data)]),
-  ),
-  ...(recovers(row) && recovery !== null && { action: recoveryStep(recovery.action) }),
-  ...(recovers(row) && { deadline: leftUntil(recovery?.deadline ?? null, at) }),
-})
+): Readonly<Record<string, string>> => {
+  // An alert about several nodes has no recovery of one of them.
+  const own = data.labels['instance'] === undefined ? null : recovery
+  return {
+    ...Object.fromEntries(
+      Object.entries(templatesOf(row, links)).map(([name, template]) => [name, renderTemplate(template, data)]),
+    ),
+    ...(recovers(row) && own !== null && { action: recoveryStep(own.action) }),
+    ...(recovers(row) && { deadline: leftUntil(own?.deadline ?? null, at) }),
+  }
+}
 
 const leftUntil = (deadline: number | null, at: number): string =>
   deadline === null || deadline <= at ? '' : humanizeDuration((deadline - at) / second)
