@@ -120,6 +120,6 @@ test('the terminal shows neither a missing agent nor a directory of the machine 
   const text = textsIn(read('../docs/images/terminal.svg'))
     .map((line) => line.text)
     .join('\n')
-  expect(text).toContain('CRITICAL: a required service is not running: bft')
+  expect(text).toContain('CRITICAL: bft is down')
   expect(text).not.toMatch(/No agent|127\.0\.0\.1|\/tmp\//)
 })

@@ -116,7 +116,7 @@ const findingOf = (
   return {
     name: alert,
     severity: countsAs,
-    summary: joinPhrases(limited([...new Set(all.map((one) => one.summary))])),
+    summary: joinPhrases([...new Set(all.map((one) => one.summary))]),
     timing: timingOf({
       verb: isNotified({ origin, readings }) ? VERBS[severity] : 'fires',
       lasted,
@@ -180,7 +180,7 @@ const joinPhrases = (phrases: readonly string[]): string => {
   const objects = all.map((words) => words.slice(before, words.length - after).join(' '))
   const rest = first.slice(first.length - after)
   if (before === 0 && rest[0] === 'is') rest[0] = 'are'
-  return [...first.slice(0, before), joinList(objects), ...rest].join(' ')
+  return [...first.slice(0, before), joinList(limited(objects)), ...rest].join(' ')
 }
 
 /** Placeholders such as SERVICE, with the value of the label of that name in the first finding. */

@@ -91,7 +91,7 @@ const beat = (published: () => readonly Sample[], health: () => HealthSummary = 
 }
 
 const HEALTHY: HealthSummary = { state: 'healthy', causes: [] }
-const DOWN: HealthSummary = { state: 'critical', causes: ['a required service is not running: bft'] }
+const DOWN: HealthSummary = { state: 'critical', causes: ['bft is down'] }
 
 const contains = (words: string) => (text: string) => text.includes(words)
 
@@ -128,7 +128,7 @@ test('sends height and health, and exports the time of the last success', async 
   health = DOWN
   published = () => [...healthy(), sample('chain_agent_maintenance', 1, { reason: 'upgrade' })]
   await eventually(() => server.bodies.at(-1) ?? '', contains('"health":"critical"'))
-  expect(server.bodies.at(-1)).toContain('"causes":["a required service is not running: bft"]')
+  expect(server.bodies.at(-1)).toContain('"causes":["bft is down"]')
   expect(server.bodies.at(-1)).toContain('"maintenance":"upgrade"')
 
   server.answer(503)

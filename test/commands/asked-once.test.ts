@@ -38,6 +38,6 @@ test('a tool that hangs takes along nothing that was read before', async () => {
     'status.timeout=6s',
   )
   expect(summary.filter((one) => one.startsWith('a collector'))).toEqual([
-    'a collector of the agent gives no readings: storage and status',
+    'no readings from the collector storage and status',
   ])
 })

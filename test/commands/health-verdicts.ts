@@ -56,7 +56,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'service-crash',
     second: 60,
     agent: true,
-    summary: 'CRITICAL: a required service is not running: bft.',
+    summary: 'CRITICAL: bft is down (failed).',
     exitCode: 2,
   },
   {
@@ -83,7 +83,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     second: 60,
     maintenance: { minutes: 30 },
     agent: true,
-    summary: 'MAINTENANCE: upgrade, 30 min left; a required service is not running: bft and execution.',
+    summary: 'MAINTENANCE: upgrade, 30 min left; bft and execution are down.',
     exitCode: 0,
   },
   {
@@ -108,7 +108,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: '0s journal forbids',
     second: 90,
     agent: true,
-    summary: 'WARNING: a collector of the agent gives no readings: lifecycle, ledger, consensus, execution and logs.',
+    summary: 'WARNING: no readings from the collector lifecycle, ledger, consensus, execution and logs.',
     exitCode: 1,
   },
 ]

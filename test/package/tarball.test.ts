@@ -17,7 +17,7 @@ const readRoot = (path: string): string => readFileSync(join(ROOT, path), 'utf8'
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(readRoot('package.json')))
 const openapi = z.object({ paths: z.record(z.string(), z.unknown()) }).parse(JSON.parse(readRoot('page/openapi.json')))
 
-const DOWN = 'a required service is not running: bft'
+const DOWN = 'bft is down (failed)'
 /** The token of the simulated chain: each fifth block mints 10 to FIRST, who sends 4 to SECOND, who burns 1. */
 const TOKEN = '0x70ce000000000000000000000000000000000001'
 const [FIRST, SECOND] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]

@@ -52,7 +52,7 @@ export const services: RuleFile = {
           advice: SERVICE_DOWN_ADVICE,
           expr: `${REQUIRED}
   and ${inState('failed')}`,
-          summary: '{{ $labels.service }} is down: it has failed',
+          summary: '{{ $labels.service }} is down (failed)',
           description:
             'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has failed. systemd does not restart consensus and execution automatically.',
         },
