@@ -74,7 +74,7 @@ export const HEALTH_VERDICTS: readonly Row[] = [
     scenario: 'upgrade-missed',
     second: 90,
     agent: false,
-    summary: 'WARNING: the node does not meet the requirements of a fork of its network: aurora version.',
+    summary: 'WARNING: the node is not ready for the fork aurora: version.',
     exitCode: 1,
   },
   {
