@@ -111,7 +111,7 @@ test('a week in seven lines', () => {
     'availability: 99.75% of the known 6 d 23 h since 2026-02-23T08:00:00Z with a fresh block, 25 min without; budget of 2.00% downtime: 87.60% left',
     'versions: 0.16.1 installed; 0.16.0 (rpc) running; 2026-02-25T08:00:00Z installed version 0.16.0 → 0.16.1',
     'disk: database 21.50% used, compaction in 41 days, fullest file system 50.00% free',
-    'due: aurora in 3 d: ready; a part of the agent fails: listener certificate',
+    'due: aurora in 3 d: ready; the TLS certificate of listener ends soon',
   ])
 })
 
