@@ -23,15 +23,6 @@ const FAILURES: readonly (readonly [string, string, number?, number?])[] = [
 /** By then Prometheus has scraped three times. */
 const FAULT_S = 45
 const PATIENCE_MS = 480 * second
-/** In place of the shorter ones of the demo. */
-const INTERVALS = {
-  services: { interval: '4s' },
-  reference: { interval: '10s' },
-  native: { interval: '10s' },
-  host: { interval: '15s' },
-  keys: { interval: '1m' },
-  version: { interval: '1m' },
-}
 const VERSIONS = ['0.25', '0.33'] as const
 
 /** Seconds from the fault to the first page, by the agent and by Prometheus, with each Alertmanager; undefined: none. */
@@ -45,7 +36,8 @@ const play = async (directive: string) => {
   )
   const own = alertings.filter((_, index) => ways[index]?.withPrometheus === false)
   const node = await startNode(parseScenario('failure', `${FAULT_S}s ${directive}`), undefined, {
-    ...INTERVALS,
+    // Those of the configuration, not the shorter ones of the demo.
+    intervals: {},
     // A warning on a validator, as which the simulated node is detected.
     health: { role: directive.startsWith('rpc') ? 'rpc' : 'auto' },
     alertmanagers: { urls: own.map(({ address }) => `http://${address}`), instance: INSTANCE },

@@ -17,6 +17,14 @@ export interface SimulatedNodeRun {
   close(): Promise<void>
 }
 
+/** Sections of the configuration. */
+interface ConfigSections {
+  /** Those of the collectors, by their names, instead of those of the demo. */
+  readonly intervals?: Readonly<Record<string, string>>
+  readonly health?: object
+  readonly alertmanagers?: object
+}
+
 /**
  * Starts a simulated node, and an agent with the configuration of the demo and these sections; with `disk` on a file
  * system of its own of that number of megabytes, which only root can create.
@@ -24,7 +32,7 @@ export interface SimulatedNodeRun {
 export const startNode = async (
   scenario: Scenario,
   disk?: number,
-  sections: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {},
+  { intervals, ...sections }: ConfigSections = {},
 ): Promise<SimulatedNodeRun> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))
   if (disk !== undefined) {
@@ -39,11 +47,9 @@ export const startNode = async (
     rpcPort: 0,
     referencePort: 0,
   })
-  const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0 })
+  const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0, ...(intervals && { intervals }) })
   const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))
-  for (const [name, section] of Object.entries(sections))
-    config[name] = { ...z.record(z.string(), z.unknown()).optional().parse(config[name]), ...section }
-  const agent = await startAgent(config, { PATH: simulator.binDirectory })
+  const agent = await startAgent({ ...config, ...sections }, { PATH: simulator.binDirectory })
   return {
     agent,
     beganAt,

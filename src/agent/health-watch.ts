@@ -68,15 +68,16 @@ export const createHealthWatch = ({
       evaluatedElapsed = clock.elapsed()
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(evaluatedElapsed - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
-      recovery = recoveryNow()
       for (const { severity, ...change } of changes) record(change, severity)
       if (!isExtra) series.record(exposed, clock.now())
       incidents?.observe(clock.now(), monitor.health())
       logFailures(monitor.health().failures)
+      recovery = recoveryNow()
       for (const listener of listeners) listener()
     } catch (error) {
       logFailures([asError(error)])
       monitor.fail(clock.now())
+      recovery = null
     }
   }
 

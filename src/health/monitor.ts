@@ -21,7 +21,7 @@ import { renderTemplate } from './promql/template.ts'
 import { annotationsOf, descriptionOf } from './rules/render.ts'
 import type { AlertRow } from './rules/rule.ts'
 
-/** What the messages of alerts say in addition to the samples of their rules. */
+/** What the messages of alerts contain in addition to the samples of their rules. */
 export interface MessageFacts {
   /** Milliseconds since the epoch. */
   readonly at: number

@@ -113,6 +113,29 @@ test('an alert fires when its duration has passed, not at the next interval, and
   await running
 })
 
+test('a failed evaluation leaves no recovery', async () => {
+  const clock = manualClock()
+  let isFailing = false
+  const watch = createHealthWatch({
+    clock,
+    log: logLines().log,
+    settings: settings.parse({}),
+    record: () => undefined,
+    recovery: () => ({ action: 'Restart the services together, now', deadline: 240_000 }),
+  })
+  const values = () => (isFailing ? Promise.reject(new Error('no samples')) : Promise.resolve([]))
+  const recovered = async () => {
+    await watch.evaluateNow({ exposition: { values }, samples: () => [] })
+    return watch.samples().filter(({ name }) => name.startsWith('chain_node_recovery_'))
+  }
+  expect(await recovered()).toMatchObject([
+    { labels: { action: 'Restart the services together, now' }, value: 1 },
+    { name: 'chain_node_recovery_deadline_timestamp_seconds', value: 240 },
+  ])
+  isFailing = true
+  expect(await recovered()).toEqual([])
+})
+
 test('a request accepts an evaluation of an age', async () => {
   const clock = manualClock()
   let evaluations = 0

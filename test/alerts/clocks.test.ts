@@ -5,11 +5,9 @@ import { expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { alertmanagers } from '../../src/collectors/alertmanagers/collector.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { toJson } from '../../src/core/json.ts'
 import { hour, minute } from '../../src/core/units.ts'
 import type { TargetAlert } from '../../src/domain/health.ts'
 import { createAlertmanagerEndpoint } from '../../src/sources/alertmanager.ts'
-import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import {
   type AlertmanagerVersion,
@@ -19,6 +17,7 @@ import {
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
+import { createDocument } from '../collectors/alertmanagers-run.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const listedSchema = z.array(
@@ -46,17 +45,6 @@ const start = async (version: AlertmanagerVersion, directory: string) => {
           { startsIn: Date.parse(startsAt) - Date.now(), endsIn: Date.parse(endsAt) - Date.now() },
         ]),
       )
-    },
-  }
-}
-
-const createDocument = (): Checkpoint => {
-  let value: unknown
-  return {
-    read: () => Promise.resolve(value === undefined ? { state: 'none' } : { state: 'saved', value }),
-    save: (next) => {
-      value = JSON.parse(JSON.stringify(toJson(next)))
-      return Promise.resolve()
     },
   }
 }

@@ -149,6 +149,6 @@ npx vitest run --project matrix test/official-client
 \`\`\`
 
 The suites need root, the npm registry and an archive of Debian; one whose parts are missing is skipped, and the row has the
-reason. \`npm run e2e:alertmanagers\` (ten failures, with Alertmanager 0.25 and 0.33) takes more than an hour and runs alone.
+reason. \`npm run e2e:alertmanagers\` (ten failures, with Alertmanager 0.25 and 0.33) takes a quarter of an hour and runs alone.
 `
 }

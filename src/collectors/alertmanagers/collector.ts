@@ -68,7 +68,7 @@ export const alertmanagers = ({
       isSaveNeeded = alerts.length > 0
       attempted = keysOf(alerts)
       // Without alerts, too: whether Alertmanager accepts them is known before there is one.
-      const { state } = await outbox.send(alerts, signal)
+      const state = await outbox.send(alerts, signal)
       states.set(endpoint.name, state)
       if (state === 'accepted' && alerts.length > 0) {
         lastAlertAt.set(endpoint.name, clock.now())

@@ -19,12 +19,6 @@ interface SentAlert {
   readonly endsAt: number | undefined
 }
 
-/** The result of a post. */
-interface Post {
-  /** `accepted`, or the reason of the failure. */
-  readonly state: string
-}
-
 /**
  * All times that are sent are on the clock of the Alertmanager, by the Date of its responses and the monotonic clock of
  * this host: it rejects an alert that ends before it starts. A firing alert is sent without an end, so that no clock but
@@ -77,8 +71,11 @@ export const createOutbox = (endpoint: AlertmanagerEndpoint, clock: Pick<Clock, 
   }
 
   return {
-    /** Posts the firing alerts, and the end of each that the Alertmanager may have. */
-    send: async (alerts: readonly TargetAlert[], signal: AbortSignal): Promise<Post> => {
+    /**
+     * Posts the firing alerts, and the end of each that the Alertmanager may have. Returns `accepted`, or the reason of the
+     * failure.
+     */
+    send: async (alerts: readonly TargetAlert[], signal: AbortSignal): Promise<string> => {
       const sending = endpoint.send(next(alerts), signal).then((response) => {
         // Also of a response that rejects the alerts: their times may be the reason.
         if (typeof response.date === 'number') offset = response.date - clock.elapsed()
@@ -86,7 +83,7 @@ export const createOutbox = (endpoint: AlertmanagerEndpoint, clock: Pick<Clock, 
       })
       const state = await deliveryState(sending, isAcceptedAlert)
       if (state === 'accepted') accepted()
-      return { state }
+      return state
     },
   }
 }

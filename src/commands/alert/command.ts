@@ -8,7 +8,16 @@ const EXIT_CODES = 'Exit codes: 0 every service accepted it; 1 not, or unknown; 
 
 /** `chain-agent alert`: whether an alert arrives. */
 export const alertCommand = defineCommand({
-  help: `${EXIT_CODES}
+  help: `The agent sends its alerts to each Alertmanager of the configuration, without
+Prometheus or next to it:
+
+  alertmanagers:
+    urls: [http://127.0.0.1:9093]
+
+Without one, no one is notified by the agent. docs/how-to/first-message.md has
+the steps to the first message on a phone.
+
+${EXIT_CODES}
 
 Examples:
   chain-agent alert test

@@ -75,7 +75,7 @@ export const followAlert = async (
   try {
     // Without an alert: the response has the clock of Alertmanager.
     const reached = await outbox.send([], signal)
-    if (reached.state !== 'accepted') return result(`the alert is not accepted: ${reached.state}`)
+    if (reached !== 'accepted') return result(`the alert is not accepted: ${reached}`)
     const reader = createAlertmanagerReader(endpoint, signal)
     const routing = await reader.routing()
     version = routing.version
@@ -83,7 +83,7 @@ export const followAlert = async (
     const startedAt = clock.elapsed()
     const sent = await outbox.send([alert], signal)
     let sentAt = startedAt
-    if (sent.state !== 'accepted') return result(`the alert is not accepted: ${sent.state}`)
+    if (sent !== 'accepted') return result(`the alert is not accepted: ${sent}`)
     const within = <T>(step: () => Promise<T | undefined>) => until({ clock, signal }, startedAt + wait, step)
     try {
       const routed = await within(() => reader.routed(labels))
