@@ -280,6 +280,8 @@ const serviceProperties = (unit: Unit, time: TimeStyle): ReturnType<typeof rende
   ['ExecMainPID', String(unit.lastPid ?? 0)],
   ['ExecMainCode', String(unit.exitCode ?? 0)],
   ['ExecMainStatus', String(unit.exitStatus ?? 0)],
+  ['StandardOutput', 'journal'],
+  ['LogNamespace', ''],
   ['ControlGroup', unit.mainPid === undefined ? '' : `/system.slice/${unit.id}`],
   ['MemoryCurrent', accounted(unit.memoryBytes)],
   ['CPUUsageNSec', accounted(unit.cpuNs)],

@@ -16,6 +16,7 @@ import { createGrepSupport } from '../collectors/shared/journal-follower.ts'
 import { type Clock } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
 import { createEndReader, createJournal, type FollowOptions } from '../sources/journal.ts'
+import { createUnitLogs } from '../sources/unit-logs.ts'
 
 /** The parts of a line that journald has split arrive within this time. */
 const MAX_LINE_MS = 2 * second
@@ -28,7 +29,7 @@ interface Range {
 interface SplitLineOptions {
   readonly exec: Exec
   readonly signal: AbortSignal
-  readonly query: Range & { readonly unit: string; readonly newest?: number | undefined }
+  readonly query: Range & { readonly match: readonly string[]; readonly newest?: number | undefined }
 }
 
 type Entries = readonly JournalEntry[]
@@ -119,7 +120,7 @@ const read = (
 ) =>
   createJournalRangeReader({ exec, parse: parseJournalEntry })(
     {
-      match: ['-u', asked.unit, ...match],
+      match: [...asked.match, ...match],
       ...(since === undefined ? {} : { since: since - MAX_LINE_MS }),
       ...(until === undefined ? {} : { until }),
     },
@@ -162,15 +163,15 @@ const INITIAL_ENTRIES = 1000
 /** The journal of a unit, oldest first, with split lines joined. Throws a SourceError if it cannot be read. */
 export async function* readJournal(parts: JournalDependencies, asked: JournalQuery): AsyncGenerator<Batch> {
   const { exec, clock, signal } = parts
-  const match = ['-u', asked.unit]
+  const match = [...(await createUnitLogs({ exec, clock }).scope([asked.unit], signal)), '-u', asked.unit]
   const joiner = createLineJoiner()
   if (!asked.follow) {
-    yield* readRange(parts, asked, { joiner, end: undefined })
+    yield* readRange(parts, asked, { match, joiner, end: undefined })
     return
   }
   const { entry: end } = await createEndReader({ exec, parse })(match, { clock, signal })
   if (end !== undefined) {
-    yield* readRange(parts, asked, { joiner, end })
+    yield* readRange(parts, asked, { match, joiner, end })
     // With --grep, journalctl may have left this part out.
     if (isCut(end) && !joiner.isWaiting) joiner.join(end)
   }
@@ -206,6 +207,7 @@ async function* followOn(
 }
 
 interface RangeOptions {
+  readonly match: readonly string[]
   readonly joiner: LineJoiner
   /** The last entry to read, which the follower continues: not by its time, because the clock may have gone back. */
   readonly end: JournalEntry | undefined
@@ -214,17 +216,17 @@ interface RangeOptions {
 async function* readRange(
   parts: JournalDependencies,
   asked: JournalQuery,
-  { joiner, end }: RangeOptions,
+  { match, joiner, end }: RangeOptions,
 ): AsyncGenerator<Batch> {
   const { exec, signal } = parts
-  const { unit, since, until, newest, grep } = asked
+  const { since, until, newest, grep } = asked
   const isFiltered = grep !== undefined && (await createGrepSupport(exec)(signal))
   const pattern = grep === undefined || isFiltered ? undefined : compile(grep)
   // A line belongs to the time of its first part: the rest of a line that began earlier is left out.
   const from = since === undefined || isFiltered ? since : since - MAX_LINE_MS
   const most = newest === undefined || isFiltered ? newest : newest + MAX_PARTS
   const stretch = {
-    match: ['-u', unit, ...(isFiltered ? [`--grep=${grep}`] : [])],
+    match: [...match, ...(isFiltered ? [`--grep=${grep}`] : [])],
     ...(from === undefined ? {} : { since: from }),
     ...(until === undefined ? {} : { until }),
     ...(most === undefined || pattern ? {} : { newest: most }),
@@ -238,7 +240,8 @@ async function* readRange(
     }
   }
   if (isFiltered) {
-    for await (const found of joinSplitLines({ ...parts, query: asked }, upToEnd())) yield { ...found, isPast: true }
+    for await (const found of joinSplitLines({ ...parts, query: { ...asked, match } }, upToEnd()))
+      yield { ...found, isPast: true }
     return
   }
   let last: JournalEntry[] = []

@@ -43,7 +43,8 @@ import {
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
-import { createJournal, createOldestEntryReader, type Journal } from '../sources/journal.ts'
+import { createJournal, createNewestEntryReader, createOldestEntryReader, type Journal } from '../sources/journal.ts'
+import { createUnitLogs } from '../sources/unit-logs.ts'
 import { keyFiles } from '../sources/key-files.ts'
 import { createPackageLists, type PackageLists } from '../sources/package-lists.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
@@ -111,14 +112,14 @@ const createCollectors = (
   }
 
   return (config, dependencies) => {
-    const { recorder, readPrefix } = dependencies
+    const { recorder, readPrefix, unitLogs } = dependencies
     const { publicKey } = config.node
     const labels = Object.keys(config.services.units)
     const all: CollectorDependencies = {
       ...dependencies,
       ...shared,
       ...nodeSettings(config),
-      unitNames: unitNamesFor([readPrefix], () => createUnitNames(readPrefix)),
+      unitNames: unitNamesFor([readPrefix], () => createUnitNames(readPrefix, unitLogs)),
       lifecycle: lifecycleFor([labels], () => createLifecycleCounters(recorder, labels)),
       ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
     }
@@ -236,6 +237,8 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     checkpoints,
     journalFor: (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name), counts: countsFor(name) }),
     readOldest: createOldestEntryReader({ exec, parse: parseJournalEntry }),
+    readNewest: createNewestEntryReader({ exec, parse: parseJournalEntry }),
+    unitLogs: createUnitLogs({ exec, clock }),
     rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
     queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
       createQueryEndpoint(ask, service, timeout),

@@ -19,7 +19,7 @@ import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
-import type { ReadOldestEntry } from '../sources/journal.ts'
+import type { ReadNewestEntry, ReadOldestEntry } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
 import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
@@ -28,6 +28,7 @@ import type { PackageLists } from '../sources/package-lists.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
+import type { UnitLogs } from '../sources/unit-logs.ts'
 import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
 
 /** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */
@@ -38,6 +39,8 @@ interface Sources {
   /** For a follower of the journal; `name` is that of its checkpoint. */
   journalFor(name: string): JournalDependencies
   readonly readOldest: ReadOldestEntry<JournalEntry>
+  readonly readNewest: ReadNewestEntry<JournalEntry>
+  readonly unitLogs: UnitLogs
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
   /** A client of an endpoint; `timeout` in milliseconds. */

@@ -113,6 +113,10 @@ const parseUnit = (block: string) => {
     tasks: numberOf('TasksCurrent'),
     lastTriggerAt: timeOf('LastTriggerUSec'),
     nextTriggerAt: timeOf('NextElapseUSecRealtime'),
+    /** Null for the default journal. */
+    logNamespace: textOf('LogNamespace'),
+    /** The type, `journal` or `append`: systemctl does not show the path of a file. */
+    standardOutput: textOf('StandardOutput'),
     unknownValues: Object.entries(KNOWN_VALUES).flatMap(([name, expected]) =>
       unknownValue(`${name} of systemd`, textOf(name), expected),
     ),

@@ -254,9 +254,14 @@ const EVERYTHING = '--merge'
 const CURRENT_BOOT = '--boot'
 
 /** Reads the newest matching entry; undefined if there is none. Throws a SourceError if the journal cannot be read. */
+export type ReadNewestEntry<Entry> = (match: readonly string[], signal: AbortSignal) => Promise<Entry | undefined>
+
 export const createNewestEntryReader =
-  <Entry extends JournalPosition>({ exec, parse }: JournalDependencies<Entry>, scope = EVERYTHING) =>
-  async (match: readonly string[], signal: AbortSignal): Promise<Entry | undefined> => {
+  <Entry extends JournalPosition>(
+    { exec, parse }: JournalDependencies<Entry>,
+    scope = EVERYTHING,
+  ): ReadNewestEntry<Entry> =>
+  async (match, signal) => {
     const args = [scope, '-n', '1', ...JOURNAL_OUTPUT_OPTIONS, ...match]
     // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a failure.
     const program = { command: 'journalctl', args, answers: [0, 1] }

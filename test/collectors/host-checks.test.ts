@@ -108,6 +108,7 @@ test('the main processes are known from a poll of the units, and cleared by a fa
     },
     unitNames: {
       one: (template) => Promise.resolve(template),
+      match: () => Promise.resolve([]),
       all: (templates) => Promise.resolve(new Map(Object.entries(templates))),
     },
     units: { bft: 'zephyr-bft.service', rpc: 'zephyr-rpc.service' },

@@ -1,12 +1,14 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { logs } from '../../src/collectors/logs/collector.ts'
 import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
+import { LOG_STATES } from '../../src/domain/log-state.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns/classify.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
+import { NO_UNIT_LOGS, type UnitLog, type UnitLogs } from '../../src/sources/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { entry, T0 } from './consensus-log.ts'
 import { recording } from './recording.ts'
@@ -29,15 +31,23 @@ interface World {
   readonly batches: readonly (readonly JournalEntry[])[]
   readonly stderr?: string
   readonly oldest?: (unit: string) => Promise<JournalEntry>
+  /** Of bft, by systemd; it answers for no other unit. */
+  readonly log?: UnitLog
+  /** The newest entries of bft, one for each time that they are read. */
+  readonly newest?: (JournalEntry | undefined)[]
 }
 
+/** Started an hour ago. */
+const RUNNING: UnitLog = { namespace: null, output: 'journal', runningSince: T0 - 3_600_000 }
+
 /** Runs the collector over these batches, and shows what it had to say at their end. */
-const run = async ({ batches, stderr = '', oldest }: World) => {
+const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [] }: World) => {
   const { recorder, total } = recording()
   const clock = manualClock(T0)
   const stop = new AbortController()
   const requests: FollowOptions[] = []
   const oldestRequests: (readonly string[])[] = []
+  const newestRequests: (readonly string[])[] = []
   const journal: Journal<JournalEntry> = {
     async *follow(following) {
       requests.push(following)
@@ -55,6 +65,10 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
     async *stream() {},
     killAll: () => undefined,
   }
+  const unitLogs: UnitLogs = {
+    of: (unit) => Promise.resolve(unit === 'zephyr-bft.service' ? log : undefined),
+    scope: () => Promise.resolve(log.namespace === null ? [] : [`--namespace=+${log.namespace}`]),
+  }
   const collector = logs({
     journalDependencies: {
       journal,
@@ -68,7 +82,13 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
       const [unit = ''] = match
       return oldest?.(unit) ?? Promise.resolve(entry(T0 - 90_000, ''))
     },
-    unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' })),
+    readNewest: (match) => {
+      newestRequests.push(match)
+      return Promise.resolve(newest.shift())
+    },
+    unitLogs,
+    alsoExamined: {},
+    unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), unitLogs),
     units: UNITS,
     timing: TIMING,
   })
@@ -84,6 +104,7 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
   return {
     requests,
     oldestRequests,
+    newestRequests,
     samples,
     states: readings.map((one) => collector.states(one)),
     total,
@@ -111,17 +132,15 @@ test('journalctl without PCRE2 does not filter; the collector ignores other line
 test('the state of each service lists recent failures, and ends', async () => {
   const quiet = Array.from({ length: 11 }, () => [])
   const { states } = await run({
+    newest: [entry(T0, '')],
     batches: [
       [of('bft', 'nothing')],
       [of('execution', ASSERTION), of('bft', 'other'), of('execution', 'blocks diverge')],
       ...quiet,
     ],
   })
-  const healthy = {
-    'bft log': 'no failures',
-    'execution log': 'no failures',
-    'cruft log': 'no failures',
-  }
+  const unknown = 'not read: the service does not run, or its log was not examined yet'
+  const healthy = { 'bft log': 'no failures', 'execution log': unknown, 'cruft log': unknown }
   expect(states[0]).toEqual(healthy)
   expect(states[1]).toEqual({ ...healthy, 'execution log': 'assertion: blocks diverge' })
   expect(states[11]).toEqual(states[1]) // ten minutes later
@@ -132,6 +151,67 @@ test('an entry of another unit is not counted', async () => {
   const { total } = await run({ batches: [[of('rpc', ASSERTION)]] })
   expect(total('chain_log_pattern_total{service=rpc,pattern=assertion}')).toBeUndefined()
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(0)
+})
+
+describe('the state of a log', () => {
+  const stateOf = (samples: Readonly<Record<string, number>>) =>
+    LOG_STATES.filter((state) => samples[`chain_log_state bft ${state}`] === 1)
+  const OTHER = [of('rpc', 'x')]
+  const [before, since] = [entry(T0 - 3_700_000, ''), entry(T0 - 3_500_000, '')]
+
+  const NOT_RUNNING = 'the service does not run, or'
+  const NO_ENTRY = 'the journal has no entry of it since its start'
+  const FILE = { ...RUNNING, output: 'append' }
+  test.each([
+    { name: 'an entry since the start', newest: since, states: ['read'], text: 'no failures', counted: 0 },
+    { name: 'an entry from before it', newest: before, states: ['no entries'], text: NO_ENTRY },
+    { name: 'no entry', states: ['no entries'], text: NO_ENTRY },
+    {
+      name: 'no entry, and output to a file',
+      log: FILE,
+      states: ['other output'],
+      text: 'systemd does not send its output to the journal',
+    },
+    // The program writes to the journal itself.
+    {
+      name: 'an entry, and output to a file',
+      log: FILE,
+      newest: since,
+      states: ['read'],
+      text: 'no failures',
+      counted: 0,
+    },
+    {
+      name: 'no entry, and a start four minutes ago',
+      log: { ...RUNNING, runningSince: T0 - 240_000 },
+      states: [],
+      text: NOT_RUNNING,
+      counted: 0,
+    },
+    { name: 'no process', log: { ...RUNNING, runningSince: null }, states: [], text: NOT_RUNNING, counted: 0 },
+  ])('$name', async ({ log = RUNNING, newest, states: expected, text, counted }) => {
+    const { samples, states, total } = await run({ batches: [OTHER], log, newest: [newest] })
+    expect(stateOf(samples)).toEqual(expected)
+    expect(states[0]?.['bft log']).toContain(text)
+    expect(total('chain_log_pattern_total{service=bft,pattern=wal_stopped}')).toBe(counted)
+  })
+
+  test('an entry that is found later starts the counters; it is not looked for again', async () => {
+    const { samples, total, newestRequests } = await run({ batches: [OTHER, [], [], []], newest: [undefined, since] })
+    expect(stateOf(samples)).toEqual(['read'])
+    expect(total('chain_log_pattern_total{service=bft,pattern=wal_stopped}')).toBe(0)
+    expect(newestRequests).toHaveLength(2)
+  })
+
+  test('the journal namespace of a unit is read', async () => {
+    const { requests, newestRequests, oldestRequests } = await run({
+      batches: [OTHER],
+      log: { ...RUNNING, namespace: 'node' },
+    })
+    expect(requests[0]?.match.slice(0, 3)).toEqual(['--namespace=+node', '-u', 'zephyr-bft.service'])
+    expect(newestRequests).toEqual([['--namespace=+node', '_SYSTEMD_UNIT=zephyr-bft.service']])
+    expect(oldestRequests[0]).toEqual(['--namespace=+node', '_SYSTEMD_UNIT=zephyr-bft.service'])
+  })
 })
 
 // -u also selects the entries of systemd about the unit, which may outlive those of the unit in another file.
@@ -148,17 +228,18 @@ test('reads the oldest entry of the unit itself every ten minutes', async () => 
   })
 })
 
-test('a service without an entry has no oldest entry; the others have one, and all are read every minute', async () => {
+test('a running service without an entry has no oldest entry; the others have one, and all are read every minute', async () => {
   const { samples, oldestRequests } = await run({
+    newest: [entry(T0, '')],
     batches: [[of('bft', 'x')], [], []],
     oldest: (unit) =>
-      unit.includes('cruft')
+      unit.includes('bft')
         ? Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' }))
         : Promise.resolve(entry(T0 - 5000, '')),
   })
   expect(oldestRequests).toHaveLength(9)
   expect(samples[`${OLDEST} execution`]).toBe(T0 / 1000 - 5)
-  expect(samples).not.toHaveProperty([`${OLDEST} cruft`])
+  expect(samples).not.toHaveProperty([`${OLDEST} bft`])
 })
 
 test('a read that hangs does not block the follower, and clears the previous values', async () => {
@@ -187,6 +268,9 @@ test('counts new entries after the clock of the host went back behind the start 
         ...dependencies,
         units: { ...UNITS, execution: 'zephyr-execution.service' },
         readOldest: () => Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' })),
+        readNewest: () => Promise.resolve(undefined),
+        unitLogs: NO_UNIT_LOGS,
+        alsoExamined: {},
       }),
     {
       beginsAt: T0,
@@ -211,6 +295,9 @@ test('counts each entry once while the clock of the host is set by two days, ahe
         ...dependencies,
         units: { ...UNITS, execution: 'zephyr-execution.service' },
         readOldest: () => Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' })),
+        readNewest: () => Promise.resolve(undefined),
+        unitLogs: NO_UNIT_LOGS,
+        alsoExamined: {},
       }),
     {
       beginsAt: T0,

@@ -141,7 +141,7 @@ test('a panic with a pattern of its own is listed once', () => {
     labels: { service: 'bft', pattern },
   })
   const summaryOf = (...lines: readonly string[]) => {
-    const logs = { lastEntryAt: null, oldestEntryAt: new Map(), trouble: { bft: lines } }
+    const logs = { lastEntryAt: null, oldestEntryAt: new Map(), states: new Map(), trouble: { bft: lines } }
     const all = [finding('panic'), finding('high_qc_too_far')]
     return findingsOf(all, { snapshot: changed([], { logs }), isRecovering: false })[0]?.summary
   }

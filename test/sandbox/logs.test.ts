@@ -2,6 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { LOG_STATES } from '../../src/domain/log-state.ts'
 import { LOG_PATTERN, mayMatchPattern } from '../../src/parsers/log-patterns/classify.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -69,9 +70,12 @@ describe('the logs of a node, under a real journald', () => {
       await writeFile(file(service), '')
       // A program whose every line is ours, in one process and one stream.
       const start = `ExecStart=/usr/bin/tail -n +1 -s 0.1 -F ${file(service)}`
-      await node.writeUnit(node.unit(service), `[Service]\n${start}\n`)
+      const namespace = service === 'execution' ? 'LogNamespace=node' : ''
+      await node.writeUnit(node.unit(service), `[Service]\n${start}\n${namespace}\n`)
     }
-    await node.systemctl('start', ...['bft', 'execution', 'cruft'].map((word) => node.unit(word)))
+    const toFile = `StandardOutput=append:${file('rpc')}`
+    await node.writeUnit(node.unit('rpc'), `[Service]\nExecStart=/usr/bin/tail -F ${file('bft')}\n${toFile}\n`)
+    await node.systemctl('start', ...['bft', 'execution', 'cruft', 'rpc'].map((word) => node.unit(word)))
     await node.startAgent()
     await isUp()
   })
@@ -88,8 +92,21 @@ describe('the logs of a node, under a real journald', () => {
     await counted('bft', 'high_qc_too_far', 1)
     await counted('cruft', 'cleanup_completed', 1)
     expect(await total('bft', 'panic')).toBe(1)
-    await logged('execution log: no failures → assertion: blocks diverge at the third one')
+    await logged('assertion: blocks diverge at the third one')
     await logged(`panic: ${TOO_FAR}; high_qc_too_far: ${TOO_FAR}`)
+  })
+
+  it('of execution is in a journal namespace, and that of rpc in a file', async () => {
+    const stateOf = async (service: string): Promise<string | undefined> => {
+      const { value } = await node.look()
+      return LOG_STATES.find((state) => value('chain_log_state', { service, state }) === 1)
+    }
+    await eventually(
+      async () => Promise.all(['bft', 'execution', 'rpc'].map(stateOf)),
+      (states) => states.join() === 'read,read,other output',
+    )
+    await logged('rpc log: not read: systemd does not send its output to the journal')
+    expect(await total('rpc', 'panic')).toBeUndefined()
   })
 
   it('lose and double nothing when the agent is killed, and a reason finds what it explains', async () => {
@@ -137,8 +154,10 @@ describe('the logs of a node, under a real journald', () => {
       )) ?? 0
     expect(before).toBeGreaterThanOrEqual(beganAt)
     expect(before).toBeLessThanOrEqual(Date.now() / 1000)
-    await node.exec('journalctl', ['--rotate'])
-    await node.exec('journalctl', ['--vacuum-time=1ms'])
+    for (const namespace of [[], ['--namespace=node']]) {
+      await node.exec('journalctl', [...namespace, '--rotate'])
+      await node.exec('journalctl', [...namespace, '--vacuum-time=1ms'])
+    }
     const vacuumedAt = Date.now() / 1000
     await say('bft', 'after that')
     const after = await eventually(

@@ -86,6 +86,7 @@ inner() {
            shutdown umount final poweroff halt reboot exit rescue emergency; do
     cp -P "$V/$u.target" "$D/t/vendor/" 2>/dev/null || true; done
   for u in systemd-journald.service systemd-journald.socket systemd-journald-dev-log.socket \
+           systemd-journald@.service systemd-journald@.socket systemd-journald-varlink@.socket \
            systemd-journal-flush.service dbus.service dbus.socket user.slice \
            systemd-poweroff.service systemd-halt.service systemd-reboot.service systemd-exit.service; do
     cp -P "$V/$u" "$D/t/vendor/" 2>/dev/null || true; done

@@ -74,8 +74,7 @@ export const consensus = (options: ConsensusCollectorOptions): Collector<Reading
       consumer: {
         service: SERVICE,
         match: async (signal) => [
-          '-u',
-          await unitNames.one(unit, signal),
+          ...(await unitNames.match([unit], signal)),
           ...((await canGrep(signal)) ? [`--grep=${CONSENSUS_LOG_PATTERN}`] : []),
         ],
         // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.

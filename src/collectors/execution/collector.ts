@@ -49,8 +49,7 @@ export const execution = (options: ExecutionCollectorOptions): Collector<Reading
     consumer: {
       service: SERVICE,
       match: async (signal) => [
-        '-u',
-        await unitNames.one(unit, signal),
+        ...(await unitNames.match([unit], signal)),
         ...((await canGrep(signal)) ? [`--grep=${EXECUTION_LOG_PATTERN}`] : []),
       ],
       newest: 1000,

@@ -255,7 +255,7 @@ export const ledger = ({
     timing,
     consumer: {
       service: SERVICE,
-      match: async (signal) => ['-u', await unitNames.one(unit, signal)],
+      match: async (signal) => unitNames.match([unit], signal),
       newest: 1000,
       initialize: () => {
         counters.initialize()

@@ -118,20 +118,23 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
     waiting.set(processOf(service, fields), { at, patterns })
   }
 
+  const initialized = new Set<string>()
+  /** Creates the counters with 0. A service of whose log nothing can be read has none. */
+  const initialize = (service: string): void => {
+    if (initialized.has(service)) return
+    initialized.add(service)
+    for (const { name: pattern } of patternsOf(service)) {
+      recorder.count('chain_log_pattern_total', 0, { service, pattern })
+    }
+    if (!isCountedHere(service)) return
+    for (const level of ['warning', 'error'] as const) {
+      recorder.count('chain_log_lines_total', 0, { service, level })
+    }
+    recorder.count('chain_log_suppressed_messages_total', 0, { service })
+  }
+
   return {
-    /** Creates the counters with 0, once the journal is available. */
-    initialize: (): void => {
-      for (const service of services) {
-        for (const { name: pattern } of patternsOf(service)) {
-          recorder.count('chain_log_pattern_total', 0, { service, pattern })
-        }
-        if (!isCountedHere(service)) continue
-        for (const level of ['warning', 'error'] as const) {
-          recorder.count('chain_log_lines_total', 0, { service, level })
-        }
-        recorder.count('chain_log_suppressed_messages_total', 0, { service })
-      }
-    },
+    initialize,
     on: (service: string, entry: JournalEntry, isOld: boolean): void => {
       const by = isOld ? 0 : 1
       const { message, fields } = entry
@@ -139,10 +142,12 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
       if (isAboutUnit(fields)) {
         const dropped = droppedMessages(message, fields)
         if (dropped > 0 && isCountedHere(service)) {
+          initialize(service)
           recorder.count('chain_log_suppressed_messages_total', dropped * by, { service })
         }
         return
       }
+      initialize(service)
       // journalctl is built without pattern matching on some systems.
       if (!mayMatchPattern(message)) return
       const line = classifyLine(expected.get(service) ?? [], message)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FOLLOW, label, serviceUnit, timing } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
+import { LOG_STATES } from '../../domain/log-state.ts'
 import { listOf, mapOf, objectOf, timeOrNull } from '../shared/reading-schema.ts'
 
 export const definition = {
@@ -26,6 +27,7 @@ export const definition = {
     lastEntryAt: timeOrNull,
     trouble: z.record(z.string(), listOf(z.string())).nullable().catch(null),
     oldestEntryAt: mapOf(timeOrNull),
+    states: mapOf(z.enum(LOG_STATES).nullable().catch(null)),
   }),
   metrics: {
     chain_log_pattern_total: counter('Lines of the log of the service with a known failure message, by pattern.', {
@@ -40,6 +42,13 @@ export const definition = {
       'Messages of the service that journald dropped; while it drops messages, a missing message proves nothing.',
       { service: open },
     ),
+    chain_log_state: {
+      ...gauge(
+        'State of the log of a running service, as a state set: the journal has an entry since its start, has none after minutes, or has none and its output goes elsewhere. Absent: not examined.',
+        { service: open, state: LOG_STATES },
+      ),
+      noPanel: 'the table of alerts has ChainLogsIncomplete',
+    },
     chain_log_oldest_entry_timestamp_seconds: gauge(
       'Time of the oldest entry of the service that is still in the journal.',
       { service: open },

@@ -1,5 +1,6 @@
 import type { ValidatorSet } from '../../parsers/validators.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
+import { NO_UNIT_LOGS, type UnitLogs } from '../../sources/unit-logs.ts'
 
 /** Values that one collector reads and others use. A reload of the configuration keeps them. */
 
@@ -69,12 +70,19 @@ export const createOwnBlock = (): OwnBlock => ({ height: null })
 /** Replaces `{prefix}` in the names of systemd units with the name prefix of the node. */
 export interface UnitNames {
   one(template: string, signal: AbortSignal): Promise<string>
+  /** Arguments of journalctl that select the entries of these units, including those of systemd about them. */
+  match(templates: readonly string[], signal: AbortSignal): Promise<readonly string[]>
   /** Returns the same keys with the resolved names, in the same order. */
   all(templates: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ReadonlyMap<string, string>>
 }
 
-export const createUnitNames = (readPrefix: ReadPrefix): UnitNames => ({
+export const createUnitNames = (readPrefix: ReadPrefix, unitLogs: UnitLogs = NO_UNIT_LOGS): UnitNames => ({
   one: async (template, signal) => fill(template, (await readPrefix(signal)).word),
+  match: async (templates, signal) => {
+    const { word } = await readPrefix(signal)
+    const units = templates.map((template) => fill(template, word))
+    return [...(await unitLogs.scope(units, signal)), ...units.flatMap((unit) => ['-u', unit])]
+  },
   all: async (templates, signal) => {
     const { word } = await readPrefix(signal)
     return new Map(Object.entries(templates).map(([key, template]) => [key, fill(template, word)]))

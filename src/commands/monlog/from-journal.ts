@@ -11,6 +11,7 @@ import {
 import type { Exec } from '../../sources/exec.ts'
 import { createNewestEntryReader, journalTime } from '../../sources/journal.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
+import { createUnitLogs } from '../../sources/unit-logs.ts'
 import { GROUP_MESSAGE } from './extra-facts.ts'
 import { DEBUG_PATTERN, type Fold, isOwn } from './fold.ts'
 import type { TimeRange } from './time-range.ts'
@@ -42,7 +43,8 @@ export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fol
   const withTimeout = createWithTimeout(parts)
   const readNewest = createNewestEntryReader({ exec, parse: parseJournalEntry })
   const readPast = createJournalRangeReader({ exec, parse: parseJournalEntry })
-  const own = ['-u', unit]
+  const scope = await createUnitLogs(parts).scope([unit], parts.signal)
+  const own = [...scope, '-u', unit]
   // journalctl's --until is inclusive: the range ends one microsecond before `to`.
   const until = range.to - 0.001
   const from = `--since=${journalTime(range.from)}`
@@ -81,7 +83,7 @@ export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fol
   if (newest.some((entry) => isOwn(entry) && entry.at >= range.from)) fold.noteOwnEntry()
   if (canGrep && !fold.isDebugKnown(range.to)) {
     // Of the lines that journalctl filtered out only the level matters.
-    const filter = ['--reverse', from, `--until=${journalTime(until)}`, `_SYSTEMD_UNIT=${unit}`]
+    const filter = [...scope, '--reverse', from, `--until=${journalTime(until)}`, `_SYSTEMD_UNIT=${unit}`]
     const debug = await withTimeout(async (signal) => readNewest([...filter, `--grep=${DEBUG_PATTERN}`], signal))
     if (debug) fold.noteDebug(debug.at)
   }

@@ -35,6 +35,24 @@ unless on (instance, job, cluster, service)
             `The newest entry of {{ $labels.service }} that the agent on {{ $labels.instance }} has read is {{ $value | humanizeDuration }} old, more than ${limit} seconds, while the height of the RPC grows. Readings from the journal are old.`,
         },
         {
+          comment:
+            'The state itself needs five minutes. Without the log of a service, the alerts on its texts cannot fire; nothing else shows that.',
+          alert: 'ChainLogsIncomplete',
+          labels: { why: 'never read' },
+          severity: 'warning',
+          component: 'agent',
+          for: '1m',
+          advice: [
+            'See where its output goes: `systemctl show -p StandardOutput,LogNamespace chain-bft`.',
+            'Send it to the journal: remove `StandardOutput=` and `StandardError=` from the unit and its drop-ins.',
+            'If it goes there, see whether the log level leaves any line: `RUST_LOG=` of the unit.',
+          ],
+          expr: 'max by (instance, job, cluster, service) (chain_log_state{state=~"no entries|other output"}) == 1',
+          summary: 'the log of {{ $labels.service }} is not read: the journal has no entry of it since its start',
+          description:
+            'The journal that the agent on {{ $labels.instance }} reads has no entry that {{ $labels.service }} has written since its start. Its errors are not counted, and the alerts on its log cannot fire.',
+        },
+        {
           comment: 'A follower that keeps exiting waits up to 10 s between attempts: about thirty in five minutes.',
           alert: 'ChainLogsIncomplete',
           labels: { why: 'reader restarts' },

@@ -4,6 +4,7 @@ import { FROM_STATUS_REPORT } from './node.ts'
 import { type Group, joined, type Section, type Summary, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
+import { whyNotRead } from '../../domain/log-state.ts'
 
 export const services: Section = {
   name: 'services',
@@ -278,20 +279,18 @@ const newestLine = (collector: Follower): Group => ({
 const SILENT_MS = 60_000
 
 const logFacts = (service: string, view: View): readonly Fact[] => {
-  const { lastEntryAt = null, trouble, oldestEntryAt } = view.readings.logs ?? {}
-  // If no log was read, it is not known that the log has no problems.
-  const lines = lastEntryAt === null ? undefined : trouble?.[service]
+  const { trouble, oldestEntryAt, states } = view.readings.logs ?? {}
+  // If the log was not read, it is not known that it has no problems.
+  const unread = whyNotRead(states?.get(service))
+  const found = trouble?.[service]
+  const lines = unread === undefined || (found?.length ?? 0) > 0 ? found : undefined
   const from = oldestEntryAt?.get(service)
   return [
     fact('trouble', lines, {
       label: 'problems in the log',
-      text: (found) => found.join('; ') || 'none',
-      unknownReason: !view.hasReading('logs')
-        ? undefined
-        : lastEntryAt === null
-          ? 'no line was read'
-          : 'its log is not searched',
-      tone: (found) => (found.length === 0 ? undefined : 'notice'),
+      text: (failures) => failures.join('; ') || 'none',
+      unknownReason: !view.hasReading('logs') ? undefined : found === undefined ? 'its log is not searched' : unread,
+      tone: (failures) => (failures.length === 0 ? undefined : 'notice'),
     }),
     timeFact('oldestLineAt', from, {
       label: 'oldest line',

@@ -1,0 +1,123 @@
+import { type Context, withDeadline } from '../../core/clock.ts'
+import { asError } from '../../core/errors.ts'
+import { minute, second } from '../../core/units.ts'
+import type { LogState, LogStates } from '../../domain/log-state.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
+import type { ReadNewestEntry, ReadOldestEntry } from '../../sources/journal.ts'
+import { ifUnreadable, type UnitLogs } from '../../sources/unit-logs.ts'
+
+export interface LogSources {
+  readonly readOldest: ReadOldestEntry<JournalEntry>
+  readonly readNewest: ReadNewestEntry<JournalEntry>
+  readonly unitLogs: UnitLogs
+}
+
+interface LogSurveyOptions extends LogSources {
+  /** Service → unit. */
+  readonly units: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>
+  /** Interval of the collector, and timeout of one read of all services: milliseconds. */
+  readonly interval: number
+  readonly timeout: number
+}
+
+/** What the journal has of each service. */
+export interface LogSurvey {
+  readonly states: LogStates
+  /** Service → time of its oldest entry, in milliseconds since the epoch. */
+  readonly oldestEntryAt: ReadonlyMap<string, number>
+}
+
+/**
+ * Intervals between two surveys: one minute by default. Every tenth reads the oldest entries again, and each until every
+ * running service has one.
+ */
+const SURVEY_EVERY = 12
+const OLDEST_EVERY = 10
+
+/** The programs of the node print a line for every block, or some lines at their start. */
+const NO_ENTRIES_AFTER_MS = 5 * minute
+
+/** The values of `StandardOutput=` whose lines are in the journal, under the unit. */
+const IN_JOURNAL = ['journal', 'journal+console', 'syslog', 'syslog+console']
+
+/** Surveys the logs independently of the follower, so that a read that hangs does not block it. */
+export const createLogSurvey = (options: LogSurveyOptions) => {
+  const { readOldest, readNewest, unitLogs, interval, timeout } = options
+  /** Service → the start after which an entry was found. */
+  const readSince = new Map<string, number>()
+  let survey: LogSurvey = { states: new Map(), oldestEntryAt: new Map() }
+  let surveys = 0
+  let isReading = false
+  let [dueAt, oldestDueAt] = [-Infinity, 0]
+  let failure: Error | undefined
+
+  // Not `-u`: it also selects the entries of systemd about the unit, which may be in another file of the journal, and
+  // outlive the entries of the unit itself.
+  const matchOf = async (unit: string, signal: AbortSignal): Promise<readonly string[]> => [
+    ...(await unitLogs.scope([unit], signal)),
+    `_SYSTEMD_UNIT=${unit}`,
+  ]
+
+  const stateOf = async (service: string, unit: string, { clock, signal }: Context): Promise<LogState | undefined> => {
+    const log = await unitLogs.of(unit, signal)
+    if (!log || log.runningSince === null) return undefined
+    const { runningSince, output } = log
+    if (readSince.get(service) === runningSince) return 'read'
+    const newest = await readNewest(await matchOf(unit, signal), signal)
+    if (newest && newest.at >= runningSince - second) {
+      readSince.set(service, runningSince)
+      return 'read'
+    }
+    if (output !== null && !IN_JOURNAL.includes(output)) return 'other output'
+    return clock.now() - runningSince > NO_ENTRIES_AFTER_MS ? 'no entries' : undefined
+  }
+
+  const oldestOf = async (_: string, unit: string, { signal }: Context): Promise<number> =>
+    (await readOldest(await matchOf(unit, signal), signal)).at
+
+  /** What `read` returns for each service. An error is a journal that cannot be read, which the follower reports. */
+  const ofEach = async <Value>(
+    read: (service: string, unit: string, context: Context) => Promise<Value | undefined>,
+    context: Context,
+  ): Promise<ReadonlyMap<string, Value>> => {
+    const found = new Map<string, Value>()
+    const readEach = async (within: Context): Promise<void> => {
+      for (const [service, unit] of await options.units(within.signal)) {
+        const value = await read(service, unit, within).catch(ifUnreadable)
+        if (value !== undefined) found.set(service, value)
+      }
+    }
+    await withDeadline(context, timeout, readEach).catch(ifUnreadable)
+    return new Map(found)
+  }
+
+  const read = async (context: Context): Promise<void> => {
+    survey = { ...survey, states: await ofEach(stateOf, context) }
+    if (surveys < oldestDueAt) return
+    const oldestEntryAt = await ofEach(oldestOf, context)
+    survey = { ...survey, oldestEntryAt }
+    const isComplete = oldestEntryAt.size > 0 && [...survey.states.keys()].every((one) => oldestEntryAt.has(one))
+    if (isComplete) oldestDueAt = surveys + OLDEST_EVERY
+  }
+
+  const start = async (context: Context): Promise<void> => {
+    isReading = true
+    dueAt = context.clock.elapsed() + SURVEY_EVERY * interval
+    surveys += 1
+    try {
+      await read(context)
+    } catch (error) {
+      failure = asError(error)
+    }
+    isReading = false
+  }
+
+  return {
+    /** Starts a survey if the interval has passed; resolves when it has ended. Throws the error of a failed one. */
+    refresh: (context: Context): Promise<void> => {
+      if (failure) throw failure
+      return isReading || context.clock.elapsed() < dueAt ? Promise.resolve() : start(context)
+    },
+    read: (): LogSurvey => survey,
+  }
+}

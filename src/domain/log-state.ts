@@ -1,0 +1,18 @@
+export const LOG_STATES = ['read', 'no entries', 'other output'] as const
+
+/**
+ * `read`: the journal has an entry that the service has written since its start. `no entries`: it has none, although the
+ * service has run for minutes. `other output`: it has none, and systemd does not send its output to the journal.
+ */
+export type LogState = (typeof LOG_STATES)[number]
+
+/** Service → state of its log; a service that does not run, or whose log was not examined, is absent. */
+export type LogStates = ReadonlyMap<string, LogState>
+
+/** Why nothing is known from a log; undefined if it was read. */
+export const whyNotRead = (state: LogState | null | undefined): string | undefined => {
+  if (state === 'read') return undefined
+  if (state === 'no entries') return 'the journal has no entry of it since its start'
+  if (state === 'other output') return 'systemd does not send its output to the journal'
+  return 'the service does not run, or its log was not examined yet'
+}

@@ -1,0 +1,78 @@
+import { type Clock, withDeadline } from '../core/clock.ts'
+import { ParseError, SourceError } from '../core/errors.ts'
+import { second } from '../core/units.ts'
+import { parseUnits } from '../parsers/systemctl.ts'
+import type { Exec } from './exec.ts'
+
+/** Where systemd sends the output of a unit. */
+export interface UnitLog {
+  /** The journal namespace; null for the default one. */
+  readonly namespace: string | null
+  /** `StandardOutput=` as systemctl shows it: the type, without a path; null if it is not shown. */
+  readonly output: string | null
+  /** When the main process was started, in milliseconds since the epoch; null unless the unit is active. */
+  readonly runningSince: number | null
+}
+
+export interface UnitLogs {
+  /** The log of a unit; undefined if systemd has not answered. */
+  of(unit: string, signal: AbortSignal): Promise<UnitLog | undefined>
+  /** The arguments of journalctl without which it does not read the entries of these units. */
+  scope(units: readonly string[], signal: AbortSignal): Promise<readonly string[]>
+}
+
+const PROPERTIES = ['Id', 'ActiveState', 'ExecMainStartTimestamp', 'LogNamespace', 'StandardOutput']
+/** Between two reads of a unit. */
+const READ_EVERY_MS = 50 * second
+const RETRY_AFTER_MS = 10 * second
+/** Readers of the journal wait for the answer, and read the default journal without it. */
+const TIMEOUT_MS = 2 * second
+
+/** Asks systemd for the log of each unit at most once a minute. */
+export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly clock: Clock }): UnitLogs => {
+  const reads = new Map<string, { readonly log: Promise<UnitLog | undefined>; dueAt: number }>()
+
+  const show = async (unit: string, signal: AbortSignal): Promise<UnitLog | undefined> => {
+    const args = ['show', '--timestamp=us+utc', `--property=${PROPERTIES.join(',')}`, unit]
+    const { stdout } = await withDeadline({ clock, signal }, TIMEOUT_MS, (context) =>
+      exec.run({ command: 'systemctl', args }, context.signal),
+    )
+    const [shown] = parseUnits(stdout)
+    if (!shown) return undefined
+    const { activeState, startedAt, logNamespace, standardOutput } = shown
+    const isActive = activeState === 'active' || activeState === 'reloading'
+    return { namespace: logNamespace, output: standardOutput, runningSince: isActive ? startedAt : null }
+  }
+
+  const of: UnitLogs['of'] = async (unit, signal) => {
+    const last = reads.get(unit)
+    if (last && clock.elapsed() < last.dueAt) return last.log
+    const read = { log: show(unit, signal).catch(ifUnreadable), dueAt: clock.elapsed() + READ_EVERY_MS }
+    reads.set(unit, read)
+    const log = await read.log
+    if (log) return log
+    // systemd does not answer: what it has answered before is still the best knowledge.
+    read.dueAt = clock.elapsed() + RETRY_AFTER_MS
+    if (last) reads.set(unit, { ...read, log: last.log })
+    return last?.log
+  }
+
+  return {
+    of,
+    scope: async (units, signal) => {
+      const logs = await Promise.all(units.map(async (unit) => of(unit, signal)))
+      const [one, ...others] = new Set(logs.flatMap((log) => log?.namespace ?? []))
+      if (one === undefined) return []
+      // `+`: in addition to the default journal, which has the entries of systemd about the unit.
+      return [others.length === 0 ? `--namespace=+${one}` : '--namespace=*']
+    },
+  }
+}
+
+/** For a journal without namespaces: a recording. */
+export const NO_UNIT_LOGS: UnitLogs = { of: () => Promise.resolve(undefined), scope: () => Promise.resolve([]) }
+
+/** For a source that is read again: an answer that did not come or cannot be parsed is unknown. */
+export const ifUnreadable = (error: unknown): undefined => {
+  if (!(error instanceof SourceError || error instanceof ParseError)) throw error
+}
