@@ -38,7 +38,7 @@ export interface Health {
   /** When the state began, in milliseconds since the epoch. */
   readonly since: number
   /** Why the state is unknown; null if it is known. */
-  readonly unknownBecause: 'no evaluation' | 'no node' | 'no block' | 'no heartbeat' | null
+  readonly unknownBecause: 'no evaluation' | 'no node' | 'no answer' | 'no block' | 'no heartbeat' | null
   /** Those that count for most first, causes before consequences, then the oldest first. */
   readonly findings: readonly RuleFinding[]
   /** Rules that could not be evaluated, with the reason: their conditions are unknown. */

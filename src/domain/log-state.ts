@@ -6,6 +6,13 @@ export const LOG_STATES = ['read', 'no entries', 'other output'] as const
  */
 export type LogState = (typeof LOG_STATES)[number]
 
+/** Services that print lines for every block: without an entry their log is not read. Others may have nothing to print. */
+const PRINTS_ALWAYS = ['bft', 'execution', 'ledger-tail']
+
+/** Whether it is known that nothing can be read from the log of the service. */
+export const isUnreadable = (service: string, state: LogState | null | undefined): boolean =>
+  state === 'other output' || (state === 'no entries' && PRINTS_ALWAYS.includes(service))
+
 /** Service → state of its log; a service that does not run, or whose log was not examined, is absent. */
 export type LogStates = ReadonlyMap<string, LogState>
 

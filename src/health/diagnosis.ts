@@ -1,5 +1,14 @@
 import type { HealthState, HealthStatus } from '../domain/health.ts'
-import { isWatcher, maintenanceWindow, type MaintenanceWindow, watchedText } from './facts.ts'
+import {
+  isWatcher,
+  maintenanceWindow,
+  type MaintenanceWindow,
+  NO_ANSWER,
+  NO_NODE,
+  RPC_SILENT,
+  systemdFailure,
+  watchedText,
+} from './facts.ts'
 import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
@@ -46,9 +55,13 @@ export const diagnose = (snapshot: DiagnosisInput): Diagnosis => {
   // Without a runbook, the first step of an unknown recovery is `chain-agent check`.
   const isRecovering = recovery.path === 'unknown' ? recovery.runbook !== null : recovery.path !== 'none'
   const context = { snapshot, isRecovering }
-  const found = unknownBecause === 'no node' ? [noNode(snapshot)] : findingsOf(ofRules, context)
+  const found =
+    unknownBecause === 'no node'
+      ? [noNode(snapshot)]
+      : [...(unknownBecause === 'no answer' ? [noAnswer(snapshot)] : []), ...findingsOf(ofRules, context)]
   const all = underCauses([...found, ...unevaluated(failures)])
-  const causes = isRecovering ? all.map((cause, index) => (index === 0 ? recoveredFirst(cause) : cause)) : all
+  const ordered = withRecoveryFirst(all, recovery)
+  const causes = isRecovering ? ordered.map((cause, index) => (index === 0 ? recoveredFirst(cause) : cause)) : ordered
   const [word, exitCode] = STATUSES[state]
   const maintenance = maintenanceWindow(snapshot)
   // In a maintenance window only these decide about a word other than MAINTENANCE.
@@ -57,6 +70,19 @@ export const diagnose = (snapshot: DiagnosisInput): Diagnosis => {
   const sentence = sentenceOf({ word, deciding, maintenance, snapshot })
   const incident = ofRules.find((one) => one.incident !== undefined)?.incident ?? null
   return { at, word, since, exitCode, causes, sentence: `${sentence}.`, recovery, incident }
+}
+
+/** Of the causes that weigh most, that of the recovery is the first. */
+const withRecoveryFirst = (
+  causes: readonly HealthFinding[],
+  { runbook }: Pick<RecoveryAdvice, 'runbook'>,
+): readonly HealthFinding[] => {
+  const [first] = causes
+  const recovered = causes.find(({ name, consequences }) =>
+    [name, ...consequences.map((one) => one.name)].some((one) => one === runbook),
+  )
+  if (!first || !recovered || weightOf(recovered) !== weightOf(first)) return causes
+  return [recovered, ...causes.filter((one) => one !== recovered)]
 }
 
 /** The recovery has the steps in their order and the time that is left; analyses come after it. */
@@ -89,6 +115,7 @@ const sentenceOf = ({ word, deciding, maintenance, snapshot }: Parts): string =>
     const window = maintenance ? `${maintenance.reason}, ${maintenance.left} left` : 'a maintenance window is set'
     return worst ? `${window}; ${worst.summary}` : window
   }
+  if (health.unknownBecause === 'no answer') return NO_ANSWER
   if (health.unknownBecause === 'no block') return 'whether the chain advances is unknown: no source reports a block'
   if (health.unknownBecause === 'no evaluation') {
     return 'the agent has not evaluated its rules yet, or could not: see its log'
@@ -136,18 +163,34 @@ const unevaluated = (failures: readonly string[]): readonly HealthFinding[] =>
           evidence: failures,
           advice: ['Report it with the output of `chain-agent bundle`.'],
           explainedBy: [],
+          isOfAgent: true,
           consequences: [],
         },
       ]
 
+const noAnswer = (snapshot: DiagnosisInput): HealthFinding => ({
+  name: 'ChainBlind',
+  severity: 'unknown',
+  summary: NO_ANSWER,
+  timing: null,
+  evidence: [systemdFailure(snapshot), RPC_SILENT],
+  advice: [
+    'See whether systemd answers: `systemctl is-system-running`.',
+    'If the host is overloaded, see what uses it: `chain-agent status host`.',
+    "On another host, run it on the node's own host, where systemd is process 1.",
+  ],
+  explainedBy: [],
+  consequences: [],
+})
+
 const noNode = ({ prefix }: Pick<NodeSnapshot, 'prefix'>): HealthFinding => ({
   name: 'ChainServiceMissing',
   severity: 'unknown',
-  summary: 'there is no node on this host, or none that this user can see',
+  summary: NO_NODE,
   timing: null,
   evidence: [
     `systemd reports none of the units ${['bft', 'execution', 'rpc'].map((one) => `${prefix ?? 'chain'}-${one}`).join(', ')}.`,
-    "The address of the node's RPC does not answer.",
+    RPC_SILENT,
   ],
   advice: [
     "Run it on the node's own host, where systemd is process 1.",

@@ -10,13 +10,27 @@ import {
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import type { CollectorState, HealthInput } from './snapshot.ts'
-import { figure, percent, shortDuration } from '../core/format.ts'
+import { count, figure, joinList, percent, shortDuration } from '../core/format.ts'
 
 /** Age of the newest block, in seconds. */
 export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): number | undefined => {
   const block = newestBlock(known)
   return block && Math.max(0, at / second - block.time)
 }
+
+/** Said of a host whose systemd has answered that it knows none of the units. */
+export const NO_NODE = 'there is no node on this host, or none that this user can see'
+/** Said of a node of which nothing is known because no source has answered. */
+export const NO_ANSWER = 'neither systemd nor the RPC of the node answers: the state of the node is unknown'
+
+export const RPC_SILENT = "The address of the node's RPC does not answer."
+
+/** What came from systemd instead of an answer. */
+export const systemdFailure = ({ collectors }: Pick<HealthInput, 'collectors'>): string =>
+  `systemd: ${collectors.find(({ name }) => name === 'services')?.error?.message.split('\n')[0] ?? 'no answer'}.`
+
+/** Seconds: a healthy node has a block every third of a second, and reports it within 5 s. */
+export const FRESH_S = 10
 
 /** Why there is no new block and none is expected; undefined if one is. */
 export const noBlockReason = (known: SampleIndex): string | undefined => {
@@ -159,6 +173,17 @@ export const collectorsOf = (collectors: readonly CollectorState[]) => {
 /** Why no proposal may reach a full node. */
 export const isolationOf = (known: SampleIndex): readonly string[] =>
   known.value('chain_native_upstream_validators') === 0 ? ['No validator feeds this node.'] : []
+
+/** The connections of the node, and which number is bad. */
+export const peersText = (known: SampleIndex): string => {
+  const validators = known.value('chain_native_upstream_validators')
+  const sessions = known.value('chain_native_sessions', { state: 'transport' })
+  const shown = [
+    ...(validators === undefined ? [] : [count(validators, 'upstream validator')]),
+    ...(sessions === undefined ? [] : [count(sessions, 'transport session')]),
+  ]
+  return shown.length === 0 ? 'its metrics do not show them' : `${joinList(shown)}; 0 is bad`
+}
 
 /** `block 97,600,123 of 97,647,242` */
 export const progressText = ({ block, target }: StatesyncProgress): string =>

@@ -29,6 +29,8 @@ export interface HealthFinding extends Finding {
   readonly timing: string | null
   /** The findings of which it is a consequence, by their names. */
   readonly explainedBy: readonly string[]
+  /** Whether the agent, and not the node or its host, has the problem. */
+  readonly isOfAgent?: boolean
   /** What follows from it, the most severe first. */
   readonly consequences: readonly Consequence[]
 }
@@ -62,8 +64,11 @@ export const underCauses = (findings: readonly HealthFinding[]): readonly Health
         .map(({ name, severity, summary }) => ({ name, severity, summary }))
         .toSorted(bySeverity),
     }))
-    .toSorted((a, b) => rank(weightOf(a)) - rank(weightOf(b)))
+    .toSorted((a, b) => rank(weightOf(a)) - rank(weightOf(b)) || Number(isOfAgent(a)) - Number(isOfAgent(b)))
 }
+
+/** A fault of the agent comes after the faults of the node that weigh as much. */
+const isOfAgent = ({ isOfAgent: isIt = false }: Pick<HealthFinding, 'isOfAgent'>): boolean => isIt
 
 /**
  * The findings of the rules that count: one for each alert, with all its subjects, the most severe first. Of several
@@ -102,7 +107,7 @@ type CountedFinding = RuleFinding & {
 }
 
 const findingOf = (
-  { alert, severity, countsAs, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
+  { alert, severity, countsAs, component, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
   found: readonly CountedFinding[],
   { snapshot: { at, known, origin, prefix, readings, collectors }, isRecovering }: FindingContext,
 ): HealthFinding => {
@@ -131,6 +136,7 @@ const findingOf = (
       ...limited(patterns.map(({ name, meaning }) => `${name}: ${meaning}`)),
     ],
     explainedBy,
+    isOfAgent: component === 'agent',
     consequences: [],
     advice: [
       ...new Set(errors.flatMap((error) => (error.advice === null ? [] : [`${capital(error.advice)}.`]))),

@@ -212,7 +212,7 @@ const assess = (
   const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
   const { state, unknownBecause = null } = stateOf(findings, {
     isInMaintenance,
-    hasNode: hasNode(samples),
+    node: nodePresence(samples),
     isWithoutHeartbeat: isWatcherWithoutHeartbeat(samples),
     hasFailures: failures.length > 0,
   })
@@ -317,7 +317,7 @@ const causesOf = ({ explainedBy = [] }: AlertRow, active: readonly Alert[]): rea
 
 interface Circumstances {
   readonly isInMaintenance: boolean
-  readonly hasNode: boolean
+  readonly node: NodePresence
   /** A watcher that has received no heartbeat knows nothing about its node. */
   readonly isWithoutHeartbeat: boolean
   readonly hasFailures: boolean
@@ -325,13 +325,14 @@ interface Circumstances {
 
 const stateOf = (
   findings: readonly RuleFinding[],
-  { isInMaintenance, hasNode: isNode, isWithoutHeartbeat, hasFailures }: Circumstances,
+  { isInMaintenance, node, isWithoutHeartbeat, hasFailures }: Circumstances,
 ): Pick<Health, 'state'> & Partial<Pick<Health, 'unknownBecause'>> => {
-  if (!isNode) return { state: 'unknown', unknownBecause: 'no node' }
+  if (node === 'absent') return { state: 'unknown', unknownBecause: 'no node' }
   const counted = isInMaintenance
     ? findings.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
     : findings
   if (counted.some(({ countsAs }) => countsAs === 'critical')) return { state: 'critical' }
+  if (node === 'unanswered') return { state: 'unknown', unknownBecause: 'no answer' }
   // At once: until then nothing shows that the node is healthy.
   if (!isInMaintenance && findings.some(isNoBlock)) {
     return { state: 'unknown', unknownBecause: 'no block' }
@@ -347,16 +348,23 @@ export const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
 /** Whether the finding is that no block is known: then it is unknown whether the chain advances. */
 const isNoBlock = ({ alert, labels }: RuleFinding): boolean => alert === 'ChainBlind' && labels['reading'] === 'block'
 
-/** False if systemd knows none of the node's units, its RPC does not answer, and no block of it is known. */
-const hasNode = (samples: readonly StoredSample[]): boolean => {
+/**
+ * `absent`: systemd has answered that it knows none of the node's units, its RPC does not answer, and no block of it is
+ * known. `unanswered`: the same, but systemd has not answered either.
+ */
+type NodePresence = 'present' | 'absent' | 'unanswered'
+
+const nodePresence = (samples: readonly StoredSample[]): NodePresence => {
   const of = (name: string, wanted = 1) => samples.filter((one) => one.name === name && one.value === wanted)
   const servicesOf = (all: readonly StoredSample[]) => all.map(({ labels }) => labels['service'])
   const expected = servicesOf(of('chain_service_expected'))
   const missing = servicesOf(of('chain_service_state').filter(({ labels }) => labels['state'] === 'not-found'))
-  if (of('chain_rpc_up').length > 0) return true
-  if (samples.some(({ name }) => /^chain_(?:rpc|ledger)_block_timestamp_seconds$/.test(name))) return true
-  // If systemd is unreachable, only an RPC that does not answer suggests that there is no node.
-  return expected.length === 0 ? of('chain_rpc_up', 0).length === 0 : !expected.every((one) => missing.includes(one))
+  if (of('chain_rpc_up').length > 0) return 'present'
+  if (samples.some(({ name }) => /^chain_(?:rpc|ledger)_block_timestamp_seconds$/.test(name))) return 'present'
+  if (expected.length > 0) return expected.every((one) => missing.includes(one)) ? 'absent' : 'present'
+  // Before its first attempt has ended, a collector has no such series.
+  const failed = of('chain_agent_collector_up', 0).map(({ labels }) => labels['collector'])
+  return failed.includes('services') ? 'unanswered' : 'present'
 }
 
 const isWatcherWithoutHeartbeat = (samples: readonly StoredSample[]): boolean =>

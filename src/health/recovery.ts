@@ -1,6 +1,6 @@
 import { capital, duration } from '../core/format.ts'
 import type { RecoveryAction } from '../domain/health.ts'
-import { isWatcher } from './facts.ts'
+import { isWatcher, NO_ANSWER, NO_NODE, RPC_SILENT } from './facts.ts'
 import { citedIn } from '../domain/node-documentation.ts'
 import { fullDatabase, oldDatabase } from './recovery/database.ts'
 import { comingFork, hostNotReady, lostKeys, missedFork, noSpace } from './recovery/preconditions.ts'
@@ -37,7 +37,7 @@ export interface RecoveryAdvice extends RecoveryPlan {
 }
 
 /** There is no node on this host, or nothing is known of it. */
-const noNode: RecoveryRule = ({ known, hasServices, rpc, age }) => {
+const noNode: RecoveryRule = ({ known, hasServices, rpc, age, systemdFailure }) => {
   const notFound = known.series('chain_service_state').filter(({ labels }) => labels['state'] === 'not-found')
   const isGone =
     notFound.length > 0 &&
@@ -45,25 +45,25 @@ const noNode: RecoveryRule = ({ known, hasServices, rpc, age }) => {
       notFound.some(({ labels, value }) => labels['service'] === service && value === 1),
     )
   if (isGone && known.value('chain_rpc_up') !== 1) {
-    return unknown('there is no node on this host, or none that this user can see', [
-      `systemd does not know ${rpc.unit.replace(/rpc$/, 'bft')}, and the address of its RPC does not answer.`,
-    ])
+    return {
+      ...UNKNOWN,
+      summary: `unknown: ${NO_NODE}`,
+      why: [`systemd does not know ${rpc.unit.replace(/rpc$/, 'bft')}.`, RPC_SILENT],
+      steps: ["Run it on the node's own host, as a user with access to systemd and the journal.", SEE_CHECK],
+    }
   }
   if (hasServices || age !== undefined || known.value('chain_rpc_up') === 1) return undefined
-  return unknown('nothing is known of the node', ['Neither systemd nor the node answers.'])
+  return {
+    ...UNKNOWN,
+    summary: `unknown: ${NO_ANSWER}`,
+    why: [systemdFailure, RPC_SILENT],
+    steps: [SEE_CHECK],
+    notNow: ['Do not restart services for this: nothing shows a fault of the node.'],
+  }
 }
 
-const unknown = (summary: string, why: readonly string[]): RecoveryPlan => ({
-  path: 'unknown',
-  summary: `unknown: ${summary}`,
-  why,
-  steps: [
-    "Run it on the node's own host, as a user with access to systemd and the journal.",
-    'See what could not be read, and why: `chain-agent check`',
-  ],
-  notNow: [],
-  runbook: null,
-})
+const UNKNOWN = { path: 'unknown', notNow: [], runbook: null } as const
+const SEE_CHECK = 'See what could not be read, and why: `chain-agent check`'
 
 /**
  * The first rule that applies determines the plan. Problems that would make a start fail come before the start, and a
@@ -133,5 +133,10 @@ const choosePlan = (situation: Situation): RecoveryPlan => {
     const plan = rule(situation)
     if (plan) return plan
   }
-  return unknown('too little is known of the node to recommend a recovery', [])
+  return {
+    ...UNKNOWN,
+    summary: 'unknown: too little is known of the node to recommend a recovery',
+    why: [],
+    steps: [SEE_CHECK],
+  }
 }

@@ -6,7 +6,7 @@ import type { SampleIndex } from '../core/metric.ts'
 import { blocksyncWindow, byDefault } from '../domain/node-distances.ts'
 import { NODE_FACTS } from '../domain/node-facts.ts'
 import { minute, second } from '../core/units.ts'
-import { BEHIND_BLOCKS, blockAge, blockRate, isAdvancing, isNodeDown, referencesText, servicesOf } from './facts.ts'
+import { BEHIND_BLOCKS, blockAge, blockRate, FRESH_S, isAdvancing, isNodeDown, referencesText, servicesOf } from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** What a restart window is evaluated from. */
@@ -69,9 +69,6 @@ const services: Check = ({ known }) => {
     ? ok('consensus and execution run')
     : unknown('systemd does not report both consensus and execution')
 }
-
-/** Seconds: a healthy node has a block every third of a second, and reports it within 5 s. */
-const FRESH_S = 10
 
 const sync: Check = (input) => {
   const { known } = input

@@ -73,7 +73,7 @@ export const healthResponse = z
       ),
     since: time.describe('When the state began.'),
     unknownBecause: z
-      .enum(['no evaluation', 'no node', 'no block', 'no heartbeat'])
+      .enum(['no evaluation', 'no node', 'no answer', 'no block', 'no heartbeat'])
       .nullable()
       .describe('Why the state is unknown; null if it is known.'),
     findings: z

@@ -166,19 +166,19 @@ describe('files of an agent that does not run', async () => {
     cli(['incident', ...argv, '--set', `state.directory=${join(directory, state)}`], { env: { NO_COLOR: '1' } })
 
   test('no incident: an empty list', async () => {
+    await mkdir(join(directory, 'none'))
     const incidents = join(directory, 'none', 'incidents')
-    expect(await run('none', [])).toEqual({
-      code: 0,
-      out: `No incident in ${incidents}: no critical alert has fired.\n`,
-      err: '',
-    })
+    const why = `o incident is kept in ${incidents}; the agent keeps one when a critical alert fires.`
+    expect(await run('none', [])).toEqual({ code: 0, out: `N${why}\n`, err: '' })
     const { out } = await run('none', ['--json'])
-    expect(JSON.parse(out)).toEqual({ directory: incidents, incidents: [] })
-    expect(await run('none', ['latest'])).toEqual({
-      code: 2,
-      out: '',
-      err: `error: there is no incident in ${incidents}: no critical alert has fired.\n`,
-    })
+    expect(JSON.parse(out)).toEqual({ directory: incidents, incidents: [], noneBecause: `n${why}` })
+    expect(await run('none', ['latest'])).toEqual({ code: 2, out: '', err: `error: n${why}\n` })
+  })
+
+  test('no state: nothing is known', async () => {
+    const why = `no agent has run here with this configuration: there is no ${join(directory, 'nothing')}.`
+    expect(await run('nothing', ['latest'])).toEqual({ code: 2, out: '', err: `error: ${why}\n` })
+    expect((await run('nothing', [])).out).toBe(`N${why.slice(1)}\n`)
   })
 
   test('a truncated file: the list names it, and it cannot be printed', async () => {

@@ -7,6 +7,8 @@ import type { Clock } from '../../src/core/clock.ts'
 import { onTestFinished } from 'vitest'
 import type { Endpoint } from '../../simulator/endpoints.ts'
 import type { Pace } from '../../simulator/pace.ts'
+import type { Exec, Program } from '../../src/sources/exec.ts'
+import type { HttpRequest } from '../../src/sources/http.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
@@ -15,6 +17,8 @@ import { atSecretPath, metricsWithSecrets, secret, withSecrets } from './secrets
 import { shipped } from './shipped.ts'
 
 const {
+  NoResponseError,
+  SourceError,
   chainFor,
   createDiskUsage,
   createHttpClient,
@@ -49,6 +53,10 @@ interface Options {
   readonly pace?: Pace
   /** Whether secrets are planted in addresses, tools, logs and metrics, and the network's query service is on a port. */
   readonly hasSecrets?: boolean
+  /**
+   * Tools and endpoints that do not answer, by their names: `systemctl`, `rpc`. The test may change the set at any time.
+   */
+  readonly silent?: ReadonlySet<string>
 }
 
 /** A host on which command lines can be tried. */
@@ -96,7 +104,7 @@ const REAL_TIMEOUT_MS = 60_000
  */
 export const startHost = async (options: Options): Promise<Host> => {
   const { second, agent = true, hasNode = true, hasSecrets = false } = options
-  const { env = {}, settings = {}, log = pino({ level: 'silent' }) } = options
+  const { env = {}, settings = {}, log = pino({ level: 'silent' }), silent = new Set() } = options
   const text = hasNode ? options.scenario : NO_NODE
   const directory = await mkdtemp(join(HOST_DIRECTORY, 'chain-agent-host-'))
   const scenario = text.includes(' ') ? parseScenario('test', text) : await loadScenario(text)
@@ -153,14 +161,16 @@ export const startHost = async (options: Options): Promise<Host> => {
     Object.fromEntries(Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-'))),
   )
   const overrides = {
-    exec: hasSecrets ? withSecrets(tools, clock) : tools,
+    exec: withSilentTools(hasSecrets ? withSecrets(tools, clock) : tools, silent),
     // The agent itself is requested over a real connection.
     ask: async (request: Parameters<typeof realAsk>[0]) =>
-      inFlight.track(
-        request.url.includes('.simulated') || request.url.startsWith(referenceUrl)
-          ? simulatedAsk(request)
-          : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
-      ),
+      silent.has(new URL(request.url).hostname.replace('.simulated', ''))
+        ? noResponse(request, clock)
+        : inFlight.track(
+            request.url.includes('.simulated') || request.url.startsWith(referenceUrl)
+              ? simulatedAsk(request)
+              : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
+          ),
   }
   const connect: Connect = (to) => {
     const client = createQueryClient({ ...to, clock: systemClock })
@@ -234,6 +244,35 @@ export const openHost = async (options: Options): Promise<Host> => {
   const host = await startHost(options)
   onTestFinished(async () => host.close())
   return host
+}
+
+/** Programs of these names run until they are killed, without output. */
+const withSilentTools = (exec: Exec, silent: ReadonlySet<string>): Exec => {
+  const isSilent = ({ command }: Program): boolean => silent.has(command) || silent.has(command.replace('chain-', ''))
+  const untilAborted = async (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => {
+      const end = (): void => {
+        reject(new SourceError({ doing: 'run a program', happened: 'it was killed' }))
+      }
+      if (signal.aborted) end()
+      signal.addEventListener('abort', end, { once: true })
+    })
+  return {
+    ...exec,
+    run: async (called, signal) => (isSilent(called) ? untilAborted(signal) : exec.run(called, signal)),
+    async *stream(called, signal) {
+      if (isSilent(called)) await untilAborted(signal)
+      for await (const chunk of exec.stream(called, signal)) {
+        if (isSilent(called)) await untilAborted(signal)
+        yield chunk
+      }
+    },
+  }
+}
+
+const noResponse = async ({ url, timeout, signal }: HttpRequest, clock: Clock): Promise<never> => {
+  await clock.sleep(timeout, signal)
+  throw new NoResponseError('timeout', url, 'no response')
 }
 
 const textOf = async (url: string): Promise<string> => {

@@ -1,7 +1,7 @@
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { endsWithin } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
-import { LOG_STATES, whyNotRead } from '../../domain/log-state.ts'
+import { isUnreadable, LOG_STATES, whyNotRead } from '../../domain/log-state.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns/classify.ts'
 import type { Exec } from '../../sources/exec.ts'
@@ -54,8 +54,7 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
   const initializeCounters = (): void => {
     const { states } = survey.read()
     for (const service of Object.keys(units)) {
-      const state = states.get(service)
-      if (state === undefined || state === 'read') counters.initialize(service)
+      if (!isUnreadable(service, states.get(service))) counters.initialize(service)
     }
   }
 

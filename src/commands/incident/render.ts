@@ -5,12 +5,14 @@ import { findingLines, headLines } from '../../terminal/diagnosis.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
 import type { ListedIncident } from './incidents.ts'
 
+export const strongLines = (text: string, style: Style): readonly string[] =>
+  wrap(text, style).map((line) => style.paint('strong', line))
+
 export const listLines = (listed: readonly ListedIncident[], directory: string, style: Style): readonly string[] => {
-  const strong = (text: string): readonly string[] => wrap(text, style).map((line) => style.paint('strong', line))
-  if (listed.length === 0) return strong(`No incident in ${directory}: no critical alert has fired.`)
   return [
-    ...strong(
+    ...strongLines(
       `${listed.length === 1 ? '1 incident' : `${listed.length} incidents`} in ${directory}, the newest first:`,
+      style,
     ),
     ...pairs(
       listed.toReversed().map((one) => [one.id, style.safe(summaryOf(one))]),

@@ -1,5 +1,5 @@
 import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
-import { BEHIND_BLOCKS, isolationOf, progressText } from '../facts.ts'
+import { BEHIND_BLOCKS, isolationOf, peersText, progressText } from '../facts.ts'
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { shortDuration } from '../../core/format.ts'
@@ -51,7 +51,7 @@ export const stalled: RecoveryRule = (situation) => {
   if (gap.blocks <= BEHIND_BLOCKS) return networkStalled({ stalledFor, why })
   if (gap.blocks > SNAPSHOT_FROM) return fromSnapshot(situation, why)
   const before = [
-    'See within 30 s whether peers reach the node; without them, or with a clock that was set back, a restart does not help: `chain-agent status peers`',
+    `See within 30 s whether peers reach the node (${peersText(known)}); without them, or with a clock that was set back, a restart does not help: \`chain-agent status peers\``,
     setMaintenance('30m', 'other'),
   ]
   const start = `Restart the services together: \`${restartAll(situation)}\``
@@ -88,7 +88,7 @@ export const startStalled: RecoveryRule = (situation) => {
       'Its ledger lacks blocks of its root, and no peer has served them. It needs them also for a statesync.',
     ],
     steps: [
-      'Check that its ports are reachable from outside, its bootstrap peers, and that its clock was not set back: `chain-agent status peers`',
+      `Check that its ports are reachable from outside, its bootstrap peers (${peersText(known)}), and that its clock was not set back: \`chain-agent status peers\``,
       ...fetchFiles(situation),
       setMaintenance('30m', 'other'),
       `Restart the services together, after a fix or with a newer forkpoint; there is no progress to lose: \`${restartAll(situation)}\``,
@@ -249,7 +249,7 @@ export const statesync: RecoveryRule = (situation) => {
       `Check that it progresses: \`chain-agent status statesync --watch\``,
       ...(isAdvised
         ? [
-            `If it makes no progress, a hard reset is the alternative: restoring the snapshot takes minutes, at most an hour${cite('hard-reset')}, and costs the history before it${cite('node-recovery')}.`,
+            `If it makes no progress, a hard reset is the alternative: restoring the snapshot takes minutes, at most an hour${cite('hard-reset')}, and costs the history before it${cite('node-recovery')}. Its steps are in docs/how-to/hard-reset.md: \`chain-agent runbook ChainBlocksyncWindow\``,
           ]
         : []),
     ],

@@ -5,14 +5,17 @@ import {
   blockAge,
   blockRate,
   databaseEvidence,
+  FRESH_S,
   isAdvancing,
   isNodeDown,
   keyFilesOf,
   servicesDown,
   servicesOf,
+  systemdFailure,
 } from '../facts.ts'
 import { excerpt } from '../../core/errors.ts'
 import { blocksyncWindow, byDefault, statesyncThreshold } from '../../domain/node-distances.ts'
+import { isUnreadable } from '../../domain/log-state.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { epochEnd } from '../restart-window.ts'
@@ -47,7 +50,8 @@ const gapOf = (evidence: HealthInput): Gap | undefined => {
     return { blocks: Math.max(0, blocksyncWindow(known) - left), by: 'window', isAtLeast: left === 0, age: undefined }
   }
   const age = blockAge(evidence)
-  if (age === undefined) return undefined
+  // A block of a healthy node is some seconds old, too.
+  if (age === undefined || age <= FRESH_S) return undefined
   return { blocks: Math.floor(age * blockRate(known)), by: 'age', isAtLeast: false, age }
 }
 
@@ -115,6 +119,8 @@ export interface Situation {
   readonly rpc: ServiceState
   /** Whether systemd reported its services. */
   readonly hasServices: boolean
+  /** What came from systemd instead of an answer, if it did not. */
+  readonly systemdFailure: string
   /** Whether a running agent has monitored it; otherwise there was only a single round of collectors. */
   readonly isMonitored: boolean
   /** Trouble lines of the last ten minutes: the name of the pattern, and the text of the most severe ones. */
@@ -147,7 +153,8 @@ export interface Situation {
 export const readSituation = (input: RecoveryInput): Situation => {
   const { at, known, readings, devices } = input
   const services = readings.services?.services ?? []
-  const trouble = readings.logs?.trouble ?? undefined
+  const { logs } = readings
+  const trouble = logs?.trouble ?? undefined
   const executedAt = readings.execution?.lastEntryAt ?? undefined
   const prefix = input.prefix ?? 'chain'
   const down = servicesDown(known)
@@ -171,9 +178,10 @@ export const readSituation = (input: RecoveryInput): Situation => {
     execution,
     rpc,
     hasServices: servicesOf(known).length > 0,
+    systemdFailure: systemdFailure(input),
     isMonitored: input.origin === 'agent',
     trouble: new Map([...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(nameAndText)),
-    isLogKnown: trouble !== undefined,
+    isLogKnown: trouble !== undefined && !['bft', 'execution'].some((one) => isUnreadable(one, logs?.states.get(one))),
     gap: gapOf(input),
     age: blockAge(input),
     isAdvancing: isAdvancing(input),

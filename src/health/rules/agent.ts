@@ -237,7 +237,7 @@ and on (instance, job, cluster)
   )
 unless on (instance, job, cluster)
   (chain_service_active{service="bft"} == 0)`,
-          summary: "the node's metrics are not pushed to external systems",
+          summary: 'otelcol is down, or serves no metrics of consensus to push',
           description:
             'The OpenTelemetry collector on {{ $labels.instance }} should run, and for 15 minutes it has been down or has had no metrics of consensus. Receivers of the pushed metrics see this node as down.',
         },

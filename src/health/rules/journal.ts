@@ -36,7 +36,7 @@ unless on (instance, job, cluster, service)
         },
         {
           comment:
-            'The state itself needs five minutes. Without the log of a service, the alerts on its texts cannot fire; nothing else shows that.',
+            'The state itself needs five minutes. Without the log of a service, the alerts on its texts cannot fire; nothing else shows that. Not "no entries" of every service: the RPC may have nothing to print.',
           alert: 'ChainLogsIncomplete',
           labels: { why: 'never read' },
           severity: 'warning',
@@ -47,7 +47,11 @@ unless on (instance, job, cluster, service)
             'Send it to the journal: remove `StandardOutput=` and `StandardError=` from the unit and its drop-ins.',
             'If it goes there, see whether the log level leaves any line: `RUST_LOG=` of the unit.',
           ],
-          expr: 'max by (instance, job, cluster, service) (chain_log_state{state=~"no entries|other output"}) == 1',
+          expr: `max by (instance, job, cluster, service) (
+  chain_log_state{state="other output"}
+  or
+  chain_log_state{service=~"bft|execution|ledger-tail",state="no entries"}
+) == 1`,
           summary: 'the log of {{ $labels.service }} is not read: the journal has no entry of it since its start',
           description:
             'The journal that the agent on {{ $labels.instance }} reads has no entry that {{ $labels.service }} has written since its start. Its errors are not counted, and the alerts on its log cannot fire.',

@@ -96,7 +96,7 @@ unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
           explainedBy: [NODE_DOWN, { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] }],
           advice: [
             'See which references answer: `chain-agent status agent`.',
-            'Replace those that do not: `references` in the configuration.',
+            'At least two must answer and agree: add others to `references` in the configuration, or replace those that do not answer.',
           ],
           expr: `count by (instance, job, cluster) (chain_reference_up)
 unless on (instance, job, cluster) chain_block_difference
