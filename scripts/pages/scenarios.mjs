@@ -21,7 +21,7 @@ A scenario describes what happens to the simulated node. It changes only the out
 units, journal, metrics and files. The agent cannot detect that it is a simulation.
 \`npm run demo -- --scenario NAME\` runs one. The numbers are those of [failures](failures.md); the signal is a PromQL expression
 that has no result until the failure can first be detected. The last column is the answer of \`restart-window\` in the 60th
-second, with the conditions that prevent a restart; a test compares it.
+second: safe, or the conditions that prevent a restart, or \`fault\` where a recovery decides about restarts; a test compares it.
 
 | scenario | failure | what happens | signal | restart |
 |---|---|---|---|---|`

@@ -60,7 +60,10 @@ export interface Scenario {
   readonly failures: readonly string[]
   /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
   readonly signal: string | undefined
-  /** The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: sync, epoch unknown`. */
+  /**
+   * The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: epoch, network unknown`;
+   * `fault` where a fault prevents the evaluation.
+   */
   readonly restart: readonly string[]
   /** The alerts of which one is the first cause of the diagnosis once the failure is detected: `# Cause: …`. */
   readonly causes: readonly string[]

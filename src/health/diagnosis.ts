@@ -130,15 +130,21 @@ export const countedCauses = ({ causes }: Diagnosis): readonly string[] =>
 /** Recoveries whose time the operator chooses. */
 const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
 
-/** The window for a restart whose time is a choice; null without a node, or if the node does not do its work. */
+/** Whether the node does not do its work, or needs a recovery that does not wait for a convenient time. */
+export const isFault = ({ word, recovery: { path, runbook } }: Pick<Diagnosis, 'word' | 'recovery'>): boolean =>
+  word === 'CRITICAL' || word === 'UNKNOWN' || !(PLANNED.includes(path) || runbook === 'ChainPartialRestart')
+
+/** In the place of a window for a restart, during a fault. */
+export const NO_WINDOW_IN_FAULT =
+  'not evaluated during a fault: a planned restart has a window when no recovery is needed'
+
+/** The window for a planned restart; null without a node, and during a fault: then the recovery says what to restart. */
 export const plannedRestart = (
-  { word, recovery }: Pick<Diagnosis, 'word' | 'recovery'>,
+  diagnosis: Pick<Diagnosis, 'word' | 'recovery'>,
   snapshot: NodeSnapshot,
   span = RESTART_MS,
-): RestartWindow | null => {
-  const isChoice = word !== 'CRITICAL' && word !== 'UNKNOWN' && PLANNED.includes(recovery.path)
-  return isChoice && !isWatcher(snapshot.known) ? restartWindow({ ...snapshot, span }) : null
-}
+): RestartWindow | null =>
+  isFault(diagnosis) || isWatcher(snapshot.known) ? null : restartWindow({ ...snapshot, span })
 
 /** `STATUS: sentence`, the first line of every output that has a diagnosis. */
 export const firstLine = ({ word, sentence }: Pick<Diagnosis, 'word' | 'sentence'>): string => `${word}: ${sentence}`

@@ -44,6 +44,13 @@ export const blockRate = (known: SampleIndex): number => {
   return measured === undefined || measured === 0 ? USUAL_RATE : measured
 }
 
+/** The reservation of what follows from the block rate: empty if it is measured. */
+export const assumedRateText = (known: SampleIndex): string =>
+  known.value('chain_blocks_per_second') === undefined ? `, at an assumed ${USUAL_RATE} blocks a second` : ''
+
+/** Seconds: a healthy node has a block every third of a second, and reports it within 5 s. */
+export const FRESH_S = 10
+
 /** A difference in blocks that is more than what passes between two requests. */
 export const BEHIND_BLOCKS = 15
 

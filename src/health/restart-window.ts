@@ -1,12 +1,11 @@
-import { chainIdOf, isStarting, isSyncing, networkHead, newestBlock, USUAL_RATE } from '../domain/agreement.ts'
-import { epochPosition } from '../domain/epoch.ts'
+import { isStarting, isSyncing, networkHead } from '../domain/agreement.ts'
 import { count, duration, figure, joinList, shortDuration, utc } from '../core/format.ts'
-import type { RuleFinding } from '../domain/health.ts'
-import type { SampleIndex } from '../core/metric.ts'
+import type { RuleFinding, Tone } from '../domain/health.ts'
 import { blocksyncWindow, byDefault } from '../domain/node-distances.ts'
 import { NODE_FACTS } from '../domain/node-facts.ts'
 import { minute, second } from '../core/units.ts'
-import { BEHIND_BLOCKS, blockAge, blockRate, FRESH_S, isAdvancing, isNodeDown, referencesText, servicesOf } from './facts.ts'
+import { epochEnd, epochEndText } from './epoch-end.ts'
+import { BEHIND_BLOCKS, blockAge, FRESH_S, isAdvancing, isNodeDown, referencesText, servicesOf } from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** What a restart window is evaluated from. */
@@ -29,28 +28,38 @@ export interface RestartCheck {
   readonly isRequired: boolean
 }
 
+/** The tone, and so the mark, of a condition on every surface. A cost has none. */
+export const RESTART_TONES = { ok: 'good', no: 'bad', unknown: 'unknown' } as const satisfies Record<
+  RestartCheck['state'],
+  Tone
+>
+
+/** The own rounds of the time away: what the restart costs. It is not a condition: a missed round costs one reward. */
+export interface RestartCost {
+  /** Null is unknown. */
+  readonly rounds: number | null
+  /** The start with the fewest own rounds, in milliseconds since the epoch; null if none with fewer is known. */
+  readonly fewest: { readonly rounds: number; readonly at: number } | null
+  /** Until when the leader schedule is known; null if the number does not come from it. */
+  readonly knownUntil: number | null
+  /** Without its full stop. */
+  readonly summary: string
+}
+
 export interface RestartWindow {
   readonly isSafe: boolean
   /** One sentence, without its full stop. */
   readonly summary: string
+  /** The conditions of safety. */
   readonly checks: readonly RestartCheck[]
+  readonly ownRounds: RestartCost
   /** The next time at which a restart is safe, in milliseconds since the epoch; null if it cannot be known. */
   readonly nextAt: number | null
 }
 
-/** A time in which a restart is not safe, in milliseconds since the epoch. */
-interface BusyTime {
-  readonly from: number
-  readonly to: number
-}
-
 interface Outcome extends Omit<RestartCheck, 'name'> {
-  /** The times that decide about the state, now and later. */
-  readonly busy?: readonly BusyTime[]
-  /** Busy times after this one are not known. */
-  readonly knownUntil?: number
-  /** Rounds that the node will miss, now or later. */
-  readonly cost?: number
+  /** When an obstacle has ended, in milliseconds since the epoch, and by what; without it that is not known. */
+  readonly until?: { readonly at: number; readonly because: string }
 }
 
 type Check = (input: RestartInput) => Outcome
@@ -118,99 +127,73 @@ const findings: Check = ({ health }) => {
     : no(`critical: ${joinList([...new Set(names)])}`)
 }
 
-/** Blocks: a source that is further behind another one has stopped. */
-const SAME_HEIGHT = 30
-
-/** The epoch of a recent block. */
-const epochAndHeight = (known: SampleIndex): { readonly epoch: number; readonly height: number } | undefined => {
-  const newest = newestBlock(known)?.height ?? 0
-  return [
-    {
-      epoch: known.value('chain_ledger_epoch', { event: 'proposed' }),
-      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
-    },
-    { epoch: known.value('chain_consensus_epoch'), height: known.value('chain_consensus_block_number') },
-  ]
-    .flatMap(({ epoch, height }) => (epoch === undefined || height === undefined ? [] : [{ epoch, height }]))
-    .find(({ height }) => newest - height <= SAME_HEIGHT)
-}
-
 /** Both recorded crashes of a restarted node were at an epoch boundary. */
-export const epochEnd = ({
-  known,
-  epochs,
-  at,
-  span,
-}: Pick<RestartInput, 'known' | 'epochs' | 'at' | 'span'>): Outcome => {
-  const newest = epochAndHeight(known)
-  if (!newest) return unknown('neither the ledger stream nor the consensus log shows the epoch of a recent block')
-  const chainId = chainIdOf(known)
-  if (chainId === null) return unknown('the chain id is not known, and so the length of an epoch is not')
-  const length = epochs.get(chainId)
-  if (!length) return unknown(`the length of an epoch of chain ${chainId} is not known (staking.epochBlocks)`)
-  const position = epochPosition(newest, length)
-  const name = `epoch ${figure(newest.epoch)}`
-  if (!position) return unknown(`block ${figure(newest.height)} does not fit ${name} of chain ${chainId}`)
-  const measured = known.value('chain_blocks_per_second')
-  const timeOf = (blocks: number): number => (blocks / blockRate(known)) * second
-  // On a node that is stalled or behind: the network has gone on since its newest block.
-  const age = blockAge({ known, at }) ?? 0
-  const passed = age > FRESH_S ? age * second : 0
-  const basis = measured === undefined ? `, at an assumed ${USUAL_RATE} blocks a second` : ''
-  if (position.phase === 'delay') {
-    const to = at + timeOf(position.blocksLeft) - passed
-    if (to < at) return listed(`${name} has ended; how far the next one is, is not known`)
-    const summary = `${name} has ended and the next one has not started: it starts within ${duration(to - at)}${basis}`
-    return { ...no(summary), busy: [{ from: at, to }] }
-  }
-  const from = at + timeOf(position.blocksLeft) - passed
-  if (from < at) return listed(`${name} has ended, by the time since the newest block`)
-  const busy = [{ from, to: from + timeOf(length.delayRounds) }]
-  const summary = `${name} ends in about ${duration(from - at)}${basis}`
-  return { ...(from < at + span ? no(summary) : ok(summary)), busy }
+const epoch: Check = (input) => {
+  const { at, span } = input
+  const end = epochEnd(input)
+  if ('unknownBecause' in end) return unknown(end.unknownBecause)
+  const summary = epochEndText(end, at)
+  if (end.latestAt <= at) return listed(summary)
+  const until = { at: end.latestAt, because: 'when the next epoch has started' }
+  return end.expectedAt < at + span ? { ...no(summary), until } : ok(summary)
 }
 
 /** Before and after an own round: the times are estimates. */
 const AROUND_MS = 2 * second
 
-const ownRounds: Check = ({ known, readings: { schedule }, at, span }) => {
+const ownRounds = (input: RestartInput): RestartCost => {
+  const { known, readings, at, span } = input
+  const { schedule } = readings
   const stake = known.value('chain_native_stake_ratio')
-  if (stake === 0) return ok('a node without stake leads no rounds')
+  const none = { fewest: null, knownUntil: null }
+  if (stake === 0) return { ...none, rounds: 0, summary: 'none: a node without stake leads no rounds' }
   const until = schedule?.until?.slotAt ?? null
-  if (!schedule?.own || until === null || until <= at) return unknownRounds({ stake, known, span, schedule })
-  const times = schedule.own.flatMap(({ slotAt }) => (slotAt === null || slotAt < at ? [] : [slotAt]))
-  const busy = times.map((time) => ({ from: time - AROUND_MS, to: time + AROUND_MS }))
-  if (until < at + span) return listed(`the schedule is known for ${duration(until - at)} only`)
-  const [first] = times
-  const ledFrom = (start: number): number => busy.filter(({ from, to }) => to > start && from < start + span).length
-  const led = ledFrom(at)
-  if (first === undefined || led === 0) {
-    const next = first === undefined ? 'none is known' : `the next one is in ${duration(first - at)}`
-    return { ...ok(`the node leads no round in this time; ${next}`), busy, knownUntil: until }
+  if (!schedule?.own || until === null || until < at + span) {
+    const why =
+      schedule?.own && until !== null && until > at
+        ? `the leader schedule is known for ${duration(until - at)} only`
+        : (schedule?.problem ?? 'there is no leader schedule')
+    const rate = known.value('chain_blocks_per_second')
+    if (stake === undefined || rate === undefined) return { ...none, rounds: null, summary: why }
+    const rounds = rounded((stake * rate * span) / second)
+    return { ...none, rounds, summary: `about ${figure(rounds)} in this time, by its share of the stake; ${why}` }
   }
-  const starts = busy.map(({ to }) => to).filter((start) => start + span <= until)
+  const times = schedule.own.flatMap(({ slotAt }) => (slotAt === null || slotAt < at ? [] : [slotAt]))
+  const ledFrom = (start: number): number =>
+    times.filter((time) => time + AROUND_MS > start && time - AROUND_MS < start + span).length
+  const led = ledFrom(at)
+  const end = epochEnd(input)
+  const meetsEpochEnd = (start: number): boolean =>
+    'expectedAt' in end && start + span > end.expectedAt && start < end.latestAt
+  const starts = times.map((time) => time + AROUND_MS).filter((start) => start + span <= until && !meetsEpochEnd(start))
   const best = starts.reduce((least, start) => (ledFrom(start) < ledFrom(least) ? start : least), at)
-  const summary = `the node leads ${count(led, 'round')} in this time, the first in ${duration(first - at)}`
-  if (ledFrom(best) === 0) return { ...no(summary), busy, knownUntil: until }
-  // To wait would not help.
-  const fewest = best === at ? '' : `; the fewest, ${figure(ledFrom(best))}, from ${utc(best)}`
-  return { ...ok(`${summary}; no interval without own rounds is known before ${utc(until)}${fewest}`), cost: led }
+  const fewest = best === at ? null : { rounds: ledFrom(best), at: best }
+  const [first] = times
+  const next = first === undefined ? 'none is known' : `the next one in ${duration(first - at)}`
+  const choice =
+    led === 0
+      ? next
+      : fewest === null
+        ? 'no start with fewer is known'
+        : `${fewestText(fewest)}, in ${duration(best - at)}`
+  const rounds =
+    led === 0 ? 'none in this time' : `${figure(led)} in this time, the first in ${duration((first ?? at) - at)}`
+  return { rounds: led, fewest, knownUntil: until, summary: `${rounds}; ${choice}; ${bySchedule(until)}` }
 }
 
-interface UnknownRounds extends Pick<RestartInput, 'known' | 'span'> {
-  readonly stake: number | undefined
-  readonly schedule: RestartInput['readings']['schedule']
-}
+/** An expected number of rounds. */
+const rounded = (rounds: number): number => (rounds < 1 ? Number(rounds.toFixed(1)) : Math.round(rounds))
 
-/** Many hosts cannot know them, and a missed round costs one reward. */
-const unknownRounds = ({ stake, known, span, schedule }: UnknownRounds): Outcome => {
-  const rate = known.value('chain_blocks_per_second')
-  const why = schedule?.problem ?? 'there is no schedule'
-  const expected =
-    stake === undefined || rate === undefined
-      ? ''
-      : `; by its share of the stake the node leads about ${((stake * rate * span) / second).toFixed(1)} in this time`
-  return listed(`${why}${expected}`)
+const fewestText = ({ rounds, at }: NonNullable<RestartCost['fewest']>): string =>
+  `the fewest, ${figure(rounds)}, from ${utc(at)}`
+
+const bySchedule = (until: number): string => `by the leader schedule, known until ${utc(until)}`
+
+/** The cost in the summary; empty if there is none. */
+const costText = ({ rounds, fewest, knownUntil }: RestartCost): string => {
+  if (rounds === null || rounds === 0) return ''
+  const choice = fewest === null || knownUntil === null ? '' : `; ${fewestText(fewest)}, ${bySchedule(knownUntil)}`
+  return `; costs about ${count(rounds, 'own round')}${choice}`
 }
 
 /** The last start took this time; the next one may take twice as long. */
@@ -246,48 +229,33 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['references', references],
   ['network', network],
   ['findings', findings],
-  ['epoch', epochEnd],
-  ['own rounds', ownRounds],
+  ['epoch', epoch],
   ['blocksync', blocksync],
 ]
 
-/** Whether consensus and execution can be stopped together now, and be started after `span`. */
+/** Whether consensus and execution can be stopped together now, and be started after `span`, and what that costs. */
 export const restartWindow = (input: RestartInput): RestartWindow => {
   const { at, span } = input
   const outcomes = CHECKS.map(([name, check]) => ({ name, ...check(input) }))
   const checks = outcomes.map(({ name, state, summary, isRequired }) => ({ name, state, summary, isRequired }))
+  const cost = ownRounds(input)
   const obstacles = outcomes.filter(({ state, isRequired }) => state === 'no' || (state === 'unknown' && isRequired))
-  // Of the other obstacles it is not known when they end.
-  const isTemporary = obstacles.every(({ state, busy }) => state === 'no' && busy !== undefined)
-  const busy = outcomes.flatMap((outcome) => outcome.busy ?? [])
-  const free = firstFree(busy, { at, span })
-  const isKnown = outcomes.every(({ knownUntil = Infinity }) => free + span <= knownUntil)
-  const nextAt = isTemporary && isKnown ? free : null
-  const isSafe = obstacles.length === 0
-  const gaps = outcomes.filter(({ state }) => state === 'unknown' && isSafe).map(({ name }) => name)
-  const cost = outcomes.reduce((sum, outcome) => sum + (outcome.cost ?? 0), 0)
-  const notes = [
-    ...(cost === 0 ? [] : [`; costs about ${count(cost, 'own round')}`]),
-    ...(gaps.length === 0 ? [] : [`; unknown: ${joinList(gaps)}`]),
-  ]
+  if (obstacles.length === 0) {
+    const gaps = [
+      ...outcomes.filter(({ state }) => state === 'unknown').map(({ name }) => name),
+      ...(cost.rounds === null ? ['own rounds'] : []),
+    ]
+    const unknowns = gaps.length === 0 ? '' : `; unknown: ${joinList(gaps)}`
+    const summary = `safe now, for ${duration(span)}${costText(cost)}${unknowns}`
+    return { isSafe: true, summary, checks, ownRounds: cost, nextAt: at }
+  }
   const reasons = obstacles.map(({ name, state, summary }) =>
     state === 'unknown' ? `${name} unknown: ${summary}` : summary,
   )
-  const next = nextAt === null || isSafe ? '' : `; next safe at about ${utc(nextAt)}, in ${duration(nextAt - at)}`
-  return {
-    isSafe,
-    summary: isSafe ? `safe now, for ${duration(span)}${notes.join('')}` : `not now: ${reasons.join('; ')}${next}`,
-    checks,
-    nextAt,
-  }
-}
-
-/** The start of the first time of this length outside of the busy ones. */
-const firstFree = (busy: readonly BusyTime[], { at, span }: { readonly at: number; readonly span: number }): number => {
-  let start = at
-  for (const { from, to } of busy.toSorted((a, b) => a.from - b.from)) {
-    if (start + span <= from) return start
-    start = Math.max(start, to)
-  }
-  return start
+  const ends = obstacles.flatMap(({ until }) => until ?? [])
+  // Of the other obstacles it is not known when they end.
+  const last = ends.length < obstacles.length ? undefined : ends.toSorted((a, b) => b.at - a.at)[0]
+  const next = last ? `; next safe at about ${utc(last.at)}, in ${duration(last.at - at)}, ${last.because}` : ''
+  const summary = `not now: ${reasons.join('; ')}${next}`
+  return { isSafe: false, summary, checks, ownRounds: cost, nextAt: last?.at ?? null }
 }

@@ -35,6 +35,12 @@ export const headLines = (head: Head, style: Style): readonly string[] => {
   return [verdictLine(head, style), ...lines.map((line) => style.paint('strong', line)), ...evidenceLines(head)]
 }
 
+/** The same in JSON. */
+export const diagnosisDocument = ({ word, sentence, recovery: { path, summary, left } }: Diagnosis) => ({
+  verdict: { word, sentence },
+  recovery: { path, summary, left },
+})
+
 /** The page of `check`: the diagnosis, the set-up of the host, facts. */
 export const checkLines = (
   { diagnosis, setUp, facts }: { diagnosis: Diagnosis; setUp: readonly Finding[]; facts: readonly Fact[] },

@@ -83,10 +83,40 @@ const TABLE: readonly Row[] = [
   },
 ]
 
+/** Of a node that is OK, the first line is the verdict of the log; of others it is their state. */
+const HEALTHY = ['healthy', 'info-only-log', 'journal-evicted', 'network-noise']
+
 test.each(TABLE)('$scenario, second $second: $summary', async ({ summary, exitCode, ...world }) => {
   const host = await openHost({ ...world, agent: false })
   const { code, out, err } = await host.run(['monlog'])
-  expect({ first: out.split('\n')[0], code, err }).toEqual({ first: summary, code: exitCode, err: '' })
+  expect({ code, err }).toEqual({ code: exitCode, err: '' })
+  const lines = out.split('\n')
+  if (HEALTHY.includes(world.scenario)) {
+    expect(lines[0]).toBe(summary)
+    return
+  }
+  const [state = '', recovery = ''] = (await host.run(['check'])).out.split('\n')
+  expect(lines[0]).toBe(state)
+  expect(lines[1]?.startsWith('RECOVERY: ')).toBe(recovery.startsWith('RECOVERY: '))
+  expect(lines).toContain(summary.replace(/^[A-Z]+/, 'LOG'))
+})
+
+test('in a crash: that bft is down, the recovery, and nothing in the present about its past', async () => {
+  const host = await openHost({ scenario: 'service-crash', second: 20 })
+  await host.pass(16)
+  const { code, out } = await host.run(['monlog'])
+  const lines = out.split('\n')
+  expect(lines[0]).toMatch(/^CRITICAL: bft is down/)
+  expect(lines[1]).toMatch(/^RECOVERY: .* together/)
+  expect(lines.find((line) => line.startsWith('LOG: '))).not.toContain('blocks are')
+  // The recovery says what to restart.
+  expect(lines.slice(2).join('\n')).not.toMatch(/restart/i)
+  expect(code).toBe(2)
+  const { out: json } = await host.run(['monlog', '--json'])
+  expect(JSON.parse(json)).toMatchObject({ diagnosis: { verdict: { word: 'CRITICAL' }, recovery: {} } })
+  // Of another time than now there is only the log.
+  const until = new Date(host.now() - 60_000).toISOString()
+  expect((await host.run(['monlog', '--until', until])).out).not.toContain('RECOVERY')
 })
 
 test('own timeouts are a finding', async () => {
@@ -130,7 +160,7 @@ describe('findings', () => {
       env: { COLUMNS: '60', LANG: 'C' },
     })
     const { out } = await host.run(['monlog'])
-    expect(out).toContain('\nx No block was committed in the last 60 seconds.\n    > Check whether')
+    expect(out).toContain('\nx No block was committed in the last 60 seconds.\n    > See whether')
     expect(out).toMatch(/x \d\d local timeouts of 1 round, and no block committed\./)
     const { out: raw } = await host.run(['monlog', '-r'])
     const [, ...shown] = raw.slice(raw.indexOf('The newest')).trimEnd().split('\n')

@@ -30,7 +30,7 @@ interface Node {
 }
 
 /** A validator in the middle of epoch 678: blocks 33,850,000 to 33,899,999, two blocks a second. */
-const ask = (node: Node) => {
+const evaluate = (node: Node) => {
   const { height = 33_870_000, epoch = 678, chainId = '143', references = 2, more = [], without = [] } = node
   const { down = [], age = 1, stake = 0.01, startSeconds = 40, own, until = 3600 } = node
   const samples = [
@@ -73,7 +73,13 @@ const ask = (node: Node) => {
       findings: (node.findings ?? []).map((one) => ({ ...FINDING, ...one })),
     },
   }
-  const { isSafe, summary, nextAt } = restartWindow(input)
+  return restartWindow(input)
+}
+
+const costOf = (node: Node) => evaluate(node).ownRounds
+
+const ask = (node: Node) => {
+  const { isSafe, summary, nextAt } = evaluate(node)
   return { isSafe, summary, ...(nextAt !== null && !isSafe && { next: new Date(nextAt).toISOString() }) }
 }
 
@@ -96,11 +102,11 @@ const FINDING: RuleFinding = {
 
 describe('a node in the middle of an epoch', () => {
   test('can be restarted; what is unknown is said', () => {
-    expect(ask({}).summary).toBe('safe now, for 5 min; unknown: own rounds')
+    expect(ask({}).summary).toBe('safe now, for 5 min; costs about 6 own rounds')
     const without = ['chain_last_start_seconds', 'chain_reference_up', 'chain_reference_block_number']
     expect(ask({ without })).toMatchObject({
       isSafe: true,
-      summary: 'safe now, for 5 min; unknown: references, own rounds and blocksync',
+      summary: 'safe now, for 5 min; costs about 6 own rounds; unknown: references and blocksync',
     })
   })
 
@@ -214,30 +220,37 @@ test.each<Node & { readonly name: string }>([
   },
   { name: '15 blocks behind', more: [sample('chain_block_difference', 15)] },
 ])('safe: $name', ({ name: _name, ...node }) => {
-  expect(ask(node)).toMatchObject({ isSafe: true, summary: 'safe now, for 5 min; unknown: own rounds' })
+  expect(ask(node)).toMatchObject({ isSafe: true, summary: 'safe now, for 5 min; costs about 6 own rounds' })
 })
 
 describe('the epoch, at two blocks a second', () => {
   // 400 blocks before the boundary block: 200 s. The delay lasts 5,000 rounds, 2,500 s at most.
   const near = { height: 33_899_599 }
 
-  test('ends within the time of the restart, nearer on a stalled node; one that is over before is safe', () => {
+  test('ends within the time of the restart, nearer on a stalled node', () => {
     expect(ask(near)).toEqual({
       isSafe: false,
-      summary: 'not now: epoch 678 ends in about 3 min 20 s; next safe at about 2026-05-02T03:45:00Z, in 45 min',
+      summary:
+        'not now: epoch 678 ends in about 3 min 20 s; the next one starts in 45 min at the latest; next safe at about 2026-05-02T03:45:00Z, in 45 min, when the next epoch has started',
       next: '2026-05-02T03:45:00.000Z',
     })
     expect(ask({ ...near, span: 201_000 }).isSafe).toBe(false)
     expect(ask({ ...near, span: 200_000 }).isSafe).toBe(true)
-    expect(ask({ ...near, age: 60 }).summary).toMatch(/ is 1 min old; epoch 678 ends in about 2 min 20 s$/)
-    expect(ask({ ...near, age: 201 }).summary).toBe('not now: the newest block is 3 min old')
+    expect(ask({ ...near, age: 60 }).summary).toMatch(
+      / is 1 min old; epoch 678 ends in about 2 min 20 s; the next one starts in 44 min at the latest$/,
+    )
+    expect(ask({ ...near, age: 201 }).summary).toBe(
+      'not now: the newest block is 3 min old; epoch 678 has ended, by the time since the newest block; the next one starts in 41 min 39 s at the latest',
+    )
+    // Two blocks a second: 200 s to the boundary, and 2,500 s of the delay.
+    expect(ask({ ...near, age: 2701 }).summary).toBe('not now: the newest block is 45 min old')
   })
 
   test('the delay is not safe: 4,000 of its blocks are left, 2,000 s', () => {
     expect(ask({ height: 33_900_999 })).toEqual({
       isSafe: false,
       summary:
-        'not now: epoch 678 has ended and the next one has not started: it starts within 33 min 20 s; next safe at about 2026-05-02T03:33:20Z, in 33 min 20 s',
+        'not now: epoch 678 has ended; the next one starts in 33 min 20 s at the latest; next safe at about 2026-05-02T03:33:20Z, in 33 min 20 s, when the next epoch has started',
       next: '2026-05-02T03:33:20.000Z',
     })
     expect(ask({ height: 33_900_999, epoch: 679 }).isSafe).toBe(true)
@@ -246,13 +259,14 @@ describe('the epoch, at two blocks a second', () => {
   test('with another reason the next time is not known', () => {
     expect(ask({ ...near, findings: [{}] })).toEqual({
       isSafe: false,
-      summary: 'not now: critical: ChainIsolated; epoch 678 ends in about 3 min 20 s',
+      summary:
+        'not now: critical: ChainIsolated; epoch 678 ends in about 3 min 20 s; the next one starts in 45 min at the latest',
     })
   })
 
   test('without a measured rate it is three blocks a second, and said so', () => {
     expect(ask({ height: 33_899_599, without: ['chain_blocks_per_second'], span: 140_000 }).summary).toBe(
-      'not now: epoch 678 ends in about 2 min 13 s, at an assumed 3 blocks a second; next safe at about 2026-05-02T03:30:00Z, in 30 min',
+      'not now: epoch 678 ends in about 2 min 13 s; the next one starts in 30 min at the latest, at an assumed 3 blocks a second; next safe at about 2026-05-02T03:30:00Z, in 30 min, when the next epoch has started',
     )
   })
 })
@@ -311,40 +325,66 @@ describe('the time away counts', () => {
   })
 })
 
-describe('own rounds', () => {
-  test.each([[[302.1, 900]], [[]]])('none in this time: %j', (own) => {
+describe('own rounds are a cost, never a reason against the restart', () => {
+  test.each([
+    { own: [302.1, 900], cost: 'none in this time; the next one in 5 min 2 s; ' },
+    { own: [], cost: 'none in this time; none is known; ' },
+  ])('none in this time: $own', ({ own, cost }) => {
     expect(ask({ own }).summary).toBe('safe now, for 5 min')
+    expect(costOf({ own })).toEqual({
+      rounds: 0,
+      fewest: null,
+      knownUntil: AT + 3600_000,
+      summary: `${cost}by the leader schedule, known until 2026-05-02T04:00:00Z`,
+    })
   })
 
-  test('a time without comes later: wait for it', () => {
+  test('a start with fewer is offered, with the time until which the schedule is known', () => {
     // From two seconds after the round at 200 s to the one at 600 s: 396 s.
     expect(ask({ own: [60, 200, 600] })).toEqual({
-      isSafe: false,
+      isSafe: true,
       summary:
-        'not now: the node leads 2 rounds in this time, the first in 1 min; next safe at about 2026-05-02T03:03:22Z, in 3 min 22 s',
-      next: '2026-05-02T03:03:22.000Z',
+        'safe now, for 5 min; costs about 2 own rounds; the fewest, 0, from 2026-05-02T03:03:22Z, by the leader schedule, known until 2026-05-02T04:00:00Z',
+    })
+    expect(costOf({ own: [60, 200, 600] })).toMatchObject({
+      rounds: 2,
+      fewest: { rounds: 0, at: AT + 202_000 },
+      summary:
+        '2 in this time, the first in 1 min; the fewest, 0, from 2026-05-02T03:03:22Z, in 3 min 22 s; by the leader schedule, known until 2026-05-02T04:00:00Z',
     })
   })
 
-  test('no time without is known: the restart costs rounds now or later', () => {
+  test('the answer does not depend on how far the schedule is known', () => {
+    // 36 rounds, 100 s apart: three of them in any 5 min. With another 10 min, a time without.
     const own = Array.from({ length: 36 }, (_, index) => 50 + 100 * index)
     expect(ask({ own }).summary).toBe('safe now, for 5 min; costs about 3 own rounds')
-    expect(ask({ own, span: 90_000 })).toMatchObject({
-      isSafe: false,
-      summary:
-        'not now: the node leads 1 round in this time, the first in 50 s; next safe at about 2026-05-02T03:00:52Z, in 52 s',
+    expect(costOf({ own }).summary).toMatch(/^3 in this time, the first in 50 s; no start with fewer is known; /)
+    expect(ask({ own, until: 4200 }).summary).toBe(
+      'safe now, for 5 min; costs about 3 own rounds; the fewest, 0, from 2026-05-02T03:59:12Z, by the leader schedule, known until 2026-05-02T04:10:00Z',
+    )
+  })
+
+  test('a start that meets the end of the epoch is not offered', () => {
+    // The epoch ends in 400 s, and its delay 2,500 s later: of 200 s, that at 150 s has none.
+    const near = { height: 33_899_199, span: 200_000 }
+    expect(costOf({ ...near, own: [10, 20, 150] }).fewest).toEqual({ rounds: 0, at: AT + 152_000 })
+    expect(costOf({ ...near, own: [10, 20, 210] }).fewest).toEqual({ rounds: 1, at: AT + 22_000 })
+    expect(costOf({ ...near, own: [10, 210, 2899] }).fewest).toEqual({ rounds: 0, at: AT + 2_901_000 })
+  })
+
+  test('without a schedule for this time they follow from the stake', () => {
+    // 1 % of 2 rounds a second in 300 s are 6.
+    expect(ask({ own: [10], until: 200 }).summary).toBe('safe now, for 5 min; costs about 6 own rounds')
+    expect(costOf({ own: [10], until: 200 })).toEqual({
+      rounds: 6,
+      fewest: null,
+      knownUntil: null,
+      summary: 'about 6 in this time, by its share of the stake; the leader schedule is known for 3 min 20 s only',
     })
-  })
-
-  test('a time without that meets the end of the epoch is not one', () => {
-    // The epoch ends in 200 s, and its delay 2,500 s later: only then a time without matters.
-    const { summary } = ask({ height: 33_899_599, own: [10, 20, 2720], until: 3600 })
-    expect(summary).toMatch(/; next safe at about 2026-05-02T03:45:22Z, in 45 min 22 s$/)
-  })
-
-  test('a schedule that ends before is unknown, and so is what is after it', () => {
-    expect(ask({ own: [10], until: 200 }).summary).toMatch(/; unknown: own rounds$/)
-    const { summary } = ask({ own: [10], until: 290 + 10, span: 300_000 })
-    expect(summary).toBe('safe now, for 5 min; costs about 1 own round')
+    expect(costOf({ stake: 0.000_5 })).toMatchObject({ rounds: 0.3 })
+    expect(costOf({ own: [10], until: 300 })).toMatchObject({ rounds: 1 })
+    const unknown = { without: ['chain_native_stake_ratio'] }
+    expect(costOf(unknown)).toMatchObject({ rounds: null, summary: 'there is no leader schedule' })
+    expect(ask(unknown).summary).toBe('safe now, for 5 min; unknown: own rounds')
   })
 })

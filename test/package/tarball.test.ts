@@ -92,7 +92,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   ],
   monlog: ['monlog', /^ {2}own key +03de\.\.bcdd$/m],
   recover: ['recover', 'sudo systemctl restart chain-bft chain-execution chain-rpc'],
-  'restart-window': ['restart-window', 'RESTART: not now: bft is down;'],
+  'restart-window': ['restart-window', 'RESTART: not evaluated during a fault: '],
   runbook: ['runbook ChainServiceDown', '# ChainServiceDown\n\n## Meaning'],
   ledger: async () => {
     const height = (await rpc('eth_blockNumber')).toLocaleString('en-US')

@@ -63,7 +63,7 @@ export const FINDINGS: readonly Finding[] = [
       committing === null ? null : !committing && startActive !== true && statesyncActive !== true,
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
-      'Check whether the network advances (chain_block_difference). If it does: check peers, clock and disk, then restart consensus and execution together. `chain-agent recover` shows whether a restart is enough: a node that is 800 blocks behind by default needs a newer forkpoint first.',
+      'See whether the network advances: `chain-agent status chain`. The steps, how much time is left, and whether a restart is enough: `chain-agent recover`.',
   },
   {
     finding: 'timeout_deadlock',
@@ -124,7 +124,7 @@ export const FINDINGS: readonly Finding[] = [
     when: ({ startActive }) => startActive,
     text: () => 'Consensus was started and is not live yet: it waits for the blocks of its forkpoint.',
     suggestion:
-      'A healthy start is live within seconds. After three minutes check sessions, firewall and bootstrap peers; another restart is harmless in this state.',
+      'A healthy start is live within seconds. After three minutes check sessions, firewall and bootstrap peers. The steps: `chain-agent recover`.',
   },
   {
     finding: 'statesync_active',

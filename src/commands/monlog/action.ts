@@ -1,4 +1,5 @@
 import { figure } from '../../core/format.ts'
+import { diagnose, type Diagnosis, isFault } from '../../health/diagnosis.ts'
 import type { Command } from 'commander'
 import { readNames } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
@@ -10,6 +11,7 @@ import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type Io, type CommandContext, sourceContext } from '../../terminal/io.ts'
 import { renderReport, type RenderOptions, shortLine } from './page.ts'
 import { createNameOf, shownLine } from './rows.ts'
+import { diagnosisDocument } from '../../terminal/diagnosis.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle } from '../../terminal/style.ts'
@@ -36,37 +38,79 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
     ownKey: config.node.publicKey,
     wantsRaw: options.raw === true,
   }
-  const analyse = async (): Promise<MonlogReport> => {
+  const analyse = async (): Promise<Analysis> => {
     const times = timesOf(options, io, command)
     const progress = createProgress(io)
-    return await analyseLog({
-      config,
-      ...times,
-      ...sourceContext(io),
-      recording: options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
-      onLines: (lines) => progress.show(`Reading the log: ${figure(lines)} lines`),
-    }).finally(progress.end)
+    const [report, diagnosis] = await Promise.all([
+      analyseLog({
+        config,
+        ...times,
+        ...sourceContext(io),
+        recording: options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
+        onLines: (lines) => progress.show(`Reading the log: ${figure(lines)} lines`),
+      }).finally(progress.end),
+      readDiagnosis(io, options),
+    ])
+    return { report, diagnosis }
   }
-  const linesOf = (report: MonlogReport): readonly string[] => {
-    if (options.json) return [JSON.stringify(toJson(asJson(report, page)))]
+  const linesOf = ({ report, diagnosis }: Analysis): readonly string[] => {
+    if (options.json) {
+      const found = diagnosis && diagnosisDocument(diagnosis)
+      return [JSON.stringify(toJson({ ...asJson(report, page), diagnosis: found }))]
+    }
     const isPiped = !('isTTY' in io.stdout && io.stdout.isTTY === true)
-    return options.watch !== undefined && isPiped ? [shortLine(report, page.style)] : renderReport(report, page)
+    const head = diagnosis && isShown(diagnosis, report) ? diagnosis : null
+    return options.watch !== undefined && isPiped
+      ? [shortLine(report, { ...page, head })]
+      : renderReport(report, { ...page, head })
   }
   if (options.watch !== undefined) {
-    // Only the journal is read; no tool of the node runs.
+    // The journal and the running agent are read; no tool of the node runs.
     const refresh = async () => ({ lines: linesOf(await analyse()), isFromNode: false })
     await watch(io, { render: refresh, seconds: options.watch })
     exit(0)
     return
   }
-  const report = await analyse()
+  const analysis = await analyse()
   if (io.signal.aborted) {
     exit(2)
     return
   }
-  io.stdout.write(linesText(linesOf(report)))
-  exit(report.verdict.exitCode)
+  io.stdout.write(linesText(linesOf(analysis)))
+  const { report, diagnosis } = analysis
+  exit(diagnosis && isFault(diagnosis) ? worse(report.verdict.exitCode, diagnosis.exitCode) : report.verdict.exitCode)
 }
+
+interface Analysis {
+  readonly report: MonlogReport
+  /** That of the node now; null if the log is of another time or from a file. */
+  readonly diagnosis: Diagnosis | null
+}
+
+/** With --watch only from a running agent: to read the node runs its tools. */
+const readDiagnosis = async (io: Io, options: MonlogOptions): Promise<Diagnosis | null> => {
+  const { file, until, watch: follows } = options
+  if (file !== undefined || until !== undefined) return null
+  // A recording needs none of it, and it takes most of the time until the recording is read.
+  const { readFromAgent, readSnapshot } = await import('../shared/read-snapshot.ts')
+  try {
+    const snapshot =
+      follows === undefined
+        ? (await readSnapshot(io, options)).snapshot
+        : await readFromAgent(io, nodeConfigOf(io, options).config)
+    return snapshot && diagnose(snapshot)
+  } catch (error) {
+    // An aborted operation may throw any error.
+    if (io.signal.aborted) return null
+    throw error
+  }
+}
+
+/** Of a node that is OK, the first line is about the log: it may have a warning that is no alert. */
+const isShown = ({ word }: Diagnosis, { verdict }: MonlogReport): boolean => word !== 'OK' || verdict.exitCode === 2
+
+type ExitCode = Diagnosis['exitCode']
+const worse = (one: ExitCode, other: ExitCode): ExitCode => (one > other ? one : other)
 
 /** Start and end of the range. The end of a file may be known only at its last line. */
 const timesOf = ({ since, until, file, watch: follows }: MonlogOptions, io: Io, command: Command) => {

@@ -40,8 +40,13 @@ them; the analysis ends with the newest line. The last 60 seconds of a node at
 DEBUG take a second or two to read. --watch needs a fraction of the CPU time of
 \`watch chain-agent monlog\`, which starts a process each time.
 
+Unless the node is OK, the first lines are its state and its recovery, as of
+\`check\`; the line LOG has what the log shows. They are read from the running
+agent or, if no agent answers, from the node itself (with --watch only from an
+agent), and not with --file or --until.
+
 Exit codes: 0 blocks are processed and committed, 1 something needs attention, 2
-they are not, or that is unknown.
+they are not, or that is unknown; during a fault at least that of \`check\`.
 
 Examples:
   chain-agent monlog

@@ -1,8 +1,9 @@
 import type { MonlogFinding } from './findings.ts'
-import type { MonlogReport } from './report.ts'
+import { HEALTHY, type MonlogReport } from './report.ts'
+import { type Diagnosis, firstLine } from '../../health/diagnosis.ts'
 import type { Finding } from '../../health/finding.ts'
 import { pairs, wrap, type Style } from '../../terminal/style.ts'
-import { findingLines, verdictLine } from '../../terminal/diagnosis.ts'
+import { findingLines, headLines, verdictLine } from '../../terminal/diagnosis.ts'
 import { type NameOf, rowsOf, shownLine } from './rows.ts'
 
 export interface RenderOptions {
@@ -12,14 +13,18 @@ export interface RenderOptions {
   readonly isNamesFileMissing: boolean
   readonly ownKey: string | null
   readonly wantsRaw: boolean
+  /** The state of the node in the first lines; null for a verdict of the log alone. */
+  readonly head?: Diagnosis | null
 }
 
 /** The health verdict, the evidence and what to do. */
 export const renderReport = (report: MonlogReport, options: RenderOptions): readonly string[] => {
-  const { style, wantsRaw, isNamesFileMissing } = options
+  const { style, wantsRaw, isNamesFileMissing, head = null } = options
   const { findings, problem, unparsed } = report
   const blocks = [
-    [verdictLine(report.verdict, style)],
+    head === null
+      ? [verdictLine(report.verdict, style)]
+      : [...headLines(head, style), ...wrap(style.safe(logLine(report)), style)],
     problemLines(report, options),
     problem
       ? []
@@ -42,10 +47,19 @@ const NO_NAMES =
   'Keys are shown because names.file is not set: copy networks/names.example.yaml, fill it in and set names.file to its path.'
 
 /** The report in one line with its time, for output to a file or a pipe. */
-export const shortLine = ({ verdict, window, round, block }: MonlogReport, style: Style): string => {
+export const shortLine = (
+  report: MonlogReport,
+  { style, head = null }: Pick<RenderOptions, 'style' | 'head'>,
+): string => {
+  const { verdict, window, round, block } = report
   const heights = [...(round === null ? [] : [`round ${round}`]), ...(block === null ? [] : [`block ${block}`])]
-  return style.plain([window.to, `${verdict.word}: ${verdict.sentence}`, heights.join(', ')].join(' ').trimEnd())
+  const state = head === null ? firstLine(verdict) : `${firstLine(head)} ${logLine(report)}`
+  return style.plain([window.to, state, heights.join(', ')].join(' ').trimEnd())
 }
+
+/** What the log shows, below the state of the node. It is about the past: consensus may have ended since. */
+const logLine = ({ verdict: { sentence } }: MonlogReport): string =>
+  `LOG: ${sentence.replace(HEALTHY, 'blocks were processed and committed')}`
 
 /** Why there is nothing to show, and what to do. */
 const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): readonly string[] => {

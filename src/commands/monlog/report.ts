@@ -138,7 +138,7 @@ interface MonlogHealthVerdict {
 type ReportFacts = Omit<MonlogReport, 'verdict'>
 
 const STALLED = ['critical', 'warning'] as const
-const HEALTHY = 'blocks are processed and committed'
+export const HEALTHY = 'blocks are processed and committed'
 
 /** The health verdict of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
 const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {

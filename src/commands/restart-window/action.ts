@@ -1,11 +1,14 @@
 import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
 import { type ActionContext, unlessInterrupted } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
-import type { Tone } from '../../domain/health.ts'
 import { second } from '../../core/units.ts'
-import { RESTART_MS, type RestartCheck, restartWindow, type RestartWindow } from '../../health/restart-window.ts'
+import { diagnose, NO_WINDOW_IN_FAULT, plannedRestart } from '../../health/diagnosis.ts'
+import { RESTART_MS, RESTART_TONES, type RestartWindow } from '../../health/restart-window.ts'
+import { costDocument } from '../../health/sections/agent.ts'
+import { iso } from '../../health/sections/fact.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
 type RestartWindowOptions = ConfigOptions & OutputOptions & { readonly for?: number }
@@ -16,38 +19,46 @@ export const showRestartWindow = async ({ io, exit, options }: ActionContext<Res
   if (!data) return
   const { snapshot } = data
   const span = options.for ?? RESTART_MS
-  const answer = restartWindow({ ...snapshot, span })
-  const exitCode = answer.isSafe ? 0 : 1
+  const diagnosis = diagnose(snapshot)
+  const answer = plannedRestart(diagnosis, snapshot, span)
+  const exitCode = answer?.isSafe === true ? 0 : 1
   const { at, origin } = snapshot
   printResult(
     { io, options },
     {
       document: () => ({
+        ...diagnosisDocument(diagnosis),
         at: iso(at),
         origin,
         forSeconds: span / second,
-        ...answer,
-        nextAt: iso(answer.nextAt),
+        isSafe: answer && answer.isSafe,
+        summary: answer?.summary ?? NO_WINDOW_IN_FAULT,
+        checks: answer?.checks ?? [],
+        ownRounds: answer && costDocument(answer.ownRounds),
+        nextAt: iso(answer?.nextAt),
         exitCode,
       }),
-      lines: (style) => render(answer, style),
+      lines: (style) =>
+        answer
+          ? render(answer, style)
+          : [...headLines(diagnosis, style), ...wrap(`RESTART: ${NO_WINDOW_IN_FAULT}.`, style)],
     },
   )
   exit(exitCode)
 }
 
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
-
-const TONES: Readonly<Record<RestartCheck['state'], Tone>> = { ok: 'good', no: 'bad', unknown: 'unknown' }
-
-const render = ({ isSafe, summary, checks }: RestartWindow, style: Style): readonly string[] => [
+const render = ({ isSafe, summary, checks, ownRounds }: RestartWindow, style: Style): readonly string[] => [
   ...wrap(`RESTART: ${style.safe(summary)}.`, style).map((line) => style.paint(isSafe ? 'good' : 'bad', line)),
   '',
   ...pairs(
-    checks.map(({ name, state, summary: why }) => [
-      name,
-      `${style.sign(TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${style.safe(why)}`,
-    ]),
+    [
+      ...checks.map(({ name, state, summary: why }): readonly [string, string] => [
+        name,
+        `${style.sign(RESTART_TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${style.safe(why)}`,
+      ]),
+      // A cost has no mark.
+      ['own rounds', `${ownRounds.rounds === null ? 'unknown: ' : ''}${style.safe(ownRounds.summary)}`],
+    ],
     style,
   ),
 ]

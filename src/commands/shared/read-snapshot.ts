@@ -45,7 +45,7 @@ export const readSnapshot = async (io: Io, options: ConfigOptions): Promise<Conf
 }
 
 /** If another program answers at the address of the agent, prints the error and reads from the node. */
-const readFromAgent = async (io: Io, config: Config): Promise<NodeSnapshot | null> => {
+export const readFromAgent = async (io: Io, config: Config): Promise<NodeSnapshot | null> => {
   try {
     return await fetchSnapshot({ config, clock: io.clock, signal: io.signal, ...io.overrides })
   } catch (error) {

@@ -5,7 +5,7 @@ import { duration } from '../../core/format.ts'
 import type { Diagnosis } from '../../health/diagnosis.ts'
 import type { Tone } from '../../domain/health.ts'
 import { pairs, wrap, type Style } from '../../terminal/style.ts'
-import { headLines } from '../../terminal/diagnosis.ts'
+import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
 import { type Fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
 import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
@@ -140,9 +140,14 @@ const layOut = (label: string, value: string, style: Style): readonly string[] =
   return hasRoom ? pairs([[label, value]], style) : [`  ${label}`, ...wrap(value, style, '    ')]
 }
 
+const withFindings = (diagnosis: Diagnosis) => {
+  const { verdict, recovery } = diagnosisDocument(diagnosis)
+  return { verdict: { ...verdict, findings: diagnosis.causes }, recovery }
+}
+
 /** The status as JSON; all sections if none is given. */
 export const statusDocument = ({ view, sections, source }: Page) => ({
-  ...diagnosisOf(view.diagnosis),
+  ...withFindings(view.diagnosis),
   at: iso(view.at),
   from: view.snapshot.origin,
   configFile: source?.path ?? null,
@@ -163,11 +168,6 @@ export const statusDocument = ({ view, sections, source }: Page) => ({
       },
     ]),
   ),
-})
-
-const diagnosisOf = ({ word, sentence, causes, recovery: { path, summary, left } }: Diagnosis) => ({
-  verdict: { word, sentence, findings: causes },
-  recovery: { path, summary, left },
 })
 
 const sectionOf = (section: Section, view: View) => ({

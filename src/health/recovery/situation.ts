@@ -18,7 +18,7 @@ import { blocksyncWindow, byDefault, statesyncThreshold } from '../../domain/nod
 import { isUnreadable } from '../../domain/log-state.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import type { SampleIndex } from '../../core/metric.ts'
-import { epochEnd } from '../restart-window.ts'
+import { epochEnd, epochEndText } from '../epoch-end.ts'
 import { type StartConditions, startOutcome } from './start-cases.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
 import { duration, figure, shortDuration } from '../../core/format.ts'
@@ -195,8 +195,13 @@ export const readSituation = (input: RecoveryInput): Situation => {
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||
       (execution.isDown && !bft.isDown && endedAfterStartOf(bft, execution)),
-    epoch: epochEnd({ ...input, span: 0 }).summary,
+    epoch: epochText(input),
   }
+}
+
+const epochText = (input: RecoveryInput): string => {
+  const end = epochEnd(input)
+  return 'unknownBecause' in end ? `unknown: ${end.unknownBecause}` : epochEndText(end, input.at)
 }
 
 /** Splits `assertion: text`; a line may also be the name alone. */

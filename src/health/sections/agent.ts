@@ -1,7 +1,9 @@
 import { fact, iso, relativeTime, timeFact } from './fact.ts'
 import { type Section, summary, type View, whyUnknown } from './section.ts'
 import { collectorsOf, maintenanceWindow } from '../facts.ts'
+import { NO_WINDOW_IN_FAULT } from '../diagnosis.ts'
 import { notificationsOf, type Receiver } from '../notifications.ts'
+import { RESTART_TONES, type RestartCost } from '../restart-window.ts'
 
 /** The agent, or what this command has read in its place. */
 export const agent: Section = {
@@ -120,7 +122,13 @@ export const maintenance: Section = {
   },
 }
 
-const NOT_DURING_A_FAULT = 'not evaluated during a fault: see the recovery'
+/** The cost of a restart, as in JSON. */
+export const costDocument = ({ rounds, fewest, knownUntil, summary: text }: RestartCost) => ({
+  rounds,
+  fewest: fewest && { rounds: fewest.rounds, at: iso(fewest.at) },
+  knownUntil: iso(knownUntil),
+  summary: text,
+})
 
 /** Whether consensus and execution can be restarted together now, as planned. */
 export const restart: Section = {
@@ -131,7 +139,7 @@ export const restart: Section = {
       collector: null,
       source: 'the other sections',
       facts: ({ restart: planned, at }) => [
-        fact('safe', planned?.isSafe, { unknownReason: NOT_DURING_A_FAULT }),
+        fact('safe', planned?.isSafe, { unknownReason: NO_WINDOW_IN_FAULT }),
         ...(planned?.checks ?? []).map(({ name, state, summary: why }) =>
           fact(
             ['checks', name],
@@ -143,13 +151,19 @@ export const restart: Section = {
             },
           ),
         ),
+        ...(planned === null
+          ? []
+          : [
+              fact('ownRounds', costDocument(planned.ownRounds), {
+                label: 'own rounds',
+                text: () => planned.ownRounds.summary,
+              }),
+            ]),
         ...(planned === null || planned.isSafe
           ? []
           : [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })]),
       ],
     },
   ],
-  summary: (view) => summary(view.restart?.summary ?? NOT_DURING_A_FAULT),
+  summary: (view) => summary(view.restart?.summary ?? NO_WINDOW_IN_FAULT),
 }
-
-const RESTART_TONES = { ok: undefined, no: 'notice', unknown: 'unknown' } as const
