@@ -179,7 +179,7 @@ const noAnswer = (snapshot: DiagnosisInput): HealthFinding => ({
   severity: 'unknown',
   summary: NO_ANSWER,
   timing: null,
-  evidence: [systemdFailure(snapshot), RPC_SILENT],
+  evidence: [`${systemdFailure(snapshot)}.`, RPC_SILENT],
   advice: [
     'See whether systemd answers: `systemctl is-system-running`.',
     'If the host is overloaded, see what uses it: `chain-agent status host`.',

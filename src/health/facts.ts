@@ -25,12 +25,9 @@ export const NO_ANSWER = 'neither systemd nor the RPC of the node answers: the s
 
 export const RPC_SILENT = "The address of the node's RPC does not answer."
 
-/** What came from systemd instead of an answer. */
+/** What came from systemd instead of an answer; without a full stop. */
 export const systemdFailure = ({ collectors }: Pick<HealthInput, 'collectors'>): string =>
-  `systemd: ${collectors.find(({ name }) => name === 'services')?.error?.message.split('\n')[0] ?? 'no answer'}.`
-
-/** Seconds: a healthy node has a block every third of a second, and reports it within 5 s. */
-export const FRESH_S = 10
+  `systemd: ${collectors.find(({ name }) => name === 'services')?.error?.message.split('\n')[0] ?? 'no reading'}`
 
 /** Why there is no new block and none is expected; undefined if one is. */
 export const noBlockReason = (known: SampleIndex): string | undefined => {
@@ -69,11 +66,14 @@ export const watchedText = ({ readings, at }: Pick<HealthInput, 'readings' | 'at
   return `${node} reported ${heartbeat?.health ?? 'nothing'} ${shortDuration(at - receivedAt)} ago`
 }
 
-/** The references that answer, as text; undefined if none are configured. */
-export const referencesText = (known: SampleIndex): string | undefined => {
+export const NO_REFERENCES = 'none configured'
+
+/** The references that answer, as text. */
+export const referencesText = ({ known, collectors }: Pick<HealthInput, 'known' | 'collectors'>): string => {
   const all = known.series('chain_reference_up')
   const up = all.filter(({ value }) => value === 1)
-  return all.length === 0 ? undefined : `${up.length} of ${all.length} answer`
+  if (all.length > 0) return `${up.length} of ${all.length} answer`
+  return collectors.some(({ name, enabled }) => name === 'reference' && enabled) ? 'no reading' : NO_REFERENCES
 }
 
 const RECENT_S = 10

@@ -56,7 +56,7 @@ const noNode: RecoveryRule = ({ known, hasServices, rpc, age, systemdFailure }) 
   return {
     ...UNKNOWN,
     summary: `unknown: ${NO_ANSWER}`,
-    why: [systemdFailure, RPC_SILENT],
+    why: [`${systemdFailure}.`, RPC_SILENT],
     steps: [SEE_CHECK],
     notNow: ['Do not restart services for this: nothing shows a fault of the node.'],
   }

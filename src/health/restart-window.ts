@@ -5,7 +5,17 @@ import { blocksyncWindow, byDefault } from '../domain/node-distances.ts'
 import { NODE_FACTS } from '../domain/node-facts.ts'
 import { minute, second } from '../core/units.ts'
 import { epochEnd, epochEndText } from './epoch-end.ts'
-import { BEHIND_BLOCKS, blockAge, FRESH_S, isAdvancing, isNodeDown, referencesText, servicesOf } from './facts.ts'
+import {
+  BEHIND_BLOCKS,
+  blockAge,
+  FRESH_S,
+  isAdvancing,
+  isNodeDown,
+  NO_REFERENCES,
+  referencesText,
+  servicesOf,
+  systemdFailure,
+} from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
 
 /** What a restart window is evaluated from. */
@@ -70,8 +80,9 @@ const unknown = (summary: string): Outcome => ({ state: 'unknown', summary, isRe
 /** An unknown condition that does not prevent the restart; it is listed. */
 const listed = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: false })
 
-const services: Check = ({ known }) => {
-  if (servicesOf(known).length === 0) return unknown('systemd reported no service')
+const services: Check = (input) => {
+  const { known } = input
+  if (servicesOf(known).length === 0) return unknown(systemdFailure(input))
   const down = ['bft', 'execution'].filter((service) => isNodeDown(known, service))
   if (down.length > 0) return no(`${joinList(down)} ${down.length === 1 ? 'is' : 'are'} down`)
   return ['bft', 'execution'].every((service) => known.value('chain_service_active', { service }) === 1)
@@ -91,10 +102,10 @@ const sync: Check = (input) => {
   return isAdvancing(input) ? ok('the newest block is fresh') : unknown('whether blocks arrive is not known')
 }
 
-const references: Check = ({ known }) => {
-  const text = referencesText(known)
+const references: Check = ({ known, collectors }) => {
+  const text = referencesText({ known, collectors })
   // The age of the newest block also shows whether the node keeps up.
-  if (text === undefined) return listed('none are configured')
+  if (text === NO_REFERENCES) return listed(text)
   if (networkHead(known) === undefined) return unknown(`no majority agrees on a height; ${text}`)
   return ok(`${text}, and a majority agrees`)
 }
@@ -119,12 +130,17 @@ const preventsRestart = ({ alert, severity, countsAs, explainedBy, labels }: Rul
   return countsAs === 'critical' && explainedBy.length === 0 && alert !== 'ChainServiceDown'
 }
 
-const findings: Check = ({ health }) => {
+/** The collectors whose readings show the conditions with which a start fails. */
+const START_SOURCES = ['host', 'keys']
+
+const findings: Check = ({ health, collectors }) => {
   if (health.unknownBecause === 'no evaluation') return unknown('the alert rules have not been evaluated')
   const names = health.findings.filter((finding) => preventsRestart(finding)).map(({ alert }) => alert)
-  return names.length === 0
-    ? ok('no finding with which a start may fail')
-    : no(`critical: ${joinList([...new Set(names)])}`)
+  if (names.length > 0) return no(`critical: ${joinList([...new Set(names)])}`)
+  const unread = collectors.filter(({ name, enabled, up }) => START_SOURCES.includes(name) && enabled && up !== true)
+  return unread.length > 0
+    ? unknown(`no reading of ${joinList(unread.map(({ name }) => name))}`)
+    : ok('no finding with which a start may fail')
 }
 
 /** Both recorded crashes of a restarted node were at an epoch boundary. */

@@ -118,12 +118,11 @@ const keys = ({ known }: HealthInput): string | null => {
   return all.length === 0 ? null : `${intact.length} of ${all.length} files ok`
 }
 
-const references = ({ known, collectors }: HealthInput): string => {
-  const isConfigured = collectors.some(({ name, enabled }) => name === 'reference' && enabled)
-  return (
-    referencesText(known) ??
-    `${isConfigured ? 'no reading' : 'none configured'}: the difference to the network is unknown`
-  )
+const references = (input: HealthInput): string => {
+  const text = referencesText(input)
+  return input.known.series('chain_reference_up').length > 0
+    ? text
+    : `${text}: the difference to the network is unknown`
 }
 
 const agent = ({ collectors }: HealthInput): string => collectorsOf(collectors).text

@@ -178,18 +178,41 @@ test('height and age are from one block', () => {
   expect(facts.find(({ label }) => label === 'chain')?.value).toBe('block 1,200, 2 s old, level with the network')
 })
 
+test('a fault of the agent comes after that of the node; headline and recovery are about the same fault', () => {
+  const { sentence, causes, recovery } = diagnose(
+    changed([
+      ['chain_agent_collector_up', 0, { collector: 'storage' }],
+      ['chain_service_partial_restart', 1],
+    ]),
+  )
+  expect(causes.map(({ name }) => name)).toEqual(['ChainPartialRestart', 'ChainCollectorDown'])
+  expect(sentence).toBe('consensus was restarted without execution.')
+  expect(recovery.runbook).toBe('ChainPartialRestart')
+})
+
 describe('unknown is not healthy', () => {
-  test('neither systemd nor an RPC: no node, whatever else is missing', () => {
-    const missing = { key: 'secp', kind: 'keystore', state: 'missing' }
-    const { word, causes, exitCode } = diagnose(
-      read([
-        ['chain_rpc_up', 0],
-        ['chain_key_file_state', 1, missing],
-      ]),
-    )
+  const noRpc: Series = ['chain_rpc_up', 0]
+  const lost: Series = ['chain_key_file_state', 1, { key: 'secp', kind: 'keystore', state: 'missing' }]
+  const causesOf = (series: readonly Series[]) => {
+    const { word, causes, exitCode } = diagnose(read(series))
     expect({ word, exitCode }).toEqual({ word: 'UNKNOWN', exitCode: 2 })
-    expect(causes.map(({ summary }) => summary)).toEqual([
-      'there is no node on this host, or none that this user can see',
+    return causes.map(({ name, summary }) => `${name}: ${summary}`)
+  }
+  test('systemd knows no unit, and no RPC answers: no node, whatever else is missing', () => {
+    const units = ['bft', 'execution', 'rpc'].flatMap((service): readonly Series[] => [
+      ['chain_service_expected', 1, { service }],
+      ['chain_service_state', 1, { service, state: 'not-found' }],
+    ])
+    expect(causesOf([noRpc, lost, ...units])).toEqual([
+      'ChainServiceMissing: there is no node on this host, or none that this user can see',
+    ])
+  })
+  test('neither systemd nor an RPC answers: not that there is no node', () => {
+    expect(causesOf([noRpc, lost, ['chain_agent_collector_up', 0, { collector: 'services' }]])).toEqual([
+      'ChainBlind: neither systemd nor the RPC of the node answers: the state of the node is unknown',
+      'ChainKeyFileMissing: the keystore of the key secp is missing',
+      'ChainRpcDown: the RPC of the node does not return a valid answer',
+      'ChainCollectorDown: no readings from the collector services',
     ])
   })
   test('no source of blocks', () => {

@@ -310,7 +310,7 @@ test('without any data the recovery is unknown', () => {
   expect(advice).toMatchObject({
     path: 'unknown',
     exitCode: 1,
-    summary: 'unknown: nothing is known of the node',
+    summary: 'unknown: neither systemd nor the RPC of the node answers: the state of the node is unknown',
   })
 })
 

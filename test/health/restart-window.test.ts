@@ -120,7 +120,7 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
   {
     name: 'systemd is not readable',
     without: ['chain_service_active'],
-    reason: 'not now: services unknown: systemd reported no service',
+    reason: 'not now: services unknown: systemd: no reading',
   },
   { name: 'sync', more: [sample('chain_native_statesync_active', 1)], reason: 'not now: the node runs statesync' },
   { name: 'a start', more: [sample('chain_native_start_active', 1)], reason: 'not now: consensus is starting' },

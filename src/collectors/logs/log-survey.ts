@@ -91,8 +91,11 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
     return new Map(found)
   }
 
-  const read = async (context: Context): Promise<void> => {
+  const readStates = async (context: Context): Promise<void> => {
     survey = { ...survey, states: await ofEach(stateOf, context) }
+  }
+
+  const readOldestEntries = async (context: Context): Promise<void> => {
     if (surveys < oldestDueAt) return
     const oldestEntryAt = await ofEach(oldestOf, context)
     survey = { ...survey, oldestEntryAt }
@@ -104,16 +107,20 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
     isReading = true
     dueAt = context.clock.elapsed() + SURVEY_EVERY * interval
     surveys += 1
-    try {
-      await read(context)
-    } catch (error) {
-      failure = asError(error)
-    }
-    isReading = false
+    const states = readStates(context)
+    void states
+      .then(async () => readOldestEntries(context))
+      .catch((error: unknown) => {
+        failure = asError(error)
+      })
+      .finally(() => {
+        isReading = false
+      })
+    await states.catch(() => undefined)
   }
 
   return {
-    /** Starts a survey if the interval has passed; resolves when it has ended. Throws the error of a failed one. */
+    /** Starts a survey if the interval has passed; resolves when the states are read. Throws the error of a failed one. */
     refresh: (context: Context): Promise<void> => {
       if (failure) throw failure
       return isReading || context.clock.elapsed() < dueAt ? Promise.resolve() : start(context)

@@ -30,7 +30,8 @@ export const showIncident = async ({ io, exit, options }: ActionContext<Options>
   } else {
     const ids = (await listIncidents(directory)).map((file) => file.id)
     const wanted = id === 'latest' ? ids.at(-1) : id
-    if (wanted === undefined || !ids.includes(wanted)) throw new UsageError(ids.length === 0 ? noIncident(config.state.directory) : unknownId(id, ids, directory))
+    if (wanted === undefined || !ids.includes(wanted))
+      throw new UsageError(ids.length === 0 ? noIncident(config.state.directory) : unknownId(id, ids, directory))
     const incident = await readIncident(directory, wanted)
     printResult({ io, options }, { document: () => incident, lines: (style) => incidentLines(incident, style) })
   }

@@ -66,6 +66,7 @@ export const hostWith = (said: readonly Said[], more: Readonly<Record<string, To
       calls.push([...argv])
       return journalctl(argv, signal)
     },
+    systemctl: () => [{ stdout: `Id=${UNIT}\nActiveState=active\nLogNamespace=\n` }, { exit: 0 }],
     'dpkg-query': () => [{ stdout: 'ii  chain 0.16.1 amd64 Chain stack\n' }, { exit: 0 }],
     ...more,
   }
