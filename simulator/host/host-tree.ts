@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import type { SimulatedNode } from '../subject.ts'
@@ -60,6 +60,7 @@ export const createHostTree = (
     for (const [path, text] of files) {
       if (written.get(path) === text && !(isDue && path.startsWith('smart/'))) continue
       writeAtomically(root, path, text)
+      if (path.startsWith('smart/')) utimesSync(join(root, path), node.now() / 1000, node.now() / 1000)
     }
     for (const path of written.keys()) if (!files.has(path)) removeEntry(root, path)
     written = files

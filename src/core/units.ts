@@ -1,3 +1,5 @@
+import { withinBounds } from './bounds.ts'
+
 const MILLISECONDS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
 export const second = MILLISECONDS.s
@@ -65,6 +67,10 @@ export const parseTimeSpan = (text: string): number | undefined =>
 export const inSeconds = (milliseconds: number | null | undefined): number | undefined =>
   milliseconds === null || milliseconds === undefined ? undefined : milliseconds / second
 
+/** A time of the chain or the kernel, which have seconds since the epoch, in milliseconds; null is unknown. */
+export const fromSeconds = (seconds: bigint | null): number | null =>
+  seconds === null ? null : Number(seconds) * second
+
 /** Milliseconds as a duration that `parseDuration` parses. */
 export const renderDuration = (milliseconds: number): string => {
   if (milliseconds === 0) return '0s'
@@ -101,12 +107,6 @@ export const larger = (a: bigint | null, b: bigint): bigint => (a !== null && a 
 /** The smaller one; null is unknown. */
 export const smaller = (a: bigint | null, b: bigint): bigint => (a !== null && a < b ? a : b)
 
-/** The node's sentinel for "never set": 2^64 − 1. It means unknown. */
-export const SENTINEL = 2n ** 64n - 1n
-
-/** An unsigned 64-bit integer in decimal digits; undefined for anything else and for the sentinel. */
-export const parseU64 = (text: string): bigint | undefined => {
-  if (!/^\d{1,20}$/.test(text)) return undefined
-  const value = BigInt(text)
-  return value < SENTINEL ? value : undefined
-}
+/** An unsigned 64-bit integer in decimal digits; undefined for anything else and for a sentinel. */
+export const parseU64 = (text: string): bigint | undefined =>
+  /^\d{1,20}$/.test(text) ? (withinBounds('u64', BigInt(text)) ?? undefined) : undefined

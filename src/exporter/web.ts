@@ -11,6 +11,7 @@ import { hostname } from 'node:os'
 import { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import type { WebConfig } from '../config/web-config.ts'
+import { certificateEnd } from '../core/bounds.ts'
 import { asError } from '../core/errors.ts'
 import { createMemoizeLast } from '../core/reload.ts'
 import { second } from '../core/units.ts'
@@ -48,7 +49,7 @@ export interface Web {
   /** Creates a server that answers only requests that the configuration admits. */
   createServer(options: ListenerOptions): WebServer
   readonly scheme: 'http' | 'https'
-  /** When the certificate ends, in milliseconds since the epoch; null without TLS. */
+  /** When the certificate ends, in milliseconds since the epoch; null without TLS, and if it does not end. */
   certificateEndsAt(): number | null
   /** Why other hosts should not reach this address; null if they may, or cannot. */
   exposure(address: Address): string | null
@@ -87,7 +88,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
   const secureServers: HttpsServer[] = []
   // The accepted passwords stay known when only a certificate changes.
   const authFor = createMemoizeLast<ReturnType<typeof createBasicAuth>>()
-  const endFor = createMemoizeLast<number>()
+  const endFor = createMemoizeLast<number | null>()
   const authentication = () => authFor([current.users], () => createBasicAuth({ users: current.users }))
 
   const admit = ({ address, handler, reject, isAuthenticated = () => false }: ListenerOptions): Handler => {
@@ -123,7 +124,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
     scheme: config.tls ? 'https' : 'http',
     certificateEndsAt: () => {
       const { tls } = current
-      return tls && endFor([tls], () => Date.parse(new X509Certificate(tls.cert).validTo))
+      return tls && endFor([tls], () => certificateEnd(new X509Certificate(tls.cert)))
     },
     createServer: (listener) => {
       const { tls } = current

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { type NodeSource, own } from '../domain/node-source.ts'
-import { parseU64, SENTINEL } from '../core/units.ts'
+import { withinBounds } from '../core/bounds.ts'
+import { parseU64 } from '../core/units.ts'
 
 /** One execution of a block. */
 export interface ExecutedBlock {
@@ -37,8 +38,9 @@ const u64 = z.string().transform((text, context) => {
   return z.NEVER
 })
 const microseconds = z.string().regex(MICROSECONDS, 'expected microseconds').transform(Number.parseFloat)
-/** From 1970 to 2286. A number outside this range is not a timestamp in milliseconds. */
-const milliseconds = u64.refine((value) => value < 10n ** 13n, 'expected milliseconds since 1970').transform(Number)
+const milliseconds = u64
+  .transform(Number)
+  .refine((value) => withinBounds('unixMilliseconds', value) !== null, 'expected milliseconds since 1970')
 
 const schema = z.object({
   bl: u64,
@@ -184,7 +186,7 @@ const USAGE = /^Disk usage: +([01](?:\.\d+)?)\. Chunks: +(\d+) fast, +(\d+) slow
 
 const readUsage = (message: string): DatabaseUsage | string => {
   const [, used, ...lists] = USAGE.exec(message) ?? []
-  if (used === undefined || Number(used) > 1) return 'use and chunks'
+  if (used === undefined || withinBounds('ratio', Number(used)) === null) return 'use and chunks'
   const [fast, slow, free] = lists.map(parseU64)
   if (fast === undefined || slow === undefined || free === undefined) return 'numbers of chunks'
   return { event: 'usage', usedRatio: Number(used), chunks: { fast, slow, free } }
@@ -245,8 +247,9 @@ const orThrow = (result: ExecutionEvent | string, text: string): ExecutionEvent 
   return result
 }
 
-/** Null for the sentinel value "never set"; undefined if the text is not a number. */
-const nullIfSentinel = (text: string): bigint | null | undefined => (text === String(SENTINEL) ? null : parseU64(text))
+/** Null for a sentinel, "never set"; undefined if the text is not a number. */
+const nullIfSentinel = (text: string): bigint | null | undefined =>
+  /^\d{1,20}$/.test(text) ? (parseU64(text) ?? null) : undefined
 
 /** By the pattern of the text that the line begins with. */
 const READERS: readonly (readonly [beginning: string, Reader])[] = [

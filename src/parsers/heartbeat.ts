@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withinBounds } from '../core/bounds.ts'
 import { ParseError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 import { redactDocument } from '../core/redaction/redact-log.ts'
@@ -16,9 +17,18 @@ export const heartbeatSchema: z.ZodType<Heartbeat> = z.object({
   health: z.enum(HEALTH_STATES),
   causes: z.array(z.string().max(MAX_CAUSE_LENGTH)).max(MAX_CAUSES).readonly(),
   maintenance: z.enum(MAINTENANCE_REASONS).nullable(),
-  height: z.number().nullable(),
-  blockTime: z.iso.datetime().nullable(),
-  blockDifference: z.number().nullable(),
+  height: z
+    .number()
+    .nullable()
+    .transform((height) => withinBounds('metric', height)),
+  blockTime: z.iso
+    .datetime()
+    .nullable()
+    .transform((time) => (withinBounds('unixMilliseconds', Date.parse(time ?? '')) === null ? null : time)),
+  blockDifference: z
+    .number()
+    .nullable()
+    .transform((difference) => withinBounds('i64', difference)),
 })
 
 const testSchema = z.object({ at: z.iso.datetime(), test: z.literal(true) })

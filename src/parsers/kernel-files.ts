@@ -1,11 +1,12 @@
 import { ParseError } from '../core/errors.ts'
+import { withinBounds } from '../core/bounds.ts'
 import { parseU64 } from '../core/units.ts'
 
-/** A kernel file with one integer. Throws a ParseError, as do the functions below. */
-export const parseCount = (what: string, text: string): bigint => {
-  const count = parseU64(text.trim())
-  if (count === undefined) throw new ParseError(what, 'a whole number', text)
-  return count
+/** A kernel file with one integer; null for a sentinel. Throws a ParseError, as do the functions below. */
+export const parseCount = (what: string, text: string): bigint | null => {
+  const word = text.trim()
+  if (!/^\d{1,20}$/.test(word)) throw new ParseError(what, 'a whole number', text)
+  return parseU64(word) ?? null
 }
 
 /** A kernel switch: 0 or 1. */
@@ -15,11 +16,11 @@ export const parseSwitch = (what: string, text: string): boolean => {
   return word === '1'
 }
 
-/** A sensor's temperature, given in millidegrees, in degrees Celsius. */
-export const parseTemperature = (what: string, text: string): number => {
+/** A sensor's temperature, given in millidegrees, in degrees Celsius; null for a drive that has no sensor. */
+export const parseTemperature = (what: string, text: string): number | null => {
   const word = text.trim()
-  if (!/^-?\d{1,7}$/.test(word)) throw new ParseError(what, 'thousandths of a degree', text)
-  return Number(word) / 1000 + 0
+  if (!/^-?\d{1,10}$/.test(word)) throw new ParseError(what, 'thousandths of a degree', text)
+  return withinBounds('celsius', Number(word) / 1000 + 0)
 }
 
 /** A word or a name that fits into a label value. */
@@ -33,14 +34,14 @@ export const parseWord = (what: string, text: string): string => {
 export interface KernelStat {
   readonly busy: bigint
   readonly total: bigint
-  /** Seconds since the epoch. */
-  readonly bootedAt: bigint
+  /** Seconds since the epoch; null if the clock was not set when the host booted. */
+  readonly bootedAt: bigint | null
 }
 
 export const parseKernelStat = (text: string): KernelStat => {
   const [, line = ''] = /^cpu\s+(.+)$/m.exec(text) ?? []
   const ticks = line.trim().split(/\s+/).map(parseU64)
-  const bootedAt = parseU64(/^btime (\d+)$/m.exec(text)?.[1] ?? '')
+  const [, boot] = /^btime (\d+)$/m.exec(text) ?? []
   // user nice system idle iowait irq softirq steal. The guest counters after them are included in user and nice.
   const [user, nice, system, idle, iowait, irq = 0n, softirq = 0n, steal = 0n] = ticks
   if (
@@ -49,12 +50,12 @@ export const parseKernelStat = (text: string): KernelStat => {
     system === undefined ||
     idle === undefined ||
     iowait === undefined ||
-    bootedAt === undefined
+    boot === undefined
   ) {
     throw new ParseError('the statistics of the kernel', 'a line of cpu, and btime', text)
   }
   const busy = user + nice + system + irq + softirq + steal
-  return { busy, total: busy + idle + iowait, bootedAt }
+  return { busy, total: busy + idle + iowait, bootedAt: withinBounds('unixSeconds', parseU64(boot)) }
 }
 
 interface Memory {
@@ -89,7 +90,8 @@ const MICROSECOND = 1e-6
 export const parsePressure = (text: string): Pressure => {
   const totalOf = (share: string): number | null => {
     const [, digits = ''] = new RegExp(String.raw`^${share} .{0,80}total=(\d{1,20})$`, 'm').exec(text) ?? []
-    return digits === '' ? null : Number(digits) * MICROSECOND
+    const microseconds = parseU64(digits)
+    return microseconds === undefined ? null : Number(microseconds) * MICROSECOND
   }
   const some = totalOf('some')
   if (some === null) throw new ParseError('the pressure of a resource', 'a line some … total=', text)
@@ -97,7 +99,7 @@ export const parsePressure = (text: string): Pressure => {
 }
 
 /** `/proc/net/snmp` has two lines for each protocol: names, and values below them. */
-export const parseColumns = (what: string, protocol: string, text: string): ReadonlyMap<string, bigint> => {
+export const parseColumns = (what: string, protocol: string, text: string): ReadonlyMap<string, bigint | null> => {
   const [names, values] = text
     .split('\n')
     .filter((line) => line.startsWith(`${protocol}: `))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pastTime, withinBounds } from '../core/bounds.ts'
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
 import { parseU64 } from '../core/units.ts'
@@ -27,8 +28,8 @@ export interface LedgerBlock extends LedgerLine {
   /** Missing early in v0.9. */
   readonly epoch: bigint | null
   readonly seqNum: bigint
-  /** The block's own time, in milliseconds since the epoch. */
-  readonly blockAt: number
+  /** The block's own time, in milliseconds since the epoch; null if it is impossible, or later than the line. */
+  readonly blockAt: number | null
 }
 
 export interface ProposedBlock extends LedgerBlock {
@@ -51,8 +52,12 @@ const u64 = z.union([z.string(), z.number().int().nonnegative()]).transform((val
   context.addIssue('expected an unsigned 64-bit integer')
   return z.NEVER
 })
-/** From 1970 to 2286. A number outside this range is not a timestamp in milliseconds. */
-const milliseconds = u64.refine((value) => value < 10n ** 13n).transform(Number)
+const milliseconds = u64
+  .transform(Number)
+  .refine((value) => withinBounds('unixMilliseconds', value) !== null, 'expected milliseconds since 1970')
+/** Null for a sentinel. */
+const digits = z.union([z.string().regex(/^\d{1,20}$/), z.number().int().nonnegative()])
+const u64OrNull = digits.transform((value) => parseU64(String(value)) ?? null)
 const publicKey = z
   .string()
   .regex(/^(?:0x)?[0-9a-fA-F]{66}$/)
@@ -69,7 +74,13 @@ const common = {
   // The same until v0.10.3
   author_dns: optionalText,
 }
-const block = { ...common, parent_round: orNull(u64), epoch: orNull(u64), seq_num: u64, block_ts_ms: milliseconds }
+const block = {
+  ...common,
+  parent_round: orNull(u64OrNull),
+  epoch: orNull(u64OrNull),
+  seq_num: u64,
+  block_ts_ms: digits,
+}
 const fields = z.discriminatedUnion('message', [
   z.object({ message: z.literal('proposed_block'), num_tx: u64, ...block }),
   z.object({ message: z.literal('finalized_block'), ...block }),
@@ -120,7 +131,7 @@ const eventOf = (read: z.output<typeof fields>, { timestamp, level }: z.output<t
     parentRound: read.parent_round,
     epoch: read.epoch,
     seqNum: read.seq_num,
-    blockAt: read.block_ts_ms,
+    blockAt: pastTime(Number(read.block_ts_ms), read.now_ts_ms),
   }
   return read.message === 'proposed_block'
     ? { event: 'proposed', ...ofBlock, transactions: read.num_tx }

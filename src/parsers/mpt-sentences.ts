@@ -1,12 +1,13 @@
+import { withinBounds } from '../core/bounds.ts'
 import { parseU64 } from '../core/units.ts'
 
 export interface StorageDevice {
   /** The resolved path: `/dev/nvme0n1p1` for a link to it. Empty for a deleted file. */
   readonly path: string
-  readonly capacityBytes: number
-  readonly usedBytes: number
+  readonly capacityBytes: number | null
+  readonly usedBytes: number | null
   /** From the printed percentage, which the tool computes from exact bytes. */
-  readonly usedRatio: number
+  readonly usedRatio: number | null
 }
 
 export type ListName = 'fast' | 'slow' | 'free'
@@ -78,16 +79,15 @@ const SIZE = String.raw`\d{1,6}\.\d\d (?:${UNITS.join('|')})`
 
 const WHOLE = new RegExp(`^${SIZE}$`)
 
-/** `24.30 Gb` in bytes, rounded, as the tool prints two decimals; null for any other text. */
+/** `24.30 Gb` in bytes, rounded, as the tool prints two decimals; null for any other text and an impossible size. */
 export const parseSize = (text: string): number | null => {
   if (!WHOLE.test(text)) return null
   const [amount = '', unit = ''] = text.split(' ')
-  const bytes = Math.round(Number(amount) * 1024 ** UNITS.findIndex((name) => name === unit))
-  return Number.isSafeInteger(bytes) ? bytes : null
+  return withinBounds('bytes', Math.round(Number(amount) * 1024 ** UNITS.findIndex((name) => name === unit)))
 }
 
 /** `16.24` percent as the nearest number to 0.1624. */
-const parsePercent = (digits: string): number => Number(`${digits}e-2`)
+const parsePercent = (digits: string): number | null => withinBounds('ratio', Number(`${digits}e-2`))
 
 type Groups = readonly (string | undefined)[]
 
@@ -110,8 +110,7 @@ export const readSentence = (draft: Draft, line: string): 'whole' | 'part' | 'un
 const u64 = (digits: string | undefined): bigint | null => parseU64(digits ?? '') ?? null
 
 const i64 = (digits: string | undefined): bigint | null => {
-  const value = BigInt(digits ?? '0')
-  return digits !== undefined && BigInt.asIntN(64, value) === value ? value : null
+  return digits === undefined ? null : withinBounds('i64', BigInt(digits))
 }
 
 const timelineOf = (word: string | undefined): TimelineName => (word === 'Secondary' ? 'secondary' : 'primary')
@@ -144,8 +143,8 @@ const RULES: readonly Rule[] = [
       seen.add('device')
       devices.push({
         path: path.replaceAll(/\\(.)/g, '$1'),
-        capacityBytes: parseSize(capacity) ?? 0,
-        usedBytes: parseSize(used) ?? 0,
+        capacityBytes: parseSize(capacity),
+        usedBytes: parseSize(used),
         usedRatio: parsePercent(percent),
       })
       return true

@@ -1,3 +1,4 @@
+import { pastTime } from '../core/bounds.ts'
 import { ParseError } from '../core/errors.ts'
 import { withoutMinus } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
@@ -52,6 +53,12 @@ export const parsePrometheusText = (text: string): Exposition => {
   }
   return { samples, unknownLines: unknown.length, firstUnknown }
 }
+
+/** Without timestamps that are later than now: they do not show that a sample is current. */
+export const withoutFutureTimes = (samples: readonly PrometheusSample[], now: number): readonly PrometheusSample[] =>
+  samples.map((one) =>
+    one.timestampMs === null || one.timestampMs <= now ? one : { ...one, timestampMs: pastTime(one.timestampMs, now) },
+  )
 
 // Sticky, so that a line is scanned from left to right once: a label value may contain any character, including braces.
 const NAME = /([a-zA-Z_:][\w:]*)[ \t]*(\{?)/y

@@ -4,7 +4,7 @@ import { errorOf } from '../core/error-body.ts'
 import { isObject, parseJson, withoutMinus } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redaction/redact.ts'
-import { SENTINEL } from '../core/units.ts'
+import { type Quantity, withinBounds } from '../core/bounds.ts'
 
 /**
  * The node returned a JSON-RPC error: HTTP 200 with an error object. The codes differ between versions; only the
@@ -36,12 +36,14 @@ const throwReportedError = (value: unknown, text: string): void => {
   if (reason !== undefined) throw new RpcErrorResponse(reason, text)
 }
 
-/** 0x and up to 16 hex digits: 64 bits, without the sentinel. The node writes no leading zeros; other servers do. */
+const isWithin = (quantity: Quantity) => (value: bigint) => withinBounds(quantity, value) !== null
+
+/** 0x and up to 16 hex digits: 64 bits, without the sentinels. The node writes no leading zeros; other servers do. */
 const quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,16}$/)
   .transform(BigInt)
-  .refine((value) => value !== SENTINEL)
+  .refine(isWithin('u64'))
 
 /** A JSON-RPC quantity (`"0x1b4"`) as an integer, from a complete response. Throws a ParseError. */
 export const parseRpcQuantity = (text: string): bigint => {
@@ -51,10 +53,11 @@ export const parseRpcQuantity = (text: string): bigint => {
 }
 
 /** 0x and up to 64 hex digits: 256 bits. */
-const amount = z
+const word = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt)
+const amount = word.refine(isWithin('wei'))
 
 /** An amount in wei, as returned by eth_getBalance. Throws a ParseError. */
 export const parseRpcAmount = (text: string): bigint => {
@@ -83,13 +86,17 @@ export const parseRpcBytes = (text: string): string => {
 
 export interface Block {
   readonly number: bigint
-  /** The block's timestamp in seconds since the epoch. */
-  readonly timestamp: bigint
+  /** The block's timestamp in seconds since the epoch; null if it is impossible. */
+  readonly timestamp: bigint | null
   /** In wei. Missing on a chain without EIP-1559. */
   readonly baseFeePerGas?: bigint | null | undefined
 }
 
-const block = z.object({ number: quantity, timestamp: quantity, baseFeePerGas: quantity.nullish() })
+const block = z.object({
+  number: quantity,
+  timestamp: word.transform((value) => withinBounds('unixSeconds', value)),
+  baseFeePerGas: word.transform((value) => withinBounds('u64', value)).nullish(),
+})
 const blockOrNull = block.nullable()
 
 /** Height, timestamp and base fee of a block; null if the node does not have it. Throws a ParseError. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
+import { type Quantity, withinBounds } from '../core/bounds.ts'
 import { parseJson, withoutMinus } from '../core/json.ts'
 
 /** The health of an NVMe drive as the drive reports it. Null is a value that it does not report. */
@@ -7,8 +8,8 @@ export type DriveHealth = ReturnType<typeof parseDriveHealth>
 
 const text = z.string().nullish()
 // A number that JavaScript cannot represent exactly is left out instead of rounded.
-const integer = z.int().overwrite(withoutMinus)
-const count = integer.nonnegative().nullish().catch(null)
+const integer = z.int().overwrite(withoutMinus).nullish().catch(null)
+const bounded = (quantity: Quantity) => integer.transform((value) => withinBounds(quantity, value))
 
 const reportSchema = z.object({
   smartctl: z.object({ version: z.array(z.number()) }),
@@ -16,12 +17,12 @@ const reportSchema = z.object({
   firmware_version: text,
   nvme_smart_health_information_log: z
     .object({
-      critical_warning: count,
-      temperature: integer.nullish().catch(null),
-      percentage_used: count,
-      media_errors: count,
-      data_units_written: count,
-      power_on_hours: count,
+      critical_warning: bounded('driveWarning'),
+      temperature: bounded('celsius'),
+      percentage_used: bounded('driveEndurancePercent'),
+      media_errors: bounded('driveErrors'),
+      data_units_written: bounded('driveDataUnits'),
+      power_on_hours: bounded('driveHours'),
     })
     .nullish(),
 })

@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { type Quantity, withinBounds } from '../core/bounds.ts'
 import { ParseError } from '../core/errors.ts'
 
 /** The staking precompile of the node. */
@@ -109,12 +110,18 @@ const createWords = (what: string, bytes: string) => {
       const value = word(index)
       return value < limit ? value : fail(`${name} in word ${index}`)
     }
-  const u64 = bounded('a uint64', 2n ** 64n)
   const u32 = bounded('a uint32', 2n ** 32n)
   const bit = bounded('a bool', 2n)
+  const within =
+    (quantity: Quantity, name: string) =>
+    (index: number): bigint =>
+      withinBounds(quantity, word(index)) ?? fail(`${name} in word ${index}`)
+  const u64 = within('u64', 'a uint64')
   return {
     fail,
     word,
+    wei: within('wei', 'an amount in wei'),
+    commission: within('commission', 'a commission'),
     u64,
     u32,
     flag: (index: number): boolean => bit(index) === 1n,
@@ -160,11 +167,11 @@ export const parseStakingValidator = (bytes: string): StakingValidator => {
   return {
     authAddress: words.address(0),
     flags: words.u64(1),
-    execution: { stake: words.word(2), commission: words.word(4) },
+    execution: { stake: words.wei(2), commission: words.commission(4) },
     accumulatedReward: words.word(3),
-    unclaimedRewards: words.word(5),
-    consensus: { stake: words.word(6), commission: words.word(7) },
-    snapshot: { stake: words.word(8), commission: words.word(9) },
+    unclaimedRewards: words.wei(5),
+    consensus: { stake: words.wei(6), commission: words.commission(7) },
+    snapshot: { stake: words.wei(8), commission: words.commission(9) },
     secpKey: words.bytes(HEAD + 1, SECP_BYTES),
     blsKey: words.bytes(HEAD + 4, BLS_BYTES),
   }
@@ -174,11 +181,11 @@ export const parseStakingDelegator = (bytes: string): StakingDelegator => {
   const words = createWords('the return value of getDelegator', bytes)
   words.count(7)
   return {
-    stake: words.word(0),
+    stake: words.wei(0),
     accumulatedReward: words.word(1),
-    unclaimedRewards: words.word(2),
-    deltaStake: words.word(3),
-    nextDeltaStake: words.word(4),
+    unclaimedRewards: words.wei(2),
+    deltaStake: words.wei(3),
+    nextDeltaStake: words.wei(4),
     deltaEpoch: words.u64(5),
     nextDeltaEpoch: words.u64(6),
   }
@@ -187,7 +194,7 @@ export const parseStakingDelegator = (bytes: string): StakingDelegator => {
 export const parseWithdrawalRequest = (bytes: string): WithdrawalRequest => {
   const words = createWords('the return value of getWithdrawalRequest', bytes)
   words.count(3)
-  return { amount: words.word(0), accumulator: words.word(1), epoch: words.u64(2) }
+  return { amount: words.wei(0), accumulator: words.word(1), epoch: words.u64(2) }
 }
 
 /** The node returns 100 ids per page. */

@@ -1,4 +1,5 @@
 import { ParseError } from '../core/errors.ts'
+import { withinBounds } from '../core/bounds.ts'
 import { parseTimeSpan, parseU64 } from '../core/units.ts'
 import { unknownValue } from '../core/unknown-values.ts'
 import { parseSize, plainLines } from './mpt-sentences.ts'
@@ -105,7 +106,8 @@ const readersOf = ({ values }: Outline) => {
   return {
     word,
     u64,
-    i64: (path: string): bigint | null => (/^-?\d{1,19}$/.test(word(path) ?? '') ? BigInt(word(path) ?? '') : null),
+    i64: (path: string): bigint | null =>
+      /^-?\d{1,19}$/.test(word(path) ?? '') ? withinBounds('i64', BigInt(word(path) ?? '')) : null,
     hex: (path: string, digits: number): string | null => {
       const text = (word(path) ?? '').replace(/^0x/, '').toLowerCase()
       return text.length === digits && /^[0-9a-f]+$/.test(text) ? text : null
@@ -181,9 +183,9 @@ const readOutline = (text: string): Outline => {
 export const parseSpan = (text: string): number | null => {
   const total = parseTimeSpan(text.replace(/ (?:ago|left)$/, ''))
   if (total === undefined) return null
-  return text.endsWith(' ago') ? 0 - total : total
+  return withinBounds('age', text.endsWith(' ago') ? 0 - total : total)
 }
 
 /** `16.24%` as 0.1624; null for anything else. */
 export const parseRatio = (text: string): number | null =>
-  /^\d{1,3}(?:\.\d{1,9})?%$/.test(text) ? Number(`${text.slice(0, -1)}e-2`) : null
+  /^\d{1,3}(?:\.\d{1,9})?%$/.test(text) ? withinBounds('ratio', Number(`${text.slice(0, -1)}e-2`)) : null

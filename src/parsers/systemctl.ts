@@ -1,4 +1,5 @@
 import { ParseError } from '../core/errors.ts'
+import { type Quantity, withinBounds } from '../core/bounds.ts'
 import { parseU64 } from '../core/units.ts'
 import { unknownValue } from '../core/unknown-values.ts'
 
@@ -87,7 +88,8 @@ const parseUnit = (block: string) => {
   // Since systemd 257 an active unit may be refreshing. A later version may have more states.
   const activeState = ACTIVE_STATES.find((known) => known === state.replace('refreshing', 'reloading')) ?? 'other'
   const textOf = (name: string): string | null => properties.get(name) || null
-  const numberOf = (name: string): bigint | null => parseU64(properties.get(name) ?? '') ?? null
+  const numberOf = (name: string, quantity: Quantity = 'u64'): bigint | null =>
+    withinBounds(quantity, parseU64(properties.get(name) ?? ''))
   const timeOf = (name: string): number | null => parseSystemdTime(properties.get(name) ?? '')
   const loadState = textOf('LoadState') ?? 'loaded'
   // systemd reports zero counts for a unit that does not exist; they mean nothing.
@@ -100,17 +102,17 @@ const parseUnit = (block: string) => {
     subState: textOf('SubState'),
     unitFileState: textOf('UnitFileState'),
     result: known ? textOf('Result') : null,
-    restarts: known ? numberOf('NRestarts') : null,
+    restarts: known ? numberOf('NRestarts', 'restarts') : null,
     invocation: textOf('InvocationID'),
     mainPid: parsePid(properties.get('MainPID') ?? ''),
     /** How the last main process ended; null while it runs and before the first start. */
-    exit: exitOf(properties.get('ExecMainCode'), numberOf('ExecMainStatus')),
+    exit: exitOf(properties.get('ExecMainCode'), numberOf('ExecMainStatus', 'exitStatus')),
     /** Milliseconds since the epoch, like the other times. */
     startedAt: timeOf('ExecMainStartTimestamp'),
     exitedAt: timeOf('ExecMainExitTimestamp'),
-    memoryBytes: numberOf('MemoryCurrent'),
+    memoryBytes: numberOf('MemoryCurrent', 'bytes'),
     cpuSeconds: cpuNanoseconds === null ? null : Number(cpuNanoseconds) / 1e9,
-    tasks: numberOf('TasksCurrent'),
+    tasks: numberOf('TasksCurrent', 'tasks'),
     lastTriggerAt: timeOf('LastTriggerUSec'),
     nextTriggerAt: timeOf('NextElapseUSecRealtime'),
     /** Null for the default journal. */
@@ -140,7 +142,7 @@ const STAMP = /^[A-Z][a-z]{2} (\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(\.\d{1,6})
 
 /**
  * A systemd timestamp in milliseconds since the epoch: `Wed 2026-09-09 10:41:07.123456 UTC` or `@1788231600`. Null for
- * "never" (empty, `n/a`, 0) and for other time zones: their abbreviations are ambiguous, which is why systemctl is run
+ * "never" (empty, `n/a`, 0, the year 9999) and for other time zones: their abbreviations are ambiguous, which is why systemctl is run
  * with TZ=UTC.
  */
 export const parseSystemdTime = (text: string): number | null => {
@@ -148,7 +150,7 @@ export const parseSystemdTime = (text: string): number | null => {
   const [, date, time, fraction = ''] = STAMP.exec(text) ?? []
   const milliseconds =
     epoch === undefined ? Date.parse(`${date}T${time}${fraction.slice(0, 4)}Z`) : Number(epoch) * 1000
-  return Number.isFinite(milliseconds) && milliseconds > 0 ? milliseconds : null
+  return withinBounds('unixMilliseconds', milliseconds)
 }
 
 /** The properties that `parseUnitFiles` reads. None of them contains a line of a unit file. */

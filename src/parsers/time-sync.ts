@@ -1,4 +1,5 @@
 import { ParseError } from '../core/errors.ts'
+import { pastTime, withinBounds } from '../core/bounds.ts'
 import { minute, parseTimeSpan, second } from '../core/units.ts'
 import { type UnknownValue, unknownValue } from '../core/unknown-values.ts'
 
@@ -56,7 +57,10 @@ export const parseTracking = (text: string, now: number | null = null): ClockSta
     return { synchronized: false, aheadSeconds: null, isSourceLost: true }
   }
   // chrony prints the correction: in chrony 4.3, positive means "slow of NTP time".
-  return { synchronized: true, aheadSeconds: 0 - Number(correction) }
+  const aheadSeconds = withinBounds('clockOffset', 0 - Number(correction))
+  // After the clock was set back, chrony has not compared it yet.
+  const isCompared = now === null || pastTime(Number(referenceTime) * second, now) !== null
+  return { synchronized: true, aheadSeconds: isCompared ? aheadSeconds : null }
 }
 
 /** Parses the output of `timedatectl show --property=NTPSynchronized`. Throws a ParseError. */
@@ -83,5 +87,5 @@ export const parseTimesyncOffset = (text: string): number | null => {
   if (sign === undefined || seconds === undefined) {
     throw new ParseError('timedatectl timesync-status', 'an offset such as +1.25ms', offset)
   }
-  return sign === '+' ? 0 - seconds : seconds
+  return withinBounds('clockOffset', sign === '+' ? 0 - seconds : seconds)
 }

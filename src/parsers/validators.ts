@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { SetMember } from '../domain/leader-schedule.ts'
-import { SENTINEL } from '../core/units.ts'
+import { withinBounds } from '../core/bounds.ts'
 
 /** The set of validators of an epoch. */
 export interface ValidatorSet {
@@ -11,17 +11,16 @@ export interface ValidatorSet {
   readonly members: readonly SetMember[]
 }
 
-const u64 = z
-  .bigint()
-  .nonnegative()
-  .refine((value) => value < SENTINEL, 'expected an unsigned 64-bit integer')
-const stake = z.union([
-  z.bigint().nonnegative(),
-  z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{1,64}$/)
-    .transform(BigInt),
-])
+const u64 = z.bigint().refine((value) => withinBounds('u64', value) !== null, 'expected an unsigned 64-bit integer')
+const stake = z
+  .union([
+    z.bigint(),
+    z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{1,64}$/)
+      .transform(BigInt),
+  ])
+  .refine((value) => withinBounds('wei', value) !== null, 'expected an amount in wei')
 const secpKey = z
   .string()
   .regex(/^(?:0x)?0[23][0-9a-fA-F]{64}$/)

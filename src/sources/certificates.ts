@@ -1,6 +1,7 @@
 import type { ClientRequest } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { TLSSocket } from 'node:tls'
+import { certificateEnd } from '../core/bounds.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Sample, sample } from '../core/metric.ts'
 import { day, hour, minute, second } from '../core/units.ts'
@@ -49,8 +50,8 @@ export const createCertificates = (clock: Clock): Certificates => {
       const name = nameOf(url)
       const known = endpoints.get(name)
       if (known ? reusedSocket || socket.isSessionReused() : endpoints.size >= MAX_ENDPOINTS) return
-      const endsAt = Date.parse(socket.getPeerX509Certificate()?.validTo ?? '')
-      if (Number.isNaN(endsAt)) return
+      const endsAt = certificateEnd(socket.getPeerX509Certificate())
+      if (endsAt === null) return
       endpoints.set(name, { endsAt, readAt: clock.elapsed(), requestedAt: clock.elapsed() })
     },
     samples: (listener) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { withinBounds } from '../core/bounds.ts'
 import { type Clock, linkAbort } from '../core/clock.ts'
 import { asError, errorCode, excerpt, ParseError, SourceError } from '../core/errors.ts'
 import { size } from '../core/format.ts'
@@ -112,7 +113,7 @@ const readResponse = async (message: IncomingMessage, url: string, maxBytes: num
   return {
     status,
     contentType: headers['content-type'] ?? null,
-    date: Number.isNaN(date) ? null : date,
+    date: withinBounds('unixMilliseconds', date),
     text: bytes.toString('utf8'),
     // A copy: a view would keep the complete body in memory.
     firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)),

@@ -1,5 +1,6 @@
 import type { Exec } from './exec.ts'
 import { readFile, stat } from 'node:fs/promises'
+import { pastTime } from '../core/bounds.ts'
 import type { Clock } from '../core/clock.ts'
 import { staleAfter, type Timing } from '../core/collector.ts'
 import { describeFileError, SourceError } from '../core/errors.ts'
@@ -56,7 +57,10 @@ const reportFrom =
       const { mtimeMs, size } = await stat(path).catch((error: unknown) => {
         throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
       })
-      if (clock.now() - mtimeMs > maxAge) {
+      const writtenAt = pastTime(mtimeMs, clock.now())
+      if (writtenAt === null)
+        throw new SourceError({ doing, happened: 'its modification time is later than now, or not set', advice })
+      if (clock.now() - writtenAt > maxAge) {
         throw new SourceError({ doing, happened: `it is older than ${renderDuration(maxAge)}`, advice })
       }
       if (size > MAX_BYTES) throw new SourceError({ doing, happened: 'it is too large for a report' })

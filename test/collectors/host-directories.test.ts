@@ -49,6 +49,28 @@ test('the end of the collector closes the directories', async () => {
   expect(releases).toBe(1)
 })
 
+test.each([
+  [
+    'free space below 0',
+    { sizeBytes: 1000n, availableBytes: 2n ** 64n - 4096n },
+    { 'host_filesystem_size_bytes{/}': 1000 },
+  ],
+  ['more free than all', { sizeBytes: 1000n, availableBytes: 1001n }, { 'host_filesystem_size_bytes{/}': 1000 }],
+  ['a file system without a size', { sizeBytes: 0n, availableBytes: 0n }, { 'host_filesystem_available_bytes{/}': 0 }],
+  [
+    'a full file system',
+    { sizeBytes: 1000n, availableBytes: 0n },
+    { 'host_filesystem_size_bytes{/}': 1000, 'host_filesystem_available_bytes{/}': 0 },
+  ],
+])('%s', async (_, fileSystem, expected) => {
+  const { node } = await start()
+  const places = { procfs: node, sysfs: node, bootDirectory: node, smartDirectory: null }
+  const space = { ...createDiskUsage(), fileSystem: async () => Promise.resolve(fileSystem) }
+  const { values } = await runHost({ clock: manualClock(), places, space, fileSystems: ['/'] }).poll()
+  const shown = Object.entries(values).filter(([name]) => name.startsWith('host_filesystem'))
+  expect(Object.fromEntries(shown)).toEqual(expected)
+})
+
 test('of another file system only the space is measured', async () => {
   const { node } = await start()
   const places = { procfs: node, sysfs: node, bootDirectory: node, smartDirectory: null }

@@ -170,6 +170,25 @@ test('exports what the host provides, and nothing else', async () => {
   expect(states['host, health of drives']).toMatch(/^nvme1: no fresh report; see /)
 })
 
+test('a drive without a sensor, a clock of 1970 and a counter that was never set are unknown; the others are known', async () => {
+  const { poll, tree } = await start(TRACKING)
+  const before = Object.keys((await poll()).values)
+  // 0 K, as drivers/nvme/host/hwmon.c of Linux converts it.
+  await tree.put('sys/class/nvme/nvme0/hwmon3/temp1_input', '-273150\n')
+  await tree.put('sys/class/nvme/nvme1/device/hwmon/hwmon4/temp1_input', '45000\n')
+  await tree.put('proc/stat', 'cpu  200 0 0 1800 0 0 0 0 0 0\nbtime 42\n')
+  await tree.put('sys/class/net/eno1/statistics/rx_errors', '18446744073709551615\n')
+  await tree.put('sys/block/nvme0n1/stat', '  100 0 800 18446744073709551615 400 0 3200 2000 1 90 2250\n')
+  const { values, states } = await poll()
+  expect(before.filter((name) => !(name in values)).toSorted()).toEqual([
+    'host_boot_timestamp_seconds',
+    'host_drive_operation_seconds_total{nvme0n1,read}',
+    'host_network_drops_total{eno1,error}',
+    'host_nvme_temperature_celsius{nvme0}',
+  ])
+  expect(states['host, temperature of drives']).toBe('nvme0: not available')
+})
+
 test('a check that fails does not affect the others', async () => {
   const { poll, tree, clock } = await start(TRACKING)
   const before = Object.keys((await poll()).values)

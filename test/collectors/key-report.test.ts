@@ -1,12 +1,15 @@
 import { chmod, rm, utimes } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { chooseExaminer, createKeyExaminer, renderKeyReport } from '../../src/collectors/keys/files.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { createKeyReport } from '../../src/sources/reports.ts'
 import { createKeyDirectory } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const SECRET = { hex: 'beef5678'.repeat(8), word: 'CanaryOfReport5Y2k' }
+/** 2026-03-01T10:00:00Z, in seconds. */
+const WRITTEN = 1_772_359_200
 const timing = { interval: 60_000, timeout: 10_000 }
 const never = new AbortController().signal
 const readPrefix = () => Promise.resolve({ word: 'zephyr', from: 'configuration' as const })
@@ -20,7 +23,7 @@ afterEach(async () => {
 })
 
 describe('the report of a privileged unit', () => {
-  const reading = (clock = manualClock()) =>
+  const reading = (clock: Clock = systemClock) =>
     chooseExaminer({
       keyFiles: {
         ...keyFiles,
@@ -37,13 +40,13 @@ describe('the report of a privileged unit', () => {
     await chmod(node.paths['secp backup'], 0o644)
     const seen = await examine()
     await node.put(`${node.root}/report.json`, renderKeyReport(seen))
-    await utimes(`${node.root}/report.json`, 0, 0)
-    expect(await reading(manualClock(1000))(never)).toEqual(seen)
+    await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
+    expect(await reading(manualClock(WRITTEN * 1000))(never)).toEqual(seen)
   })
   test('is used while it is recent: two intervals and a timeout', async () => {
     await node.put(`${node.root}/report.json`, renderKeyReport(await examine()))
-    await utimes(`${node.root}/report.json`, 1000, 1000)
-    const clock = manualClock(1_000_000 + 130_000)
+    await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
+    const clock = manualClock(WRITTEN * 1000 + 130_000)
     expect(await reading(clock)(never)).toHaveLength(6)
     await clock.advance(1)
     await expect(reading(clock)(never)).rejects.toThrow('it is older than 130s')

@@ -15,7 +15,7 @@ interface Shape {
   readonly parent?: number | null
   readonly seq: number
   readonly author?: string
-  readonly blockAt?: number
+  readonly blockAt?: number | null
   readonly writtenAt?: number
   readonly transactions?: number
 }
@@ -30,7 +30,7 @@ const proposed = ({ round, parent, seq, author, blockAt, writtenAt, transactions
   epoch: 1n,
   seqNum: BigInt(seq),
   author: author ?? OTHER,
-  blockAt: blockAt ?? T0,
+  blockAt: blockAt === undefined ? T0 : blockAt,
   writtenAt: writtenAt ?? T0 + 50,
   transactions: BigInt(transactions ?? 0),
 })
@@ -40,7 +40,7 @@ const finalized = (shape: Shape): LedgerEvent => {
     parentRound: null,
     epoch: 1n,
     seqNum: BigInt(shape.seq),
-    blockAt: shape.blockAt ?? T0,
+    blockAt: shape.blockAt === undefined ? T0 : shape.blockAt,
   }
   return {
     ...EXTRA,
@@ -246,6 +246,21 @@ describe('durations', () => {
     expect(observed('chain_ledger_propagation_seconds')).toEqual([0.1])
     expect(observed('chain_ledger_block_interval_seconds')).toEqual([2.9])
     expect(total('chain_ledger_future_blocks_total')).toBe(1)
+  })
+
+  test('a block of an unknown time is counted, and neither its delay nor its interval is known', () => {
+    const { read, ledger, observed, total } = start()
+    read(
+      proposed({ round: 1, seq: 1, blockAt: T0, writtenAt: T0 + 1000 }),
+      proposed({ round: 2, seq: 2, blockAt: null, writtenAt: T0 + 2000, transactions: 3 }),
+    )
+    expect(total(`${BLOCKS}{event=proposed}`)).toBe(2)
+    expect(total('chain_ledger_transactions_total')).toBe(3)
+    expect(ledger.reading().proposed).toMatchObject({ round: 2n, seqNum: 2n, blockAt: null })
+    read(proposed({ round: 3, seq: 3, blockAt: T0 + 2300, writtenAt: T0 + 2400 }))
+    expect(observed('chain_ledger_propagation_seconds')).toEqual([0.1])
+    expect(observed('chain_ledger_block_interval_seconds')).toEqual([])
+    expect(total('chain_ledger_future_blocks_total')).toBe(0)
   })
 
   test('no interval across a missing height', () => {

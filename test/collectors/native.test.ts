@@ -274,6 +274,26 @@ describe('values that do not change are absent', () => {
     expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1, frozen: 1 })
   })
 
+  test('a time in the year 9999 is no proof that a value is current, and does not make the others old', async () => {
+    const never = Date.UTC(9999, 11, 31)
+    const { shown, next } = await start({ native: refused, otel: text(up(5), never) })
+    expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1 })
+    await next()
+    expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1, frozen: 1 })
+    const both = await start({ native: refused, otel: text(up(5), BEGIN) + text({ peer_disc_num_peers: 8 }, never) })
+    expect(both.shown()).toMatchObject({ frozen: 0, uptime_seconds: 5 })
+  })
+
+  test.each([
+    ['an uptime since 1970', { total_uptime_us: 1_780_000_000e6 }, 'uptime_seconds'],
+    ['a stake of more than all', { ...up(5), state_node_state_self_stake_bps: 10_001 }, 'stake_ratio'],
+    ['a stake that was never set', { ...up(5), state_node_state_self_stake_bps: 2 ** 64 }, 'stake_ratio'],
+  ])('%s is unknown', async (_, figures, name) => {
+    const { shown } = await start({ native: text({ ...figures, peer_disc_num_peers: 8 }), otel: refused })
+    expect(shown()).not.toHaveProperty(name)
+    expect(shown()).toMatchObject({ 'up{native}': 1, peers: 8 })
+  })
+
   test('a collector without timestamps: absent until the values have changed', async () => {
     const answers: Answers = { native: refused, otel: text(up(5)) }
     const { shown, next } = await start(answers)

@@ -33,9 +33,9 @@ const endpoint = (answers: Answers): RpcEndpoint => ({
 })
 const healthy = (): Answers => ({
   eth_blockNumber: '0x64',
-  'eth_getBlockByNumber latest': { number: '0x65', timestamp: '0x3e8' },
-  'eth_getBlockByNumber safe': { number: '0x63', timestamp: '0x3e7' },
-  'eth_getBlockByNumber finalized': { number: '0x62', timestamp: '0x3e6' },
+  'eth_getBlockByNumber latest': { number: '0x65', timestamp: '0x69a40e20' },
+  'eth_getBlockByNumber safe': { number: '0x63', timestamp: '0x69a40e1f' },
+  'eth_getBlockByNumber finalized': { number: '0x62', timestamp: '0x69a40e1e' },
   web3_clientVersion: 'Chain/1.2.3',
   eth_chainId: '0x8f',
   net_version: '143',
@@ -48,7 +48,7 @@ const NOT_HEX = 'invalid: could not parse a JSON-RPC response: expected a hex qu
 
 describe('rpc', () => {
   const watch = async (answers: Answers) => {
-    const clock = manualClock(50_000)
+    const clock = manualClock(1_772_359_200_000)
     const record = recording()
     const collector = rpc({ node: endpoint(answers), recorder: record.recorder, clock, timing })
     return { ...(await runPolls(collector, clock)), ...record }
@@ -59,24 +59,38 @@ describe('rpc', () => {
     expect(shown()).toEqual({
       rpc_up: 1,
       'rpc_block_number{latest}': 100,
-      'rpc_block_timestamp_seconds{latest}': 1000,
+      'rpc_block_timestamp_seconds{latest}': 1_772_359_200,
       'rpc_block_number{safe}': 99,
-      'rpc_block_timestamp_seconds{safe}': 999,
+      'rpc_block_timestamp_seconds{safe}': 1_772_359_199,
       'rpc_block_number{finalized}': 98,
-      'rpc_block_timestamp_seconds{finalized}': 998,
+      'rpc_block_timestamp_seconds{finalized}': 1_772_359_198,
       'rpc_info{Chain/1.2.3,143,143}': 1,
     })
   })
 
   test('the base fee is that of the latest block; absent on a chain without', async () => {
     const answers = healthy()
-    answers['eth_getBlockByNumber latest'] = { number: '0x65', timestamp: '0x3e8', baseFeePerGas: '0x174876e800' }
-    answers['eth_getBlockByNumber safe'] = { number: '0x63', timestamp: '0x3e7', baseFeePerGas: '0x1' }
+    answers['eth_getBlockByNumber latest'] = { number: '0x65', timestamp: '0x69a40e20', baseFeePerGas: '0x174876e800' }
+    answers['eth_getBlockByNumber safe'] = { number: '0x63', timestamp: '0x69a40e1f', baseFeePerGas: '0x1' }
     const { shown, next } = await watch(answers)
     expect(shown()).toMatchObject({ rpc_base_fee_wei: 100_000_000_000 })
-    answers['eth_getBlockByNumber latest'] = { number: '0x65', timestamp: '0x3e8' }
+    answers['eth_getBlockByNumber latest'] = { number: '0x65', timestamp: '0x69a40e20' }
     await next()
     expect(shown()).not.toHaveProperty('rpc_base_fee_wei')
+  })
+
+  test.each([
+    ['in an hour', '0x69a41c30'],
+    ['in the year 9999', '0x3afff4417f'],
+    ['in 1970', '0x3e8'],
+    ['that was never set', '0xffffffffffffffff'],
+  ])('a block of a time %s has a height and no time', async (_, timestamp) => {
+    const answers = healthy()
+    answers['eth_getBlockByNumber safe'] = { number: '0x63', timestamp }
+    const { shown } = await watch(answers)
+    expect(shown()).toMatchObject({ rpc_up: 1, 'rpc_block_number{safe}': 99 })
+    expect(shown()).not.toHaveProperty('rpc_block_timestamp_seconds{safe}')
+    expect(shown()).toHaveProperty('rpc_block_timestamp_seconds{finalized}')
   })
 
   test('the last advance is absent until the height has increased between two polls', async () => {
@@ -86,11 +100,11 @@ describe('rpc', () => {
     expect(shown()).not.toHaveProperty('rpc_last_advance_timestamp_seconds')
     answers['eth_blockNumber'] = '0x65'
     await next()
-    expect(shown()).toMatchObject({ rpc_last_advance_timestamp_seconds: 54 })
+    expect(shown()).toMatchObject({ rpc_last_advance_timestamp_seconds: 1_772_359_204 })
     await next()
     answers['eth_blockNumber'] = '0x10' // a node that was set back has not advanced
     await next()
-    expect(shown()).toMatchObject({ rpc_last_advance_timestamp_seconds: 54 })
+    expect(shown()).toMatchObject({ rpc_last_advance_timestamp_seconds: 1_772_359_204 })
   })
 
   test.each([

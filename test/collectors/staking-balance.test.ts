@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { chainState, shown, stakingPoll, startStakingNode } from './staking-node.ts'
+import { START, chainState, shown, stakingPoll, startStakingNode } from './staking-node.ts'
 
 let state: ReturnType<typeof chainState>
 let node: Awaited<ReturnType<typeof startStakingNode>>
@@ -15,7 +15,7 @@ const requests = () => node.seen.filter(({ call }) => call === 'eth_getBalance')
 /** Polls at that time, of a new block. */
 const balancesOf = ({ poll, clock }: ReturnType<typeof stakingPoll>) => {
   return async (minutes: number): Promise<number | undefined> => {
-    clock.set(minutes * MINUTE)
+    clock.set(START + minutes * MINUTE)
     state.height += 1n
     return shown(await poll())['authority_balance_tokens']
   }

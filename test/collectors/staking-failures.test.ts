@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { pageWords, word } from '../support/staking-words.ts'
-import { chainState, shown, stakingPoll, startStakingNode } from './staking-node.ts'
+import { START, chainState, shown, stakingPoll, startStakingNode } from './staking-node.ts'
 
 let state: ReturnType<typeof chainState>
 let node: Awaited<ReturnType<typeof startStakingNode>>
@@ -43,9 +43,9 @@ describe('a node that does not answer', () => {
     const { poll, clock } = stakingPoll(node.url)
     await poll()
     node.control.fault = () => 503
-    clock.set(120_000)
+    clock.set(START + 120_000)
     expect(shown(await poll())).toMatchObject({ up: 0, active: 1 })
-    clock.set(120_001)
+    clock.set(START + 120_001)
     expect(shown(await poll())).toEqual({ up: 0 })
   })
 
@@ -57,10 +57,10 @@ describe('a node that does not answer', () => {
     expect(calls().filter((call) => call === 'consensus')).toHaveLength(50)
     node.control.fault = () => undefined
     state.height += 1n
-    clock.set(299_999)
+    clock.set(START + 299_999)
     expect(shown(await poll())).not.toHaveProperty('rank')
     state.height += 1n
-    clock.set(300_000)
+    clock.set(START + 300_000)
     expect(shown(await poll())).toMatchObject({ rank: 2, threshold_tokens: 10_000_000 })
   })
 

@@ -160,12 +160,15 @@ export const stakingOptions = (url: string, clock: Clock): StakingPollOptions =>
   expected: { commission: null, beneficiary: null, authorityBalance: null },
 })
 
+/** When the polls begin: after the time of the blocks. */
+export const START = Date.parse('2026-03-01T10:00:00Z')
+
 /** A poll of that node over HTTP. */
 export const stakingPoll = (
   url: string,
   settings: Partial<Omit<StakingPollOptions, 'recorder' | 'clock' | 'networks'>> = {},
 ) => {
-  const clock = manualClock(0)
+  const clock = manualClock(START)
   const record = recording()
   const read = createStakingPoll({
     ...stakingOptions(url, clock),

@@ -104,7 +104,7 @@ describe('a poll', () => {
     const { poll, clock } = stakingPoll(node.url)
     await poll()
     state.height += 1500n
-    clock.set(600_000)
+    clock.set(clock.now() + 600_000)
     let from = node.seen.length
     await poll()
     expect(callsSince(from)).toContain('execution')

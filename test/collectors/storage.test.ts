@@ -160,8 +160,8 @@ describe('sources', () => {
   test('a report from a file, while it is recent', async () => {
     const path = join(directory, 'report.txt')
     await writeFile(path, 'report')
-    await utimes(path, 1000, 1000)
-    const clock = manualClock(1_000_000 + 140_000)
+    await utimes(path, 1_772_359_200, 1_772_359_200)
+    const clock = manualClock(1_772_359_200_000 + 140_000)
     // Two intervals and a timeout: 140 s.
     const timing = { interval: 60_000, timeout: 20_000 }
     const read = createStorageReport({ reportFile: path, ...timing }, clock)
@@ -169,6 +169,10 @@ describe('sources', () => {
     expect(await read(never)).toBe('report')
     await clock.advance(1)
     await expect(read(never)).rejects.toThrow('it is older than 140s')
+    for (const written of [0, 1_772_359_401, 253_402_300_799]) {
+      await utimes(path, written, written)
+      await expect(read(never)).rejects.toThrow('its modification time is later than now, or not set')
+    }
     await rm(path)
     await expect(read(never)).rejects.toThrow('chain-agent-storage.timer')
   })

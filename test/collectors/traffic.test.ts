@@ -144,6 +144,15 @@ describe('requests of the users of the RPC', () => {
   })
 })
 
+test.each(['18446744073709551615', '+Inf', '-1'])(
+  'a series of %s is unknown, and the others are known',
+  async (value) => {
+    const { shown } = await start(text([...LINES, `zephyr_ws_active_connections{job="b"} ${value}`], BEGIN))
+    const { websockets: _, ...others } = SHOWN
+    expect(shown()).toEqual(others)
+  },
+)
+
 describe('a collector that serves old metrics is not alive', () => {
   test('with timestamps: after 30 s', async () => {
     const { shown, states, next } = await start(text(LINES, BEGIN))
@@ -152,6 +161,13 @@ describe('a collector that serves old metrics is not alive', () => {
     await next(5000)
     expect(shown()).toEqual({ up: 0 })
     expect(states()).toEqual({ 'metrics of the RPC': 'answering, with old metrics of the RPC' })
+  })
+
+  test('a time in the year 9999 is no proof that a value is current', async () => {
+    const { shown, next } = await start(text(LINES, Date.UTC(9999, 11, 31)))
+    expect(shown()).toEqual({})
+    await next(35_000)
+    expect(shown()).toEqual({})
   })
 
   test('without: after 30 s without a request, not even of the agent', async () => {

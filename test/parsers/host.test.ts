@@ -100,7 +100,6 @@ test('small files of the kernel', () => {
   expect(parseTemperature('it', '-3000\n')).toBe(-3)
   expect(parseWord('it', 'ACME  Drive 960                \n')).toBe('ACME Drive 960')
   expect(() => parseCount('it', '-1\n')).toThrow(ParseError)
-  expect(() => parseCount('it', '18446744073709551615\n')).toThrow(ParseError)
   expect(() => parseSwitch('it', 'forceoff\n')).toThrow(ParseError)
   expect(() => parseTemperature('it', '')).toThrow(ParseError)
   expect(() => parseWord('it', '\n')).toThrow(ParseError)

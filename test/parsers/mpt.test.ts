@@ -88,10 +88,10 @@ test('the bound on the history is never a height', () => {
 test('numbers of 64 bits keep every digit', () => {
   const text = read('a-v0.10.txt')
     .replace('finalized is 8099998', 'finalized is 9223372036854775809')
-    .replace('expire version is 8059000', 'expire version is -9223372036854775808')
+    .replace('expire version is 8059000', 'expire version is -9223372036854775807')
   const { latestBlock, timelines } = parseStorageReport(text)
   expect(latestBlock.finalized).toBe(9_223_372_036_854_775_809n)
-  expect(timelines.primary?.autoExpireBlock).toBe(-9_223_372_036_854_775_808n)
+  expect(timelines.primary?.autoExpireBlock).toBe(-9_223_372_036_854_775_807n)
 })
 
 test.each([

@@ -44,7 +44,7 @@ describe('a quantity', () => {
 
 test.each([
   ['0x0', 0n],
-  [`0x${'f'.repeat(64)}`, 2n ** 256n - 1n],
+  ['0xc9f2c9cd04674edea40000000', 10n ** 30n],
 ])('the amount %s', (text, expected) => {
   expect(parseRpcAmount(answer(text))).toBe(expected)
 })
@@ -81,8 +81,8 @@ test.each(['', 'null', '[]', '{}', '<html>502</html>', '{"jsonrpc":"2.0","id":1}
 )
 
 test('a block needs number and time; null is a block that the node does not have', () => {
-  const block = { number: '0x10', timestamp: '0x65', hash: '0xab', transactions: ['0x1'] }
-  expect(parseRpcBlock(answer(block))).toEqual({ number: 16n, timestamp: 101n })
+  const block = { number: '0x10', timestamp: '0x6aa03a00', hash: '0xab', transactions: ['0x1'] }
+  expect(parseRpcBlock(answer(block))).toEqual({ number: 16n, timestamp: 1_788_885_504n })
   expect(parseRpcBlock(answer(null))).toBeNull()
   expect(() => parseRpcBlock(answer({ number: '0x10' }))).toThrow(ParseError)
   expect(() => parseRpcBlock(answer('0x10'))).toThrow(ParseError)
@@ -121,7 +121,10 @@ test.each(['9007199254740993', '1e308', '1.5', '"x"', '{}', 'null'])('the error 
 
 test.each([
   [answer('0x1f'), { kind: 'quantity', value: 31n }],
-  [answer({ number: '0x2', timestamp: '0x3' }), { kind: 'block', block: { number: 2n, timestamp: 3n } }],
+  [
+    answer({ number: '0x2', timestamp: '0x6aa03a00' }),
+    { kind: 'block', block: { number: 2n, timestamp: 1_788_885_504n } },
+  ],
   [answer('Name/unknown'), { kind: 'text', value: 'Name/unknown' }],
   [answer(false), { kind: 'other', type: 'boolean' }],
   [refusal('Parse error', -32_601), { kind: 'error', error: { code: -32_601, message: 'Parse error' } }],

@@ -185,6 +185,7 @@ test.for([
 test.for([
   ['Sun, 01 Mar 2026 13:00:05 GMT', Date.UTC(2026, 2, 1, 13, 0, 5)],
   ['Sat, 13 Sep 275760 00:00:00 GMT', null],
+  ['Fri, 31 Dec 9999 23:59:59 GMT', null],
   ['yesterday', null],
 ] as const)('the Date of a response: %s', async ([date, expected]) => {
   const url = await serve((_, response) => {

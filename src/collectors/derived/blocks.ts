@@ -112,16 +112,17 @@ export const createStartTimer = () => {
       const { now, lag, blockAt = -Infinity, isSyncing } = inputs
       const started = inputs.startedAt
       if (started === undefined) return seconds
+      const lasted = Math.max(0, now - started) / second
       const hasCaughtUp = lag !== null && lag <= CAUGHT_UP && blockAt > started && now - blockAt <= USUAL_MS
       if (started !== startedAt) {
         // Of a start that was not observed it is not known when it ended.
         isPending = startedAt !== undefined && !hasCaughtUp
-        if (startedAt !== undefined && hasCaughtUp && now - started <= OBSERVED_MS) seconds = (now - started) / second
+        if (startedAt !== undefined && hasCaughtUp && now - started <= OBSERVED_MS) seconds = lasted
         startedAt = started
       }
       if (isSyncing) isPending = false
       if (isPending && hasCaughtUp) {
-        seconds = (now - started) / second
+        seconds = lasted
         isPending = false
       }
       return seconds

@@ -6,6 +6,7 @@ import {
   parseNamedCount,
   parsePressure,
 } from '../../parsers/kernel-files.ts'
+import { inSeconds } from '../../core/units.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type DROP_KINDS, RESOURCES } from './definition.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
@@ -35,7 +36,6 @@ const BUFFERS = [
 ] as const
 /** `/proc/vmstat` has a line for each of about two hundred counters. */
 const VMSTAT_BYTES = 64 * 1024
-const MILLISECOND = 1e-3
 
 /** What makes a node late although nothing has failed: waiting for CPU, memory and drives, and lost packets. */
 export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOptions): readonly HostCheck[] => [
@@ -103,7 +103,9 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
         const text = await procfs.read(`sys/net/core/${file}`)
         if (text === null) return []
         return [
-          sample('chain_host_socket_buffer_max_bytes', parseCount('the limit of a socket buffer', text), { direction }),
+          ...sampleIfKnown('chain_host_socket_buffer_max_bytes', parseCount('the limit of a socket buffer', text), {
+            direction,
+          }),
         ]
       })
       return (await Promise.all(all)).flat()
@@ -155,15 +157,13 @@ const driveSamples = (device: string, text: string): readonly Sample[] => {
     .trim()
     .split(/\s+/)
     .map((word) => parseCount(`the statistics of ${device}`, word))
+    .map((count) => (count === null ? null : Number(count)))
   const [reads, , , readMs, writes, , , writeMs, , , queueMs] = fields
-  if (reads === undefined || readMs === undefined || writes === undefined) return []
-  if (writeMs === undefined || queueMs === undefined) return []
-  const seconds = (ms: bigint): number => Number(ms) * MILLISECOND
   return [
-    sample('chain_host_drive_operations_total', reads, { device, operation: 'read' }),
-    sample('chain_host_drive_operations_total', writes, { device, operation: 'write' }),
-    sample('chain_host_drive_operation_seconds_total', seconds(readMs), { device, operation: 'read' }),
-    sample('chain_host_drive_operation_seconds_total', seconds(writeMs), { device, operation: 'write' }),
-    sample('chain_host_drive_queue_seconds_total', seconds(queueMs), { device }),
+    ...sampleIfKnown('chain_host_drive_operations_total', reads, { device, operation: 'read' }),
+    ...sampleIfKnown('chain_host_drive_operations_total', writes, { device, operation: 'write' }),
+    ...sampleIfKnown('chain_host_drive_operation_seconds_total', inSeconds(readMs), { device, operation: 'read' }),
+    ...sampleIfKnown('chain_host_drive_operation_seconds_total', inSeconds(writeMs), { device, operation: 'write' }),
+    ...sampleIfKnown('chain_host_drive_queue_seconds_total', inSeconds(queueMs), { device }),
   ]
 }

@@ -1,6 +1,7 @@
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { minute } from '../../core/units.ts'
+import { pastTime, withinBounds } from '../../core/bounds.ts'
+import { inSeconds, minute } from '../../core/units.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
@@ -79,11 +80,14 @@ const fileSystemCheck = (
     read: async ({ signal }) => {
       const fileSystem = await space.fileSystem(await readPath(path, signal))
       if (fileSystem === null) return MISSING
-      const isFull = Number(fileSystem.availableBytes) < Number(fileSystem.sizeBytes) * FULL_BELOW
+      const sizeBytes = withinBounds('sizeBytes', fileSystem.sizeBytes)
+      const free = withinBounds('bytes', fileSystem.availableBytes)
+      const availableBytes = sizeBytes !== null && free !== null && free > sizeBytes ? null : free
+      const isFull = Number(availableBytes ?? sizeBytes) < Number(sizeBytes) * FULL_BELOW
       return {
         samples: [
-          sample('chain_host_filesystem_size_bytes', fileSystem.sizeBytes, { directory }),
-          sample('chain_host_filesystem_available_bytes', fileSystem.availableBytes, { directory }),
+          ...sampleIfKnown('chain_host_filesystem_size_bytes', sizeBytes, { directory }),
+          ...sampleIfKnown('chain_host_filesystem_available_bytes', availableBytes, { directory }),
         ],
         state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
       }
@@ -112,11 +116,12 @@ const fileCheck = (
   createHostCheck({
     name: `file ${file}`,
     timeout,
-    read: async ({ signal }) => {
+    read: async ({ clock, signal }) => {
       const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
       if (at === null) return MISSING
       if (at === 'removed') return REMOVED
-      return [sample('chain_host_file_modified_timestamp_seconds', at / 1000, { file })]
+      const modifiedAt = pastTime(at, clock.now())
+      return sampleIfKnown('chain_host_file_modified_timestamp_seconds', inSeconds(modifiedAt), { file })
     },
   })
 
@@ -237,6 +242,7 @@ const temperature = async (sysfs: FileTree, device: string): Promise<readonly Sa
       const text = await sysfs.read(`${at}/${sensor}/temp1_input`)
       if (text !== null) {
         const celsius = parseTemperature(`the temperature of ${device}`, text)
+        if (celsius === null) continue
         return [sample('chain_host_nvme_temperature_celsius', celsius, { device })]
       }
     }
@@ -251,7 +257,8 @@ const healthOf = async (
   if (health === null) return null
   const file = `${device}.json`
   const at = await space.modifiedAt(`${health.directory}/${file}`)
-  if (typeof at !== 'number' || clock.now() - at > MAX_AGE) return null
+  const writtenAt = typeof at === 'number' ? pastTime(at, clock.now()) : null
+  if (writtenAt === null || clock.now() - writtenAt > MAX_AGE) return null
   const text = await health.tree.read(file, REPORT_BYTES)
   if (text === null) return null
   const samples = healthSamples(device, parseDriveHealth(text))

@@ -14,8 +14,9 @@ import type { FileTree } from '../../sources/file-tree.ts'
 import type { ReadMemory } from '../../sources/host.ts'
 import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
 import type { Context } from '../../core/clock.ts'
+import { pastTime, withinBounds } from '../../core/bounds.ts'
 import { SourceError } from '../../core/errors.ts'
-import { minute } from '../../core/units.ts'
+import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { type ClockState, parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../parsers/time-sync.ts'
 import type { Exec } from '../../sources/exec.ts'
 
@@ -91,14 +92,17 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
     createHostCheck({
       name: 'load',
       timeout,
-      read: async () => {
+      read: async ({ clock }) => {
         const text = await procfs.read('stat', STAT_BYTES)
         if (text === null) return []
         const now = parseKernelStat(text)
         const busy = before === undefined ? null : busyRatio(before, now)
         before = now
         return [
-          sample('chain_host_boot_timestamp_seconds', now.bootedAt),
+          ...sampleIfKnown(
+            'chain_host_boot_timestamp_seconds',
+            inSeconds(pastTime(fromSeconds(now.bootedAt), clock.now())),
+          ),
           ...sampleIfKnown('chain_host_cpu_busy_ratio', busy),
         ]
       },
@@ -140,7 +144,7 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
         for (const { cpu, text } of counts) {
           const count = parseCount('the throttle count of a CPU', text)
           const id = (await sysfs.read(`${CPUS}/${cpu}/topology/physical_package_id`)) ?? ''
-          if (count >= (packages.get(id) ?? 0n)) packages.set(id, count)
+          if (count !== null && count >= (packages.get(id) ?? 0n)) packages.set(id, count)
         }
         const total = [...packages.values()].reduce((sum, count) => sum + count, 0n)
         return packages.size === 0 ? [] : [sample('chain_host_cpu_throttles_total', total)]
@@ -187,10 +191,12 @@ export const memoryChecks = ({ procfs, sysfs, readMemory, timeout }: MemoryCheck
       const text = readMemory ? null : await procfs.read('meminfo')
       const memory = readMemory ? await readMemory() : text && parseMemory(text)
       if (!memory) return []
-      const { totalBytes, availableBytes } = memory
+      const totalBytes = withinBounds('sizeBytes', memory.totalBytes)
+      const availableBytes = withinBounds('bytes', memory.availableBytes)
+      const ratio = totalBytes === null || availableBytes === null ? null : availableBytes / totalBytes
       return [
-        sample('chain_host_memory_available_bytes', availableBytes),
-        sample('chain_host_memory_available_ratio', availableBytes / totalBytes),
+        ...sampleIfKnown('chain_host_memory_available_bytes', availableBytes),
+        ...sampleIfKnown('chain_host_memory_available_ratio', withinBounds('ratio', ratio)),
       ]
     },
   }),

@@ -8,6 +8,7 @@ import {
   offNodeFileOf,
   resolveFolders,
 } from '../../domain/key-paths.ts'
+import { withinBounds } from '../../core/bounds.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import {
   findBackupProblem,
@@ -94,7 +95,8 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
     const current = await Promise.all(
       notes.map(async ({ key, at }) => {
         const facts = await files.look(keystoreOf(folders, key))
-        return typeof facts !== 'string' && Date.parse(at) >= facts.modifiedAt ? [key] : []
+        const notedAt = withinBounds('unixMilliseconds', Date.parse(at))
+        return typeof facts !== 'string' && notedAt !== null && notedAt >= facts.modifiedAt ? [key] : []
       }),
     )
     const recorded = new Set<KeyFile['key']>(current.flat())
@@ -128,7 +130,7 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
         : exposure === null
           ? checked
           : { state: 'exposed', why: exposure }
-      const writtenAt = facts?.modifiedAt ?? null
+      const writtenAt = withinBounds('unixMilliseconds', facts?.modifiedAt)
       return { key, kind, ...state, writtenAt, copies: copies?.length ?? null }
     })
     return Promise.all([...keystores, ...backups])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type HistogramName, type Recorder, sample, sampleIfKnown } from '../../core/metric.ts'
-import { larger, second } from '../../core/units.ts'
+import { inSeconds, larger, second } from '../../core/units.ts'
 import { definition, LEDGER_EVENTS } from './definition.ts'
 import {
   type LedgerBlock,
@@ -33,8 +33,8 @@ const newestBlock = z.object({
   round: savedInteger,
   epoch: savedInteger.nullable(),
   seqNum: savedInteger,
-  /** Timestamp of the block, in milliseconds since the epoch. */
-  blockAt: z.number(),
+  /** Timestamp of the block, in milliseconds since the epoch; null if it is unknown. */
+  blockAt: z.number().nullable(),
 })
 type NewestBlock = Readonly<z.output<typeof newestBlock>>
 
@@ -83,6 +83,9 @@ const REPLAY_MS = second / 4
  */
 const SYSTEM_TRANSACTIONS = 1n
 
+const between = (from: number | null, to: number | null): number | null =>
+  from === null || to === null ? null : to - from
+
 /** Counters, histograms and newest blocks of the ledger stream. */
 export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBlock: OwnBlock): LedgerCounters => {
   const known = createRecentSet(MAX_LINES)
@@ -117,17 +120,17 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
   }
 
   /** The clock of a leader may be ahead of the clock of this host. A negative duration would decrease the sum of a histogram. */
-  const observe = (name: HistogramName & `chain_ledger_${string}`, milliseconds: number): void => {
-    if (milliseconds >= 0) recorder.observe(name, milliseconds / 1000)
+  const observe = (name: HistogramName & `chain_ledger_${string}`, milliseconds: number | null): void => {
+    if (milliseconds !== null && milliseconds >= 0) recorder.observe(name, milliseconds / 1000)
   }
 
   const observeProposal = (block: LedgerBlock, before: NewestBlock | null, isOwn: boolean): void => {
-    const milliseconds = block.writtenAt - block.blockAt
+    const milliseconds = between(block.blockAt, block.writtenAt)
     observe('chain_ledger_propagation_seconds', milliseconds)
-    recorder.count('chain_ledger_future_blocks_total', milliseconds < 0 ? 1 : 0)
+    recorder.count('chain_ledger_future_blocks_total', milliseconds !== null && milliseconds < 0 ? 1 : 0)
     if (isOwn) observe('chain_ledger_own_delay_seconds', milliseconds)
     if (before?.seqNum !== block.seqNum - 1n) return
-    const interval = block.blockAt - before.blockAt
+    const interval = between(before.blockAt, block.blockAt)
     observe('chain_ledger_block_interval_seconds', interval)
     if (isOwn) observe('chain_ledger_own_block_interval_seconds', interval)
   }
@@ -139,7 +142,8 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
   ): void => {
     const before = newest[event]
     if (isTimed && event === 'proposed') observeProposal(block, before, isOwn)
-    if (isTimed && event === 'finalized') observe('chain_ledger_finality_seconds', block.writtenAt - block.blockAt)
+    if (isTimed && event === 'finalized')
+      observe('chain_ledger_finality_seconds', between(block.blockAt, block.writtenAt))
     newest[event] = {
       round: larger(before?.round ?? null, block.round),
       epoch: block.epoch === null ? (before?.epoch ?? null) : larger(before?.epoch ?? null, block.epoch),
@@ -293,7 +297,13 @@ const ledgerRound = (event: ProposedBlock | Timeout, isOld: boolean): LedgerRoun
   block:
     event.event === 'timeout'
       ? null
-      : { epoch: event.epoch, parentRound: event.parentRound, seqNum: event.seqNum, blockAt: event.blockAt },
+      : {
+          epoch: event.epoch,
+          parentRound: event.parentRound,
+          seqNum: event.seqNum,
+          // The line of a block is written within a second of its time.
+          blockAt: event.blockAt ?? event.writtenAt,
+        },
   isOld,
 })
 
@@ -306,7 +316,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
       sample('chain_ledger_round', block.round, { event }),
       ...sampleIfKnown('chain_ledger_epoch', block.epoch, { event }),
       sample('chain_ledger_seq_num', block.seqNum, { event }),
-      sample('chain_ledger_block_timestamp_seconds', block.blockAt / 1000, { event }),
+      ...sampleIfKnown('chain_ledger_block_timestamp_seconds', inSeconds(block.blockAt), { event }),
     ]
   }),
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),

@@ -4,7 +4,7 @@ import { ParseError } from '../../core/errors.ts'
 import { type Recorder, sample } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, NATIVE_SOURCES } from './definition.ts'
-import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-text.ts'
+import { type Exposition, parsePrometheusText, withoutFutureTimes } from '../../parsers/prometheus-text.ts'
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { HttpResponse } from '../../sources/http.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
@@ -92,7 +92,7 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
     }
     if (!reply.ok) return { state: failureState(reply) }
     count(reply.value)
-    const series = readNativeSeries(reply.value.samples, prefix)
+    const series = readNativeSeries(withoutFutureTimes(reply.value.samples, clock.now()), prefix)
     if (!series) return { state: noMetricsState(reply.value, prefix) }
     unknownValues.add(unknownNativeValues(series))
     return { state: 'answering', series }

@@ -1,3 +1,4 @@
+import type { Quantity } from '../../core/bounds.ts'
 import { type NodeSource, own, received } from '../../domain/node-source.ts'
 import type { ReadingName } from '../../core/metric.ts'
 import {
@@ -22,6 +23,8 @@ export interface NodeMetric {
   readonly exports: ReadingName
   readonly labels?: Readonly<Record<string, string>>
   readonly divisor?: number
+  /** What the exported metric can be at most, if less than any metric. */
+  readonly quantity?: Quantity
   /** The functions that set or count it; empty if none was found in the source. */
   readonly sources: readonly NodeSource[]
   /** The name that they use, if it differs from both the constant and the field. */
@@ -112,6 +115,7 @@ export const NODE_METRICS = {
     name: 'total_uptime_us',
     exports: 'chain_native_uptime_seconds',
     divisor: MICROSECONDS,
+    quantity: 'age',
     sources: own(NODE, 'refresh_dynamic_metrics'),
     identifier: 'total_uptime',
     note: 'computed at each scrape of the own endpoint, in the thread of the metrics server',
@@ -146,6 +150,7 @@ export const NODE_METRICS = {
     name: 'state_node_state_self_stake_bps',
     exports: 'chain_native_stake_ratio',
     divisor: BASIS_POINTS,
+    quantity: 'ratio',
     sources: own(STATE, 'update'),
     note: 'set when a round is entered, rounded up',
   },

@@ -7,6 +7,7 @@ import {
   type NodeMetric,
   UPSERT_WRITES,
 } from './node-metrics.ts'
+import { withinBounds } from '../../core/bounds.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
@@ -88,8 +89,10 @@ const newestOf = (samples: readonly PrometheusSample[]): number | undefined => {
  * The sentinel for "never set" is 2^64 − 1 in the node, and 2^64 as a double. An integer beyond 2^53 is already rounded,
  * so it is unknown too.
  */
-const known = (value: number | undefined): number | undefined =>
-  value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value + 0 : undefined
+const known = (value: number | undefined): number | undefined => {
+  const found = withinBounds('metric', value)
+  return found === null ? undefined : found + 0
+}
 
 /** Whether the values change: `standing` means that they do not, `unknown` that they have no timestamps and were read once. */
 export type Movement = 'moving' | 'standing' | 'unknown'
@@ -158,9 +161,9 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
 }
 
 const exportedSamples = ({ value }: NativeSeries, metrics: readonly NodeMetric[]): readonly Sample[] =>
-  metrics.flatMap(({ name, exports, labels = {}, divisor = 1 }) => {
-    const found = value(name)
-    return found === undefined ? [] : [{ name: exports, value: found / divisor, labels }]
+  metrics.flatMap(({ name, exports, labels = {}, divisor = 1, quantity = 'metric' }) => {
+    const found = withinBounds(quantity, (value(name) ?? Number.NaN) / divisor)
+    return found === null ? [] : [{ name: exports, value: found, labels }]
   })
 
 /** Whether consensus is not live. It sets this at every start, whether or not it needs statesync. */

@@ -1,7 +1,8 @@
+import { pastTime } from '../../core/bounds.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { inSeconds, minute, second } from '../../core/units.ts'
+import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
 import { type RequestFailure, type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
@@ -19,8 +20,8 @@ interface Info {
 
 interface TimedBlock {
   readonly number: bigint
-  /** Timestamp of the block, in milliseconds since the epoch. */
-  readonly at: number
+  /** Timestamp of the block, in milliseconds since the epoch; null if it is impossible or later than now. */
+  readonly at: number | null
 }
 
 export type RpcReading =
@@ -110,11 +111,12 @@ export const rpc = ({ node, recorder, clock, timing }: RpcCollectorOptions): Col
       block('finalized'),
       isInfoDue ? readInfo(signal) : undefined,
     ])
+    const now = clock.now()
     if (newInfo) info = { at: clock.elapsed(), value: merge(info?.value, newInfo) }
     return {
       up: true,
       blockNumber: height.value,
-      blocks: { latest: timed(latest), safe: timed(safe), finalized: timed(finalized) },
+      blocks: { latest: timed(latest, now), safe: timed(safe, now), finalized: timed(finalized, now) },
       lastAdvanceAt,
       baseFee: valueOf(latest)?.baseFeePerGas ?? null,
       info: info?.value ?? { clientVersion: null, chainId: null, netVersion: null },
@@ -150,9 +152,9 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
   ]
 }
 
-const timed = (reply: Reply<Block | null>): TimedBlock | null => {
+const timed = (reply: Reply<Block | null>, now: number): TimedBlock | null => {
   const block = valueOf(reply)
-  return block && { number: block.number, at: Number(block.timestamp) * second }
+  return block && { number: block.number, at: pastTime(fromSeconds(block.timestamp), now) }
 }
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)

@@ -1,9 +1,9 @@
 import type { StakingEpoch, StakingValidator } from '../../parsers/staking.ts'
 
-/** A finalized block; `at` in milliseconds since the epoch. */
+/** A finalized block; `at` in milliseconds since the epoch, null if its time is unknown. */
 export interface FinalizedBlock {
   readonly number: bigint
-  readonly at: number
+  readonly at: number | null
 }
 
 interface EpochLength {
@@ -38,7 +38,7 @@ export const progressOf = (
   if (epoch !== (isInDelay ? boundaries : boundaries + 1n)) return null
   const boundaryBlock = (isInDelay ? boundaries : boundaries + 1n) * epochBlocks - 1n
   const atBlock = (number: bigint): number | null =>
-    blockTime === null ? null : Math.round(block.at + Number(number - block.number) * blockTime)
+    blockTime === null || block.at === null ? null : Math.round(block.at + Number(number - block.number) * blockTime)
   return {
     boundaryBlock,
     progress: Number((block.number + 1n) % epochBlocks) / Number(epochBlocks),
@@ -61,16 +61,19 @@ export const membership = (epoch: StakingEpoch, validator: StakingValidator) => 
 const MIN_BLOCKS = 100n
 export const PACE_BLOCKS = 1000n
 
+type TimedBlock = FinalizedBlock & { readonly at: number }
+
 /** The mean time between blocks, over the last 1,000 blocks. */
 export const createBlockPace = () => {
-  let points: readonly FinalizedBlock[] = []
+  let points: readonly TimedBlock[] = []
   return {
     isEmpty: (): boolean => points.length === 0,
     /** A block below the previous one starts again: the chain was reset. */
-    add: (block: FinalizedBlock): void => {
-      const known = points.filter(({ number }) => number < block.number)
-      const start = known.findLastIndex(({ number }) => number <= block.number - PACE_BLOCKS)
-      points = [...known.slice(Math.max(0, start)), block]
+    add: ({ number, at }: FinalizedBlock): void => {
+      if (at === null) return
+      const known = points.filter((one) => one.number < number)
+      const start = known.findLastIndex((one) => one.number <= number - PACE_BLOCKS)
+      points = [...known.slice(Math.max(0, start)), { number, at }]
     },
     /** In milliseconds; null while it is unknown. */
     blockTime: (): number | null => {

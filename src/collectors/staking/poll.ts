@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pastTime } from '../../core/bounds.ts'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/metric.ts'
@@ -140,8 +141,9 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
 
   const readAll = async (key: string, signal: AbortSignal): Promise<StakingReading> => {
     const node = createStakingNode(options.rpc, signal)
-    const block = await node.block('finalized')
-    if (!block) throw new NodeUnavailableError('no block is finalized')
+    const newest = await node.block('finalized')
+    if (!newest) throw new NodeUnavailableError('no block is finalized')
+    const block = { ...newest, at: pastTime(newest.at, clock.now()) }
     if (last?.key === key && last.reading.block?.number === block.number) return last.reading
     const state = node.at(block.number)
     const epoch = await state.epoch()

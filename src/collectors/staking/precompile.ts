@@ -27,7 +27,7 @@ import {
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import { describeStatus } from '../shared/request.ts'
 import type { FinalizedBlock } from './epoch.ts'
-import { second } from '../../core/units.ts'
+import { fromSeconds } from '../../core/units.ts'
 
 /** The chain has no staking precompile. */
 class NoPrecompileError extends SourceError {
@@ -111,7 +111,7 @@ export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): Stakin
         [number === 'finalized' ? number : hex(number), false],
         parseRpcBlock,
       )
-      return block && { number: block.number, at: Number(block.timestamp) * second }
+      return block && { number: block.number, at: fromSeconds(block.timestamp) }
     },
     beneficiary: (number) => ask('eth_getBlockByNumber', [hex(number), false], parseRpcBeneficiary),
     at: (number) => {

@@ -12,7 +12,7 @@ export const rewardBaseline = z.object({
   stake: savedInteger,
   commission: savedInteger,
   /** The time of the block, in milliseconds since the epoch. */
-  at: z.number(),
+  at: z.number().nullable(),
 })
 export type RewardBaseline = Readonly<z.output<typeof rewardBaseline>>
 
@@ -23,8 +23,8 @@ export const epochRewards = z.object({
   pool: savedInteger,
   /** For the authority, computed from the pool; null at a commission of 100 %, at which the pool gets nothing. */
   commission: savedInteger.nullable(),
-  fromAt: z.number(),
-  toAt: z.number(),
+  fromAt: z.number().nullable(),
+  toAt: z.number().nullable(),
 })
 export type EpochRewards = Readonly<z.output<typeof epochRewards>>
 type Rewards = Pick<EpochRewards, 'pool' | 'commission'>

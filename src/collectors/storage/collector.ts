@@ -78,9 +78,9 @@ const samples = (report: StorageReport): readonly Sample[] => [
   ...report.devices.flatMap(({ path, capacityBytes, usedBytes, usedRatio }) => {
     const device = redact(path) // the path of a database in a file may contain a home directory
     return [
-      sample('chain_storage_capacity_bytes', capacityBytes, { device }),
-      sample('chain_storage_used_bytes', usedBytes, { device }),
-      sample('chain_storage_used_ratio', usedRatio, { device }),
+      ...sampleIfKnown('chain_storage_capacity_bytes', capacityBytes, { device }),
+      ...sampleIfKnown('chain_storage_used_bytes', usedBytes, { device }),
+      ...sampleIfKnown('chain_storage_used_ratio', usedRatio, { device }),
     ]
   }),
   ...CHUNK_LISTS.flatMap((list) => [

@@ -2,7 +2,7 @@ import type { Clock, Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { sample } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
-import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
+import { parsePrometheusText, withoutFutureTimes } from '../../parsers/prometheus-text.ts'
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
@@ -39,7 +39,7 @@ export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): C
   const read = async ({ signal }: Context): Promise<TrafficReading> => {
     const reply = await request(endpoint.metrics(signal), parsePrometheusText)
     if (!reply.ok) return { traffic: null, state: failureState(reply) }
-    const found = readTraffic(reply.value.samples)
+    const found = readTraffic(withoutFutureTimes(reply.value.samples, clock.now()))
     if (!found) return { traffic: null, state: 'answering, with no metrics of the RPC' }
     const isNew = isCurrent(found)
     if (isNew === null) return { traffic: undefined, state: 'answering; the metrics of the RPC have not changed yet' }

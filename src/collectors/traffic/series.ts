@@ -1,3 +1,4 @@
+import { withinBounds } from '../../core/bounds.ts'
 import { second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
@@ -54,11 +55,11 @@ export const readTraffic = (all: readonly PrometheusSample[]): Traffic | undefin
 const METRIC =
   /^[a-z][a-z0-9]*_(rpc_(?:request|execution)_duration(?:_seconds)?_(?:bucket|sum|count)|rpc_active_requests|ws_active_connections)$/
 
-/** Undefined without a series, or if one has no finite value. */
+/** Undefined without a series, or if the value of one is unknown. */
 const sumOf = (series: readonly PrometheusSample[], name: string): number | undefined => {
-  const values = series.filter((one) => one.name === name).map(({ value }) => value)
-  const sum = values.reduce((a, b) => a + b, 0)
-  return values.length > 0 && Number.isFinite(sum) && sum >= 0 ? sum : undefined
+  const values = series.flatMap((one) => (one.name === name ? [withinBounds('metric', one.value)] : []))
+  if (values.length === 0 || values.includes(null)) return undefined
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 }
 
 type Method = (typeof TRAFFIC_METHODS)[number]

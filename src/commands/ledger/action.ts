@@ -190,7 +190,7 @@ const createLedgerLines = ({ style, names, showsFinalized }: LineOptions) => {
         figure(row.seqNum).padStart(WIDTHS.block),
         ('transactions' in row ? figure(row.transactions) : '').padStart(WIDTHS.transactions),
         who,
-        after(row.writtenAt - row.blockAt, isWide).padEnd(WIDTHS.after),
+        (row.blockAt === null ? 'unknown' : after(row.writtenAt - row.blockAt, isWide)).padEnd(WIDTHS.after),
         ...(hasAddresses ? [style.plain(oneLine(row.authorAddress ?? '')).slice(0, ADDRESS_WIDTH)] : []),
       ]
       return line(row.isOwn ? 'strong' : undefined, row.writtenAt, columns.join(' '))
@@ -243,6 +243,7 @@ const rowAsJson = (row: LedgerRow, names: ReadonlyMap<string, string>): unknown 
   const more = { name, own, seenAt: new Date(writtenAt).toISOString() }
   if (!('blockAt' in event)) return toJson({ ...event, ...more })
   const { blockAt, ...block } = event
+  if (blockAt === null) return toJson({ ...block, ...more, blockAt, seenAfterMs: null })
   const seenAfterMs = writtenAt - blockAt
   return toJson({ ...block, ...more, blockAt: new Date(blockAt).toISOString(), seenAfterMs })
 }

@@ -36,7 +36,7 @@ export const isRecordingMissing = ({ lasted, after, block, boot, isDown }: Gap):
   for (const { message } of after) {
     const event = parseLine(message)
     if (event?.event !== 'proposed') continue
-    const isLate = event.writtenAt - event.blockAt > Math.max(LATE_MS, LATE_SHARE * lasted)
+    const isLate = event.writtenAt - (event.blockAt ?? event.writtenAt) > Math.max(LATE_MS, LATE_SHARE * lasted)
     return !isLate && (block === undefined || Number(event.seqNum) - block > STALLED_CHAIN_BLOCKS)
   }
   return true
