@@ -41,6 +41,21 @@ export const blockRate = (known: SampleIndex): number => {
   return measured === undefined || measured === 0 ? USUAL_RATE : measured
 }
 
+/** The last measured rate as text, with its age while no block arrives; undefined if there is none. */
+export const networkRateText = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): string | undefined => {
+  const rate = known.value('chain_blocks_per_second')
+  const age = blockAge({ known, at }) ?? 0
+  return rate?.toFixed(2).concat(age > FRESH_S ? `, measured ${shortDuration(age * second)} ago` : '')
+}
+
+/** Why there is no rate. */
+export const noRateReason = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): string => {
+  const age = blockAge({ known, at }) ?? 0
+  return age > FRESH_S
+    ? `not measured: it needs blocks of 20 s, and the newest is ${shortDuration(age * second)} old`
+    : 'not measured yet: it needs blocks of 20 s'
+}
+
 /** The reservation of what follows from the block rate: empty if it is measured. */
 export const assumedRateText = (known: SampleIndex): string =>
   known.value('chain_blocks_per_second') === undefined ? `, at an assumed ${USUAL_RATE} blocks a second` : ''

@@ -4,6 +4,7 @@ import type { RuleFinding, Tone } from '../domain/health.ts'
 import { blocksyncWindow, byDefault } from '../domain/node-distances.ts'
 import { NODE_FACTS } from '../domain/node-facts.ts'
 import { minute, second } from '../core/units.ts'
+import { blocksyncLeft } from './gap.ts'
 import { epochEnd, epochEndText } from './epoch-end.ts'
 import {
   BEHIND_BLOCKS,
@@ -110,9 +111,15 @@ const references: Check = ({ known, collectors }) => {
   return ok(`${text}, and a majority agrees`)
 }
 
-const network: Check = ({ known }) => {
+/** Seconds: the consensus log has entries every second. */
+const SILENT_S = 20
+
+const network: Check = ({ known, at }) => {
   const finding = known.value('chain_consensus_finding', { finding: 'rounds_closed_by_timeout' })
   if (finding === undefined) return unknown('the consensus log does not show how many rounds time out')
+  const entryAt = known.value('chain_agent_journal_last_entry_timestamp_seconds', { service: 'bft' })
+  const age = entryAt === undefined ? 0 : at / second - entryAt
+  if (age > SILENT_S) return unknown(`the newest entry of the consensus log is ${shortDuration(age * second)} old`)
   return finding === 1
     ? no('too many rounds of the last minute timed out: the network needs every validator')
     : ok('rounds close without timeouts, or with few')
@@ -219,14 +226,14 @@ const RESERVE = 2
 const MAX_RATE = second / NODE_FACTS.votePace.value
 
 /** The network moves on while the services are away, and until the start has reached it. */
-const blocksync: Check = ({ known, span }) => {
+const blocksync: Check = ({ known, at, span }) => {
   const measured = known.value('chain_blocks_per_second')
   const rate = measured === undefined || measured === 0 ? MAX_RATE : measured
-  const left = known.value('chain_blocksync_window_remaining_blocks') ?? blocksyncWindow(known)
+  const left = blocksyncLeft({ known, at })?.blocks ?? blocksyncWindow(known)
   const start = known.value('chain_last_start_seconds')
   const reserve = (start ?? 0) * RESERVE
   const behind = (span / second + reserve) * rate
-  const pace = `at ${measured === rate ? '' : 'an assumed '}${rate.toFixed(1)} blocks a second`
+  const pace = `at ${rate.toFixed(1)} blocks a second${measured === rate ? '' : ', the most that consensus allows'}`
   const time = `${duration(span)}${start === undefined ? '' : ` and a start of ${duration(reserve * second)} (${RESERVE} times the last one)`}`
   const summary = `${time} are ${count(Math.ceil(behind), 'block')} ${pace}; the node can catch up with ${figure(left)}${byDefault(known)}`
   if (behind >= left) {

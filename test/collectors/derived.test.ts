@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Sample, sample } from '../../src/core/metric.ts'
+import { ownHeight } from '../../src/collectors/derived/blocks.ts'
+import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { BOOT, KEY, node, NOW, start } from './run-derived.ts'
 
 const references = (heights: readonly number[], up = heights.length): readonly Sample[] => [
@@ -333,4 +334,18 @@ test('after a restart of the agent all that took hours is known at the first rea
   expect(known(after)).toEqual(known(before))
   // From 50.2 % to 80 % at 0.001 % a second; the steps of 0.01 % make it less exact.
   expect((after.value('chain_storage_compaction_eta_seconds') ?? 0) / 29_800).toBeCloseTo(1, 1)
+})
+
+test('while execution is down, the height is that of the state: a start continues from it', () => {
+  const services = (isActive: boolean) => [
+    sample('chain_service_active', isActive, { service: 'execution' }),
+    sample('chain_service_expected', 1, { service: 'execution' }),
+  ]
+  const consensus = sample('chain_ledger_seq_num', 1200, { event: 'proposed' })
+  const executed = sample('chain_execution_block_number', 1000)
+  const heightOf = (...samples: readonly Sample[]) => ownHeight(createSampleIndex(samples))
+  expect(heightOf(...services(true), consensus, executed)).toBe(1200)
+  expect(heightOf(...services(false), consensus, executed)).toBe(1000)
+  // Nothing is known of the state.
+  expect(heightOf(...services(false), consensus)).toBe(1200)
 })

@@ -101,6 +101,31 @@ test('the journal of a host: recorded events, rewards and the leader schedule of
   expect(unknownBecause).toEqual({ rewards: null, schedule: null, recorded: null })
 })
 
+test('while consensus is down, rounds since the last line of the stream are unknown', async () => {
+  // It crashes at 30 s.
+  const host = await openHost({ scenario: 'service-crash', second: 80 })
+  const { out } = await host.run(['duties'])
+  expect(out.split('\n')[0]).toMatch(
+    /^\d+ of \d+ own rounds led, \d+ missed until 2026-03-01T12:57:\d\dZ; since then unknown, for 5\d s$/,
+  )
+  const { out: json } = await host.run(['duties', '--json'])
+  const { covered, unknownSinceAt } = z
+    .object({ covered: z.object({ toAt: z.string() }), unknownSinceAt: z.string() })
+    .parse(JSON.parse(json))
+  expect(unknownSinceAt).toBe(covered.toAt)
+  // A healthy node has no such time.
+  const healthy = await openHost({ scenario: 'healthy', second: 80 })
+  expect(JSON.parse((await healthy.run(['duties', '--json'])).out)).toMatchObject({ unknownSinceAt: null })
+  const report = await host.run(['report', '--since', '1h'])
+  expect(report.out.replaceAll(/\s+/g, ' ')).toMatch(/own rounds .* since then unknown, for (?:5\d s|1 min)/)
+})
+
+test('in statesync: blocks of an instant are no outcome', async () => {
+  const host = await openHost({ scenario: 'statesync', second: 90 })
+  const { out } = await host.run(['duties'])
+  expect(out.split('\n')[0]).toMatch(/^Own rounds unknown: the ledger stream has blocks of less than 1 s, \d+ \w+ ago$/)
+})
+
 test('a host without a node: the journal has no unit of it', async () => {
   const host = await openHost({ scenario: 'healthy', second: 90, agent: false, hasNode: false })
   const { code } = await host.run(['duties'])

@@ -67,7 +67,7 @@ test('five minutes away are more blocks than a node can catch up with; the longe
   expect(code).toBe(1)
   // The setting of the simulated node was read: nothing is "by default".
   expect(out.replaceAll(/\s+/g, ' ')).toMatch(
-    /^RESTART: not now: 5 min are 1,000 blocks at an assumed 3\.3 blocks a second; the node can catch up with (?:800|79\d): the longest safe time is --for 23\ds\. /,
+    /^RESTART: not now: 5 min are 1,000 blocks at 3\.3 blocks a second, the most that consensus allows; the node can catch up with (?:800|79\d): the longest safe time is --for 23\ds\. /,
   )
 })
 

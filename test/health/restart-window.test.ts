@@ -151,6 +151,11 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
     without: ['chain_consensus_finding'],
     reason: 'not now: network unknown: the consensus log does not show how many rounds time out',
   },
+  {
+    name: 'a consensus log that stopped',
+    more: [sample('chain_agent_journal_last_entry_timestamp_seconds', NOW - 21, { service: 'bft' })],
+    reason: 'not now: network unknown: the newest entry of the consensus log is 21 s old',
+  },
   { name: 'a critical finding', findings: [{}], reason: 'not now: critical: ChainIsolated' },
   {
     name: 'a kernel on which nodes hang',
@@ -310,12 +315,18 @@ describe('the time away counts', () => {
     const without = ['chain_blocks_per_second', 'chain_last_start_seconds']
     expect(ask({ without, span: 239_000 }).isSafe).toBe(true)
     expect(ask({ without, span: 240_000 }).summary).toBe(
-      'not now: 4 min are 800 blocks at an assumed 3.3 blocks a second; the node can catch up with 800 by default: the longest safe time is --for 239s',
+      'not now: 4 min are 800 blocks at 3.3 blocks a second, the most that consensus allows; the node can catch up with 800 by default: the longest safe time is --for 239s',
     )
   })
 
   test('a node that is behind has less', () => {
-    const without = ['chain_blocks_per_second', 'chain_blocksync_window_remaining_blocks', 'chain_last_start_seconds']
+    const without = [
+      'chain_blocks_per_second',
+      'chain_blocksync_window_remaining_blocks',
+      'chain_last_start_seconds',
+      'chain_reference_up',
+      'chain_reference_block_number',
+    ]
     const more = [
       sample('chain_blocks_per_second', 4),
       sample('chain_blocksync_window_remaining_blocks', 790),

@@ -80,7 +80,8 @@ export const play = async (scenario: Scenario, { seconds, isWhole, recordPage }:
       await host.pass(second - elapsed())
       if (second === MAINTENANCE.second && isHealthy) await host.announce(MAINTENANCE)
       // The pages that are requested evaluate the rules: metrics are rendered once in an instant, and after them.
-      if (isWhole && timeline.moments.includes(second)) moments.push(await askSurfaces(host, second))
+      if (isWhole && timeline.moments.includes(second))
+        moments.push(await askSurfaces(host, second, isAsked(timeline, second)))
       if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
       if (second === GOLDEN_S) restart = (await host.run(['restart-window', '--json'])).out
       if (second === COMMANDS_S) commands = await outputsOf(host)
@@ -130,6 +131,9 @@ const criticalIn = (text: string): readonly string[] =>
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .map(({ subject }) => subject?.split(' ')[0] ?? '')
 
+/** All surfaces are asked with the first cause of the fault, and at the end. */
+const isAsked = ({ moments, cause }: Timeline, second: number): boolean => second === cause || second === moments.at(-1)
+
 /** What differs by the second, the machine or the time that files take is a number sign. */
 const outputsOf = async (host: Host): Promise<string> => {
   const outputs: string[] = []
@@ -141,7 +145,7 @@ const outputsOf = async (host: Host): Promise<string> => {
       .replaceAll(/, led by .*/g, ', led by #')
       .replaceAll(/, the newest .* before its end/g, '')
       .replaceAll(/ The block that is compared is .* old\./g, '')
-      .replaceAll(/ are left, .* at the rate of the network/g, ' are left')
+      .replaceAll(/ are left, [^.]*/g, ' are left')
       .replaceAll(/Time left for a restart: [^.]*/g, 'Time left for a restart: #')
       .replaceAll(/\d[\d,.]*( (?:h|min) \d+)*/g, '#')
     outputs.push(`$ chain-agent ${command}`, text, `exit code ${code}`, '')

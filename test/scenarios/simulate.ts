@@ -172,6 +172,12 @@ const testSurfaces = (scenario: Scenario, plays: () => { readonly played: Play; 
     expect(moments.flatMap(({ second, different }) => different.map((one) => `${second} s: ${one}`))).toEqual([])
     expect(contradictions.filter((one) => one !== '')).toEqual([])
   })
+  test.each(scenario.steps.slice(0, 1))('the same number is the same on all surfaces', () => {
+    const { moments } = plays().played
+    expect(moments.flatMap(({ second, contradictory }) => contradictory.map((one) => `${second} s: ${one}`))).toEqual(
+      [],
+    )
+  })
   test('no output advises both a restart and none', () => {
     const contradictory = plays().played.moments.flatMap(({ second, outputs }) =>
       outputs

@@ -3,13 +3,26 @@ import type { newestBlock } from '../../domain/agreement.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 
-/** The highest block of the node from any source: its RPC may be stalled or unavailable. */
+/**
+ * The highest block of the node from any source: its RPC may be stalled or unavailable. While execution is down, that of
+ * the state: consensus may be further, but a start continues from the state.
+ */
 export const ownHeight = (known: SampleIndex): number | undefined => {
-  const heights = [
-    known.value('chain_rpc_block_number', { tag: 'latest' }),
+  const service = 'execution'
+  const isDown =
+    known.value('chain_service_active', { service }) === 0 && known.value('chain_service_expected', { service }) === 1
+  const rpc = known.value('chain_rpc_block_number', { tag: 'latest' })
+  const executed = [
+    rpc,
+    known.value('chain_execution_block_number'),
+    known.value('chain_storage_latest_block', { state: 'proposed' }),
+  ].filter((height) => height !== undefined)
+  const agreed = [
+    rpc,
     known.value('chain_ledger_seq_num', { event: 'proposed' }),
     known.value('chain_consensus_block_number'),
   ].filter((height) => height !== undefined)
+  const heights = isDown && executed.length > 0 ? executed : agreed
   return heights.length === 0 ? undefined : Math.max(...heights)
 }
 

@@ -146,10 +146,10 @@ export const definition = {
       'Block number of the next boundary block of the epoch; in the delay that of the last one.',
     ),
     chain_staking_boundary_timestamp_seconds: gauge(
-      'Estimated time of the boundary block of the epoch, by the mean block time of the last 1,000 blocks.',
+      'Expected end of the epoch: the time of its boundary block, by the mean block time of the last 1,000 blocks.',
     ),
     chain_staking_next_epoch_timestamp_seconds: gauge(
-      'Estimated time of the start of the next epoch at the latest: rounds without a block count, too.',
+      'Latest start of the next epoch: the end of the delay after the boundary block, in which rounds without a block count, too.',
     ),
     chain_staking_active: gauge('Whether the validator is a member of the set in force.'),
     chain_staking_active_next: gauge(

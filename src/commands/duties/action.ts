@@ -5,10 +5,10 @@ import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
 import { readNames } from '../../config/key-names.ts'
-import { count, duration, figure, tokens, utc } from '../../core/format.ts'
+import { count, duration, figure, shortDuration, tokens, utc } from '../../core/format.ts'
 import { MISS_CLASSES, type MissedRoundCause } from '../../domain/missed-round.ts'
 import { toApiJson } from '../../core/json.ts'
-import { day, minute } from '../../core/units.ts'
+import { day, minute, second } from '../../core/units.ts'
 import { recordingOf } from '../ledger/ledger.ts'
 import { type Duties, readDuties } from './duties.ts'
 
@@ -53,7 +53,7 @@ const dutiesAsJson = ({ from, to, rewards, scheduleProblem, eventsProblem, ...du
 
 const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: Style): readonly string[] => {
   const { epochs, missed, gaps } = duties
-  const isBad = missed.length > 0 || gaps.length > 0
+  const isBad = missed.length > 0 || gaps.length > 0 || duties.unknownSinceAt !== null
   return [
     ...wrap(style.safe(headline(duties)), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
     ...wrap(style.safe(coverage(duties)), style),
@@ -107,7 +107,20 @@ export const outcome = ({ led, missed, expected, unseen }: ReturnType<typeof tot
 const headline = (duties: Duties): string => {
   if (duties.covered === null)
     return `No rounds since ${utc(duties.from)}: the ledger stream in the journal has no blocks`
-  return outcome(totalsOf(duties)) ?? 'Own rounds unknown: set node.publicKey, or start the agent'
+  const text = outcomeSoFar(duties) ?? 'unknown: set node.publicKey, or start the agent'
+  return text.startsWith('unknown') ? `Own rounds ${text}` : text
+}
+
+/** The outcome of the own rounds, and since when it is unknown; null if no round is known. */
+export const outcomeSoFar = (duties: Duties): string | null => {
+  const { covered, unknownSinceAt, to } = duties
+  const known = outcome(totalsOf(duties))
+  if (known === null || covered === null || unknownSinceAt === null) return known
+  const age = shortDuration(to - unknownSinceAt)
+  // At its start the stream has old blocks: they are not of the time in which it was read.
+  return covered.toAt - covered.fromAt < second
+    ? `unknown: the ledger stream has blocks of less than 1 s, ${age} ago`
+    : `${known} until ${utc(unknownSinceAt)}; since then unknown, for ${age}`
 }
 
 /** Which part of the time the stream covers. */

@@ -7,7 +7,7 @@ import type { Event } from '../../domain/event.ts'
 import type { MissedRoundCause } from '../../domain/missed-round.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { hour, minute } from '../../core/units.ts'
+import { hour, minute, second } from '../../core/units.ts'
 import { parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
@@ -56,6 +56,8 @@ export interface Duties extends Omit<RoundHistory, 'missed' | 'gaps'> {
   readonly missed: readonly ExplainedRound[]
   /** Times of which the stream has no rounds. */
   readonly gaps: readonly (RoundGap & Recorded)[]
+  /** From then on the stream has no rounds, in milliseconds since the epoch; null if it reaches the present. */
+  readonly unknownSinceAt: number | null
   /** Lines of the stream that could not be parsed. */
   readonly unparsed: number
   readonly rewards: Known<Staking['rewards']>
@@ -90,6 +92,7 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
     ...rounds,
     from: since,
     to,
+    unknownSinceAt: isRecording ? null : unknownSince(rounds.covered, to),
     key,
     missed: missed.map((round) => ({ ...round, ...recordedAt(round.at), cause: causeOf(round, classified) })),
     gaps: gaps.map((gap) => ({ ...gap, ...recordedAt(gap.fromAt) })),
@@ -100,6 +103,12 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
     eventsProblem: events.unknownBecause,
   }
 }
+
+/** A stream that is read has a block every third of a second. */
+const SILENT_MS = 10 * second
+
+const unknownSince = (covered: RoundHistory['covered'], to: number): number | null =>
+  covered !== null && to - covered.toAt > SILENT_MS ? covered.toAt : null
 
 /** It may be of another host. */
 const OF_RECORDING: Unknown = { value: null, unknownBecause: 'a recording does not contain them' }

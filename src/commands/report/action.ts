@@ -91,6 +91,7 @@ const reportAsJson = (report: Report) => {
       ...totalsOf(duties.value),
       missedByClass: classCounts(duties.value.missed),
       covered: duties.value.covered,
+      unknownSinceAt: duties.value.unknownSinceAt,
       gaps: duties.value.gaps,
     },
     restarts: restarts.value,

@@ -1,5 +1,5 @@
 import { count, duration, figure, joinList, share, utc } from '../../core/format.ts'
-import { classCounts, outcome, totalsOf } from '../duties/action.ts'
+import { classCounts, outcomeSoFar } from '../duties/action.ts'
 import type { Duties, Known } from '../duties/duties.ts'
 import type { Incident } from '../replay/incidents.ts'
 import type { Availability, Report, Restarts } from './report.ts'
@@ -21,7 +21,7 @@ export const availabilityText = (to: number, value: Availability): string => {
 }
 
 /** What became of the own rounds, and the missed ones by class. */
-export const ownRoundsText = (duties: Duties): string => `${outcome(totalsOf(duties)) ?? NO_ROUNDS}${classText(duties)}`
+export const ownRoundsText = (duties: Duties): string => `${outcomeSoFar(duties) ?? NO_ROUNDS}${classText(duties)}`
 
 /** `: 2 votes, 1 unknown`, of the missed ones that are listed. */
 const classText = ({ missed }: Duties): string => {

@@ -6,11 +6,14 @@ import {
   blockAge,
   blockRate,
   lowestFreeRatio,
+  networkRateText,
   NO_WINDOW,
   noBlockReason,
+  noRateReason,
   servicesDown,
   servicesOf,
 } from '../../health/facts.ts'
+import { blocksBehind, blocksyncLeft, blocksyncLeftText } from '../../health/gap.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import { whyUnknown, type View } from '../../health/sections/section.ts'
 import type { Figure } from './elements.ts'
@@ -55,7 +58,7 @@ const DEFINITIONS: readonly Definition[] = [
   {
     name: 'difference',
     label: 'Behind the network',
-    measure: ({ known }) => known.value('chain_block_difference'),
+    measure: blocksBehind,
     text: (value) => (value < 0 ? `${count(-value, 'block')} ahead` : count(value, 'block')),
     alert: ['ChainBehind', 'above'],
     compared: (value, { known }) => value / blockRate(known),
@@ -79,18 +82,18 @@ const DEFINITIONS: readonly Definition[] = [
     name: 'rate',
     label: 'Blocks per second of the network',
     measure: ({ known }) => known.value('chain_blocks_per_second'),
-    text: (value) => value.toFixed(2),
+    text: (_, from) => networkRateText(from) ?? '',
     from: ['derived'],
-    absent: () => 'not measured yet',
+    absent: noRateReason,
     hasHistory: true,
   },
   {
     name: 'window',
     label: 'Blocksync window left',
-    measure: ({ known }) => known.value('chain_blocksync_window_remaining_blocks'),
-    text: (value, { known }) => {
-      const left = known.value('chain_blocksync_window_remaining_seconds')
-      return count(value, 'block') + (left === undefined ? '' : `, ${seconds(left)}`)
+    measure: (from) => blocksyncLeft(from)?.blocks,
+    text: (_, from) => {
+      const left = blocksyncLeft(from)
+      return left ? blocksyncLeftText(left, from.known) : ''
     },
     alert: ['ChainBlocksyncWindow', 'below'],
     limitText: (limit) => count(limit, 'block'),
@@ -198,6 +201,8 @@ const toneOf = (
 ): Tone | undefined => {
   // The alerts on blocks do not fire while no block can arrive.
   if (alert !== undefined && BLOCKED_BY_STATESYNC.includes(name) && isSyncing(view.known)) return undefined
+  // The alert is about the difference of the RPC.
+  if (name === 'difference' && view.known.value('chain_block_difference') === undefined) return undefined
   if (name === 'services') return value > 0 ? 'bad' : undefined
   const exceeds = (severity: Limit['severity']): boolean =>
     limits.some((one) => {

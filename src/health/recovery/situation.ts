@@ -1,13 +1,10 @@
 import { minute, second } from '../../core/units.ts'
-import { isSyncing, networkHead, USUAL_RATE } from '../../domain/agreement.ts'
+import { isSyncing } from '../../domain/agreement.ts'
 import {
   BEHIND_BLOCKS,
   blockAge,
-  blockRate,
   databaseEvidence,
-  FRESH_S,
   isAdvancing,
-  isNodeDown,
   keyFilesOf,
   servicesDown,
   servicesOf,
@@ -19,79 +16,10 @@ import { isUnreadable } from '../../domain/log-state.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import type { SampleIndex } from '../../core/metric.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
+import { blocksyncLeft, type Gap, gapOf, leftText } from '../gap.ts'
 import { type StartConditions, startOutcome } from './start-cases.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
-import { duration, figure, shortDuration } from '../../core/format.ts'
-
-/** How far the node is behind the network, and the source of the number. */
-interface Gap {
-  readonly blocks: number
-  /**
-   * `references`: difference to their height; `window`: the agent's estimate of the blocksync window; `age`:
-   * age of the newest block times the block rate, if the height of the network is unknown.
-   */
-  readonly by: 'references' | 'window' | 'age'
-  /** Whether `blocks` is a lower bound. */
-  readonly isAtLeast: boolean
-  /** Age of the block that is compared, in seconds; undefined if its source has no time. */
-  readonly age: number | undefined
-}
-
-/** Undefined if there is no source. */
-const gapOf = (evidence: HealthInput): Gap | undefined => {
-  const { known, at } = evidence
-  const [own, head] = [ownBlock(evidence), networkHead(known)]
-  if (own !== undefined && head !== undefined) {
-    const age = own.time === undefined ? undefined : Math.max(0, at / second - own.time)
-    return { blocks: Math.max(0, head - own.height), by: 'references', isAtLeast: false, age }
-  }
-  const left = known.value('chain_blocksync_window_remaining_blocks')
-  if (left !== undefined) {
-    return { blocks: Math.max(0, blocksyncWindow(known) - left), by: 'window', isAtLeast: left === 0, age: undefined }
-  }
-  const age = blockAge(evidence)
-  // A block of a healthy node is some seconds old, too.
-  if (age === undefined || age <= FRESH_S) return undefined
-  return { blocks: Math.floor(age * blockRate(known)), by: 'age', isAtLeast: false, age }
-}
-
-interface OwnBlock {
-  readonly height: number
-  /** Its timestamp, from the same source, in seconds since the epoch. */
-  readonly time: number | undefined
-}
-
-/** The block of the executed state: consensus may be further, but a start continues from the state. */
-const ownBlock = ({ known }: HealthInput): OwnBlock | undefined => {
-  const stored = [{ height: known.value('chain_storage_latest_block', { state: 'proposed' }), time: undefined }]
-  const executed = [
-    {
-      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
-      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
-    },
-    // The log has the time of the execution, not of the block.
-    { height: known.value('chain_execution_block_number'), time: undefined },
-  ]
-  const agreed = [
-    {
-      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
-      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
-    },
-    { height: known.value('chain_consensus_block_number'), time: undefined },
-  ]
-  // The storage report is up to minutes old, so while blocks arrive it is behind.
-  return isNodeDown(known, 'execution')
-    ? (highest([...executed, ...stored]) ?? highest(agreed))
-    : (highest(executed) ?? highest(agreed) ?? highest(stored))
-}
-
-/** The highest block; of two equal heights the one with a time. */
-const highest = (
-  blocks: readonly { readonly height: number | undefined; readonly time: number | undefined }[],
-): OwnBlock | undefined =>
-  blocks
-    .flatMap(({ height, time }) => (height === undefined ? [] : [{ height, time }]))
-    .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]
+import { count, figure, shortDuration } from '../../core/format.ts'
 
 /** Everything that a recovery plan is chosen from. */
 export type RecoveryInput = HealthInput &
@@ -307,13 +235,14 @@ const distance = ({ gap, age }: Situation): readonly string[] => {
   const subject = isCompared ? 'The block that is compared' : 'Its newest block'
   const newest = seconds === undefined ? '' : ` ${subject} is ${shortDuration(seconds * second)} old.`
   if (!gap) return [`How far the node is behind is not known.${newest}`]
+  const rpc = gap.rpcBlocks === undefined ? '' : `; its RPC is ${count(gap.rpcBlocks, 'block')} behind`
   const blocks = `${gap.isAtLeast ? 'at least ' : ''}${figure(gap.blocks)}`
   const by = {
     references: 'by the height that the references agree on',
     window: "by the agent's own estimate",
     age: 'by the age of its newest block; the height of the network is unknown',
   }[gap.by]
-  return [`The node is ${blocks} blocks behind, ${by}.${newest}`]
+  return [`The node is ${blocks} blocks behind, ${by}${rpc}.${newest}`]
 }
 
 /** What a start would do now after a plain stop, without and with both files from the URLs; undefined if the distance is unknown. */
@@ -337,22 +266,18 @@ export const startOutlook = ({ gap, window, known }: Situation) => {
 }
 
 /** How much of the blocksync window is left: until it closes, a start of the services is enough. */
-const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
+const windowLeft = ({ at, window, known }: Situation): readonly string[] => {
   const limit = `A node can catch up with ${figure(window)} blocks${byDefault(known)} (the blocksync window)`
-  if (!gap) return [`${limit}; how many are left is not known.`]
-  const left = Math.max(0, window - gap.blocks)
-  if (left === 0) return [`${limit}: none are left.`]
-  const basis =
-    known.value('chain_blocks_per_second') === undefined
-      ? `at ${USUAL_RATE} blocks a second`
-      : 'at the rate of the network'
-  return [`${limit}: ${figure(left)} are left, ${duration(millisecondsOf(left, known))} ${basis}.`]
+  const left = blocksyncLeft({ known, at })
+  if (!left) return [`${limit}; how many are left is not known.`]
+  const { blocks, ms } = left
+  if (blocks === 0) return [`${limit}: none are left.`]
+  return [`${limit}: ${count(blocks, 'block')} ${blocks === 1 ? 'is' : 'are'} left, ${leftText(ms, known)}.`]
 }
 
-const millisecondsOf = (blocks: number, known: SampleIndex): number => (blocks / blockRate(known)) * second
-
 /** Milliseconds until the blocksync window closes, while the node falls behind and can still catch up. */
-export const timeLeft = ({ gap, window, known, isSyncing: syncs, isAdvancing: advances }: Situation): number | null => {
-  if (!gap || syncs || advances || gap.blocks <= BEHIND_BLOCKS || gap.blocks >= window) return null
-  return millisecondsOf(window - gap.blocks, known)
+export const timeLeft = ({ at, gap, known, isAdvancing: advances }: Situation): number | null => {
+  const left = blocksyncLeft({ known, at })
+  if (!gap || !left || advances || gap.blocks <= BEHIND_BLOCKS || left.blocks === 0) return null
+  return left.ms
 }

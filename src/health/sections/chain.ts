@@ -1,9 +1,11 @@
-import { duration, figure, count } from '../../core/format.ts'
+import { figure, count } from '../../core/format.ts'
 import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { isStarting, isSyncing } from '../../domain/agreement.ts'
-import { blockRate, NO_WINDOW } from '../facts.ts'
+import { second } from '../../core/units.ts'
+import { blockRate, networkRateText, NO_WINDOW, noRateReason } from '../facts.ts'
+import { blocksBehind, blocksyncLeft, leftText } from '../gap.ts'
 import { limitOf } from '../rules/index.ts'
 import type { Tone } from '../../domain/health.ts'
 
@@ -100,6 +102,8 @@ const inWords = (difference: number): string =>
 const toneIn =
   ({ known }: View) =>
   (difference: number): Tone | undefined => {
+    // The alert is about the difference of the RPC.
+    if (known.value('chain_block_difference') === undefined) return undefined
     const seconds = difference / blockRate(known)
     if (seconds > limitOf('ChainBehind', 'critical')) return 'bad'
     return seconds > limitOf('ChainBehind', 'warning') ? 'notice' : undefined
@@ -112,9 +116,6 @@ const comparedInWords = (
   comparison === null || comparison.height === null || comparison.matches === null
     ? null
     : `${comparison.matches ? 'same' : 'another'} block ${figure(comparison.height)}`
-
-/** From the references, or, without references, from the status report of the node. */
-const differenceOf = ({ known }: View): number | undefined => known.value('chain_block_difference')
 
 export const chain: Section = {
   name: 'chain',
@@ -131,7 +132,7 @@ export const chain: Section = {
       facts: (view) => {
         const { references = [], agreeing } = view.readings.reference ?? {}
         return [
-          fact('blockDifference', differenceOf(view), { text: inWords, tone: toneIn(view) }),
+          fact('blockDifference', blocksBehind(view), { text: inWords, tone: toneIn(view) }),
           fact('referencesAgreeing', agreeing, {
             text: (number) => `${number} of ${references.length}`,
           }),
@@ -154,28 +155,32 @@ export const chain: Section = {
     {
       collector: 'derived',
       source: 'derived values',
-      facts: ({ known }) => [
-        fact('blocksPerSecond', known.value('chain_blocks_per_second'), {
-          text: (rate) => rate.toFixed(2),
-          unknownReason: 'not measured yet',
-        }),
-        fact(['blocksyncWindow', 'remainingBlocks'], known.value('chain_blocksync_window_remaining_blocks'), {
-          label: 'blocksync window left',
-          text: (blocks) => count(blocks, 'block'),
-          unknownReason: NO_WINDOW,
-        }),
-        fact(['blocksyncWindow', 'remainingSeconds'], known.value('chain_blocksync_window_remaining_seconds'), {
-          label: 'window left, time',
-          text: (seconds) => duration(seconds * 1000),
-          unknownReason: 'requires the pace of the chain',
-        }),
-      ],
+      facts: (view) => {
+        const { known } = view
+        const left = blocksyncLeft(view)
+        return [
+          fact('blocksPerSecond', known.value('chain_blocks_per_second'), {
+            text: () => networkRateText(view) ?? '',
+            unknownReason: noRateReason(view),
+          }),
+          fact(['blocksyncWindow', 'remainingBlocks'], left?.blocks, {
+            label: 'blocksync window left',
+            text: (blocks) => count(blocks, 'block'),
+            unknownReason: NO_WINDOW,
+          }),
+          fact(['blocksyncWindow', 'remainingSeconds'], left && left.ms / second, {
+            label: 'window left, time',
+            text: (seconds) => leftText(seconds * second, known),
+            unknownReason: NO_WINDOW,
+          }),
+        ]
+      },
     },
   ],
   summary: (view) => {
     const { blockNumber = null, blocks } = answerOf(view) ?? {}
     const { references = [], agreeing = null } = view.readings.reference ?? {}
-    const difference = differenceOf(view)
+    const difference = blocksBehind(view)
     const elsewhere = references.find((one) => one.blockNumber !== null)?.blockNumber
     const network =
       elsewhere === undefined || elsewhere === null

@@ -1,6 +1,7 @@
 import { figure, tokens, share } from '../../core/format.ts'
 import type { Readings } from '../../collectors/index.ts'
-import { fact, type Fact, relativeTime, timeFact } from './fact.ts'
+import { epochEnd, epochEndText } from '../epoch-end.ts'
+import { fact, type Fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 
 const VIEWS = [
@@ -26,7 +27,10 @@ const asPercent = { text: (parts: bigint): string => share(Number(parts) / FULL_
 const flagsText = (flags: bigint): string =>
   FLAGS.filter((_, bit) => ((flags >> BigInt(bit)) & 1n) === 1n).join(', ') || (flags === 0n ? 'none' : 'unknown')
 
-const epochFacts = ({ readings: { staking: reading }, at }: View): readonly Fact[] => {
+const epochFacts = ({ readings: { staking: reading }, at, snapshot }: View): readonly Fact[] => {
+  const end = epochEnd(snapshot)
+  const [expectedAt, latestAt, whyNoEnd] =
+    'unknownBecause' in end ? [null, null, end.unknownBecause] : [end.expectedAt, end.latestAt, undefined]
   const epoch = reading?.epoch
   const progress = epoch?.progress
   const why = reading?.hasKey === false ? 'the key of this node is not known yet' : undefined
@@ -40,12 +44,8 @@ const epochFacts = ({ readings: { staking: reading }, at }: View): readonly Fact
     }),
     fact('progress', progress?.progress, { label: 'progress', text: share, unknownReason: whyProgress }),
     fact('boundaryBlock', progress?.boundaryBlock, { text: figure, unknownReason: whyProgress }),
-    timeFact('boundaryAt', progress?.boundaryAt, { label: 'its time', now: at, unknownReason: whyProgress }),
-    timeFact('nextEpochAt', progress?.nextEpochAt, {
-      label: 'next epoch at the latest',
-      now: at,
-      unknownReason: whyProgress,
-    }),
+    timeFact('boundaryAt', expectedAt, { label: 'epoch end, expected', now: at, unknownReason: whyNoEnd }),
+    timeFact('nextEpochAt', latestAt, { label: 'next epoch, latest', now: at, unknownReason: whyNoEnd }),
   ]
 }
 
@@ -125,7 +125,8 @@ const validatorFacts = ({ readings: { staking: reading } }: View): readonly Fact
 /** The next round that the node leads, by the leader schedule. */
 export const nextOwnRound = ({ readings: { schedule }, at }: View): Fact => {
   const why = schedule?.problem ?? undefined
-  const [next] = schedule?.own ?? []
+  // Of a stalled node the schedule begins at its newest block.
+  const next = schedule?.own?.find(({ slotAt }) => slotAt !== null && slotAt >= at)
   return timeFact('nextOwnAt', next?.slotAt, { label: 'next own round', now: at, unknownReason: why })
 }
 
@@ -141,18 +142,17 @@ export const staking: Section = {
     },
     { collector: 'schedule', source: 'the leader schedule', facts: (view) => [nextOwnRound(view)] },
   ],
-  summary: ({ readings: { staking: reading }, at }) => {
+  summary: ({ readings: { staking: reading }, at, snapshot }) => {
     const { epoch = null, validator = null, isRegistered = null } = reading ?? {}
     if (!reading || epoch === null) return null
     const progress = epoch.progress?.progress ?? null
-    const nextAt = epoch.progress?.nextEpochAt ?? null
+    const end = epochEnd(snapshot)
     const stake = validator?.stake.execution ?? null
     const isOut = validator?.isActive === false || validator?.isActiveNext === false || (validator?.flags ?? 0n) !== 0n
     return summary(
       joined([
-        epoch.epoch === null ? null : `epoch ${figure(epoch.epoch)}`,
+        'expectedAt' in end ? epochEndText(end, at) : epoch.epoch === null ? null : `epoch ${figure(epoch.epoch)}`,
         progress === null ? null : `${share(progress)} done`,
-        nextAt === null ? null : `next epoch ${relativeTime(nextAt, at)}`,
         stake === null ? null : `stake ${tokens(stake)}`,
         validator === null ? null : validator.isActive === false ? 'not in the active set' : null,
         validator?.isActiveNext === false ? 'not in the next set' : null,

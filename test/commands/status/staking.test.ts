@@ -47,8 +47,8 @@ test('epoch, stake and commission in the three views, rewards, rank and margin',
   for (const line of [
     'epoch +1,953',
     'progress +75.00%',
-    'its time +2026-03-01T13:00:00Z \\(in 1 h\\)',
-    'next epoch at the latest +2026-03-01T14:00:00Z \\(in 2 h\\)',
+    'epoch end, expected +2026-03-01T13:00:00Z \\(in 1 h\\)',
+    'next epoch, latest +2026-03-01T14:00:00Z \\(in 2 h\\)',
     'in the active set +yes',
     'in the next set +unknown \\(fixed by the next boundary block\\)',
     'stake now +11,000,000 tokens',
@@ -98,7 +98,7 @@ test.each([
 test('its line, which is on the status page', () => {
   const { view } = pageOf(reading)
   expect(section.summary?.(view)).toEqual({
-    text: 'epoch 1,953, 75.00% done, next epoch in 2 h, stake 11,000,000',
+    text: 'epoch 1,953 ends in about 1 h; the next one starts in 2 h at the latest, 75.00% done, stake 11,000,000',
     tone: undefined,
   })
   expect(shownIn(statusPage([], { readings: { staking: reading } }))).not.toContain('epoch 1,953')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSampleIndex, sample } from '../../../src/core/metric.ts'
+import { createSampleIndex, type Sample, sample } from '../../../src/core/metric.ts'
 import { createHistory } from '../../../src/exporter/page/figures.ts'
 import { createOverview, titleOf } from '../../../src/exporter/page/overview.ts'
 import { renderParts } from '../../../src/exporter/page/status.ts'
@@ -30,7 +30,7 @@ test('an unknown figure has its reason, one beyond its limit a word in addition 
     tone: 'bad',
     limit: 'warning above 5 s of blocks, critical above 20 s of blocks',
   })
-  expect(byName['window']).toMatchObject({ value: '420 blocks', tone: 'notice' })
+  expect(byName['window']).toMatchObject({ value: '420 blocks, 3 min 30 s', tone: 'notice' })
   expect(byName['database']).toMatchObject({
     value: null,
     tone: 'unknown',
@@ -45,6 +45,26 @@ test('an unknown figure has its reason, one beyond its limit a word in addition 
   const html = partOf(overviewInput({ known, collectors }), 'figures')
   expect(html).toContain('<span class="hidden">problem: </span>100 blocks')
   expect(html).toContain('<span class="value">unknown</span>')
+})
+
+test('during a stall the rate has its age, and the window its time', () => {
+  const figuresOf = (samples: readonly Sample[], at: number) => {
+    const { figures } = createOverview(overviewInput({ known: createSampleIndex(samples), at }))
+    return Object.fromEntries(figures.map(({ name, value, unknownBecause }) => [name, value ?? unknownBecause]))
+  }
+  const block = [
+    sample('chain_rpc_block_number', 1000, { tag: 'latest' }),
+    sample('chain_rpc_block_timestamp_seconds', 1_000_000, { tag: 'latest' }),
+  ]
+  const rate = sample('chain_blocks_per_second', 2.664)
+  expect(figuresOf([...block, rate], 1_000_010_000)).toMatchObject({ rate: '2.66' })
+  expect(figuresOf([...block, rate], 1_000_150_000)).toMatchObject({ rate: '2.66, measured 2 min ago' })
+  const window = sample('chain_blocksync_window_remaining_blocks', 450)
+  // 450 blocks at three a second.
+  expect(figuresOf([...block, window], 1_000_150_000)).toMatchObject({
+    rate: 'not measured: it needs blocks of 20 s, and the newest is 2 min old',
+    window: '450 blocks, 2 min 30 s, at an assumed 3 blocks a second',
+  })
 })
 
 test('the last hour is kept, and no more; unknown values interrupt the line', () => {
