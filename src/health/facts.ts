@@ -9,7 +9,8 @@ import {
 } from '../domain/agreement.ts'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
-import type { CollectorState, HealthInput } from './snapshot.ts'
+import { isUnreadable, LOG_STATES } from '../domain/log-state.ts'
+import type { HealthInput } from './snapshot.ts'
 import { count, figure, joinList, percent, shortDuration } from '../core/format.ts'
 
 /** Age of the newest block, in seconds. */
@@ -185,11 +186,20 @@ export const isReady = ({ checks }: Pick<ForkReadiness, 'checks'>): boolean | nu
   return checks.every(({ ready }) => ready === true) ? true : null
 }
 
+/** The services of whose log nothing can be read. */
+const unreadLogs = (known: SampleIndex): readonly string[] =>
+  known.series('chain_agent_log_state').flatMap(({ labels: { service = '', state }, value }) => {
+    const current = LOG_STATES.find((one) => one === state)
+    return value === 1 && isUnreadable(service, current) ? [service] : []
+  })
+
 /** How many of the enabled collectors have a fresh reading, as text, and the names of the others. */
-export const collectorsOf = (collectors: readonly CollectorState[]) => {
+export const collectorsOf = ({ collectors, known }: Pick<HealthInput, 'collectors' | 'known'>) => {
   const enabled = collectors.filter((one) => one.enabled)
   const failing = enabled.filter(({ up }) => up !== true).map(({ name }) => name)
-  return { text: `${enabled.length - failing.length} of ${enabled.length} collectors ok`, failing }
+  const unread = unreadLogs(known)
+  const logs = unread.length === 0 ? '' : `; nothing is read from the log of ${joinList(unread)}`
+  return { text: `${enabled.length - failing.length} of ${enabled.length} collectors ok${logs}`, failing }
 }
 
 /** Why no proposal may reach a full node. */

@@ -1,6 +1,6 @@
 import { figure, joinList, percent, shortDuration } from '../core/format.ts'
 import { second } from '../core/units.ts'
-import { databaseUsedRatio, newestBlock } from '../domain/agreement.ts'
+import { chainIdOf, databaseUsedRatio, newestBlock } from '../domain/agreement.ts'
 import {
   clockOf,
   collectorsOf,
@@ -33,9 +33,11 @@ type SummaryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'outbound'>
 /** The forks ahead, the next first, with whether the node is ready; null if they are unknown. */
 export const forksAhead = ({
   readings: { version },
+  known,
   at,
-}: Pick<HealthInput, 'readings' | 'at'>): readonly string[] | null => {
-  if (!version?.forks) return null
+}: Pick<HealthInput, 'readings' | 'known' | 'at'>): readonly string[] | null => {
+  // Without the chain id, the list of forks is that of no network.
+  if (!version?.forks || chainIdOf(known) === null) return null
   return version.forks
     .flatMap(({ fork: { name, activationAt }, checks }) =>
       activationAt === null || activationAt <= at ? [] : [{ name: name ?? 'unknown', activationAt, checks }],
@@ -125,7 +127,7 @@ const references = (input: HealthInput): string => {
     : `${text}: the difference to the network is unknown`
 }
 
-const agent = ({ collectors }: HealthInput): string => collectorsOf(collectors).text
+const agent = (input: HealthInput): string => collectorsOf(input).text
 
 const notifications = (input: SummaryInput): string => {
   const { text, next, heartbeat } = notificationsOf(input)

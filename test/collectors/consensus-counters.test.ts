@@ -121,7 +121,7 @@ test('a node that has voted before and stops voting while rounds advance', () =>
   const { counters, read, applies } = start()
   read(entry(T0, vote(999)))
   const snapshot: unknown = JSON.parse(JSON.stringify(counters.snapshot()))
-  expect(snapshot).toEqual({ votedAt: T0 })
+  expect(snapshot).toEqual({ votedAt: T0, hasLine: true })
   read(...healthy())
   expect(applies('not_voting')).toBe(true)
   read(entry(T0 + 62_000, vote(1200)))

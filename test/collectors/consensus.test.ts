@@ -66,3 +66,14 @@ test('after a gap absence is unknown again', async () => {
   expect(samples).not.toHaveProperty('chain_consensus_committing')
   expect(samples).not.toHaveProperty('chain_consensus_finding not_committing')
 })
+
+test('a log in which consensus has written no line says nothing about the node, however long it is silent', async () => {
+  const bySystemd = entry(T0, 'Started chain-bft.service.', { _PID: '1', UNIT })
+  const silent = await run([[bySystemd], { seconds: 90 }])
+  expect(silent.samples).not.toHaveProperty('chain_consensus_committing')
+  expect(silent.samples).not.toHaveProperty('chain_consensus_finding not_committing')
+  expect(silent.states).not.toHaveProperty('consensus log')
+  // After one line, silence is that of consensus.
+  const stopped = await run([[entry(T0, committed(50))], { seconds: 90 }])
+  expect(stopped.samples).toMatchObject({ chain_consensus_committing: 0, 'chain_consensus_finding not_committing': 1 })
+})

@@ -155,7 +155,7 @@ test('an entry of another unit is not counted', async () => {
 
 describe('the state of a log', () => {
   const stateOf = (samples: Readonly<Record<string, number>>) =>
-    LOG_STATES.filter((state) => samples[`chain_log_state bft ${state}`] === 1)
+    LOG_STATES.filter((state) => samples[`chain_agent_log_state bft ${state}`] === 1)
   const OTHER = [of('rpc', 'x')]
   const [before, since] = [entry(T0 - 3_700_000, ''), entry(T0 - 3_500_000, '')]
 

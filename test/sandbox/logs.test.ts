@@ -99,7 +99,7 @@ describe('the logs of a node, under a real journald', () => {
   it('of execution is in a journal namespace, and that of rpc in a file', async () => {
     const stateOf = async (service: string): Promise<string | undefined> => {
       const { value } = await node.look()
-      return LOG_STATES.find((state) => value('chain_log_state', { service, state }) === 1)
+      return LOG_STATES.find((state) => value('chain_agent_log_state', { service, state }) === 1)
     }
     await eventually(
       async () => Promise.all(['bft', 'execution', 'rpc'].map(stateOf)),

@@ -96,7 +96,7 @@ export const consensus = (options: ConsensusCollectorOptions): Collector<Reading
     const now = clock.now()
     counters.resetIfAheadOf(now)
     if (quiet?.entries !== entries) quiet = { entries, since: clock.elapsed() }
-    else if (clock.elapsed() - quiet.since >= timing.interval) counters.advanceTo(now)
+    else if (counters.hasLine() && clock.elapsed() - quiet.since >= timing.interval) counters.advanceTo(now)
   }
 
   return {

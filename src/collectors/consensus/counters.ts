@@ -16,11 +16,12 @@ export interface ConsensusLogReading extends ConsensusValues {
 }
 
 export const SERVICE = 'bft'
-const snapshotSchema = z.object({ votedAt: z.number().nullable() })
+const snapshotSchema = z.object({ votedAt: z.number().nullable(), hasLine: z.boolean().catch(true) })
 
 /** Counters and window of the consensus log, from its journal entries. */
 export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog) => {
   let window = createConsensusWindow()
+  let hasLine = false
   let panic: string | null = null
   /** The PID whose next plain line is the reason of its panic. */
   let panicking: string | undefined
@@ -82,6 +83,7 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
         if (dropped > 0) onDropped(dropped, at, by)
         return
       }
+      hasLine = true
       window.advanceTo(at)
       const event = reader.read(message, { by, at })
       notePanic(event, message, fields['_PID'] ?? '')
@@ -94,6 +96,8 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
     advanceTo: (now: number): void => {
       window.advanceTo(now)
     },
+    /** Whether the log has had a line, in this process or before it: without any, silence says nothing about the node. */
+    hasLine: () => hasLine,
     /** Resets a window that ends in the future, after the clock was set back: it would ignore new entries. */
     resetIfAheadOf: (now: number): void => {
       if (window.end !== null && window.end - now > minute) resetWindow()
@@ -106,10 +110,12 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
       panic,
       unparsed: reader.unparsed(),
     }),
-    snapshot: () => ({ votedAt: window.votedAt }),
+    snapshot: () => ({ votedAt: window.votedAt, hasLine }),
     restore: (snapshot: unknown): void => {
       const { data } = snapshotSchema.safeParse(snapshot)
-      if (data && data.votedAt !== null) window.restoreVote(data.votedAt)
+      if (!data) return
+      hasLine = data.hasLine
+      if (data.votedAt !== null) window.restoreVote(data.votedAt)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { endsWithin } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
-import { isUnreadable, LOG_STATES, whyNotRead } from '../../domain/log-state.ts'
+import { isUnreadable, whyNotRead } from '../../domain/log-state.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns/classify.ts'
 import type { Exec } from '../../sources/exec.ts'
@@ -107,9 +107,7 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
 
 const samples = ({ oldestEntryAt, states, ...following }: Reading): readonly Sample[] => [
   ...followerSamples(SERVICE, following),
-  ...[...states].flatMap(([service, current]) =>
-    LOG_STATES.map((state) => sample('chain_log_state', state === current, { service, state })),
-  ),
+  ...[...states].map(([service, state]) => sample('chain_agent_log_state', 1, { service, state })),
   ...[...oldestEntryAt].map(([service, at]) =>
     sample('chain_log_oldest_entry_timestamp_seconds', at / 1000, { service }),
   ),

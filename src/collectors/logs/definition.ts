@@ -42,9 +42,9 @@ export const definition = {
       'Messages of the service that journald dropped; while it drops messages, a missing message proves nothing.',
       { service: open },
     ),
-    chain_log_state: {
+    chain_agent_log_state: {
       ...gauge(
-        'State of the log of a running service, as a state set: the journal has an entry since its start, has none after minutes, or has none and its output goes elsewhere. Absent: not examined.',
+        'Constant 1; state of the log of a running service: the journal has an entry since its start, has none after minutes, or has none and its output goes elsewhere. Absent: not examined.',
         { service: open, state: LOG_STATES },
       ),
       noPanel: 'the table of alerts has ChainLogsIncomplete',

@@ -48,10 +48,10 @@ unless on (instance, job, cluster, service)
             'If it goes there, see whether the log level leaves any line: `RUST_LOG=` of the unit.',
           ],
           expr: `max by (instance, job, cluster, service) (
-  chain_log_state{state="other output"}
+  chain_agent_log_state{state="other output"}
   or
-  chain_log_state{service=~"bft|execution|ledger-tail",state="no entries"}
-) == 1`,
+  chain_agent_log_state{service=~"bft|execution|ledger-tail",state="no entries"}
+)`,
           summary: 'the log of {{ $labels.service }} is not read: the journal has no entry of it since its start',
           description:
             'The journal that the agent on {{ $labels.instance }} reads has no entry that {{ $labels.service }} has written since its start. Its errors are not counted, and the alerts on its log cannot fire.',

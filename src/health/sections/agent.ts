@@ -44,7 +44,7 @@ export const agent: Section = {
     },
   ],
   summary: (view) => {
-    const { text: works, failing } = collectorsOf(view.snapshot.collectors)
+    const { text: works, failing } = collectorsOf(view.snapshot)
     const text = failing.length === 0 ? works : `${works}; failing: ${failing.join(', ')}`
     return summary(
       view.snapshot.origin === 'agent' ? text : `not running; read from the node, ${text}`,
