@@ -260,7 +260,9 @@ test('the distance and the age in one sentence are of one block', () => {
   // A height without a time: of the storage report, 20 blocks above the RPC's.
   const stored = [sample('chain_storage_latest_block', 1_000_020, { state: 'proposed' })]
   const other = advise({ down: ['execution'], age: 44, behind: 113, more: [...ledger, ...stored] })
-  expect(other.why).toContain('The node is 93 blocks behind, by the height that the references agree on.')
+  expect(other.why).toContain(
+    'The node is 93 blocks behind, by the height that the references agree on; its RPC is 113 blocks behind.',
+  )
 })
 
 test('a lost keystore: the dry run first, and a running node keeps running', () => {
