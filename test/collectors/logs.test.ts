@@ -34,7 +34,7 @@ interface World {
   /** Of bft, by systemd; it answers for no other unit. */
   readonly log?: UnitLog
   /** The newest entries of bft, one for each time that they are read. */
-  readonly newest?: (JournalEntry | undefined)[]
+  readonly newest?: (JournalEntry | undefined)[] | (() => JournalEntry)
 }
 
 /** Started an hour ago. */
@@ -84,7 +84,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [] }:
     },
     readNewest: (match) => {
       newestRequests.push(match)
-      return Promise.resolve(newest.shift())
+      return Promise.resolve(typeof newest === 'function' ? newest() : newest.shift())
     },
     unitLogs,
     alsoExamined: {},
@@ -139,7 +139,7 @@ test('the state of each service lists recent failures, and ends', async () => {
       ...quiet,
     ],
   })
-  const unknown = 'not read: the service does not run, or its log was not examined yet'
+  const unknown = 'not read: the service has not run, or its log was not examined yet'
   const healthy = { 'bft log': 'no failures', 'execution log': unknown, 'cruft log': unknown }
   expect(states[0]).toEqual(healthy)
   expect(states[1]).toEqual({ ...healthy, 'execution log': 'assertion: blocks diverge' })
@@ -159,7 +159,7 @@ describe('the state of a log', () => {
   const OTHER = [of('rpc', 'x')]
   const [before, since] = [entry(T0 - 3_700_000, ''), entry(T0 - 3_500_000, '')]
 
-  const NOT_RUNNING = 'the service does not run, or'
+  const NOT_RUNNING = 'the service has not run, or'
   const NO_ENTRY = 'the journal has no entry of it since its start'
   const FILE = { ...RUNNING, output: 'append' }
   test.each([
@@ -201,6 +201,17 @@ describe('the state of a log', () => {
     expect(stateOf(samples)).toEqual(['read'])
     expect(total('chain_log_pattern_total{service=bft,pattern=wal_stopped}')).toBe(0)
     expect(newestRequests).toHaveLength(2)
+  })
+
+  test('the log of a service that has stopped is that of its last run', async () => {
+    const log = { ...RUNNING }
+    const stops = () => {
+      log.runningSince = null
+      return since
+    }
+    const { samples, newestRequests } = await run({ batches: [OTHER, [], []], log, newest: stops })
+    expect(stateOf(samples)).toEqual(['read'])
+    expect(newestRequests).toHaveLength(1)
   })
 
   test('the journal namespace of a unit is read', async () => {

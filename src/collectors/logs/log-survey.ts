@@ -60,7 +60,8 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
 
   const stateOf = async (service: string, unit: string, { clock, signal }: Context): Promise<LogState | undefined> => {
     const log = await unitLogs.of(unit, signal)
-    if (!log || log.runningSince === null) return undefined
+    // Of a service that has stopped, the log is that of its last run.
+    if (!log || log.runningSince === null) return readSince.has(service) ? 'read' : undefined
     const { runningSince, output } = log
     if (readSince.get(service) === runningSince) return 'read'
     const newest = await readNewest(await matchOf(unit, signal), signal)
