@@ -27,8 +27,10 @@ export const NO_ANSWER = 'neither systemd nor the RPC of the node answers: the s
 export const RPC_SILENT = "The address of the node's RPC does not answer."
 
 /** What came from systemd instead of an answer; without a full stop. */
-export const systemdFailure = ({ collectors }: Pick<HealthInput, 'collectors'>): string =>
-  `systemd: ${collectors.find(({ name }) => name === 'services')?.error?.message.split('\n')[0] ?? 'no reading'}`
+export const systemdFailure = ({ collectors }: Pick<HealthInput, 'collectors'>): string => {
+  const [what, output] = collectors.find(({ name }) => name === 'services')?.error?.message.split('\n') ?? []
+  return `systemd: ${[what ?? 'no reading', ...(output === undefined ? [] : [output.trim()])].join('; ').replace(/\.$/, '')}`
+}
 
 /** Why there is no new block and none is expected; undefined if one is. */
 export const noBlockReason = (known: SampleIndex): string | undefined => {

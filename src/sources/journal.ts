@@ -327,9 +327,12 @@ export const createOldestEntryReader =
   async (match, signal) => {
     const args = ['--merge', '-o', 'json', '--output-fields=PRIORITY', ...match]
     const split = createLineSplitter()
-    for await (const chunk of exec.stream({ command: 'journalctl', args }, signal)) {
+    for await (const chunk of exec.stream({ command: 'journalctl', args, answers: [0] }, signal)) {
       const [line] = split(chunk)
       if (line !== undefined) return parse(line)
     }
-    throw new SourceError({ doing: 'find the oldest entry of the journal', happened: 'the agent is ending' })
+    throw new SourceError({
+      doing: 'find the oldest entry of the journal',
+      happened: signal.aborted ? 'the agent is ending' : 'it has none',
+    })
   }

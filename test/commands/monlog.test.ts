@@ -52,7 +52,7 @@ const TABLE: readonly Row[] = [
     // A minute later its last line has left the window.
     scenario: 'panic',
     second: 150,
-    summary: 'UNKNOWN: chain-bft.service logged nothing in these 60 seconds.',
+    summary: 'UNKNOWN: the journal has no line of chain-bft.service in these 60 seconds.',
     exitCode: 2,
   },
   {

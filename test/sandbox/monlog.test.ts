@@ -118,7 +118,7 @@ describe('monlog, on real journald', () => {
   it('tells a unit that was never there from one that is silent', async () => {
     const { code, stdout } = await monlog('--set', 'consensus.unit=zephyr-bft.service')
     expect(code).toBe(2)
-    expect(stdout).toContain('\nLOG: zephyr-bft.service logged nothing in these 60 seconds.\n')
+    expect(stdout).toContain('\nLOG: the journal has no line of zephyr-bft.service in these 60 seconds.\n')
     expect(stdout).toContain('The journal has no line of zephyr-bft.service.')
   })
 })

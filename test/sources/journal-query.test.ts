@@ -29,6 +29,7 @@ test('takes the first line, however it comes, and ends journalctl', async () => 
   expect(calls).toEqual([
     {
       command: 'journalctl',
+      answers: [0],
       args: ['--merge', '-o', 'json', '--output-fields=PRIORITY', '-u', 'a.service'],
     },
   ])

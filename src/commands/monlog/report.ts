@@ -180,7 +180,7 @@ const warn = (sentence: string): MonlogHealthVerdict => ({ word: 'WARNING', sent
 const noEntries = ({ unit, window, source }: ReportFacts): string =>
   source === 'file'
     ? 'the file has no line of the consensus service'
-    : `${unit ?? 'the consensus service'} logged nothing in these ${window.minutes === 1 ? '60 seconds' : `${window.minutes} minutes`}`
+    : `the journal has no line of ${unit ?? 'the consensus service'} in these ${window.minutes === 1 ? '60 seconds' : `${window.minutes} minutes`}`
 
 const why = ({ window, source }: ReportFacts): string => {
   if (window.dropped > 0) return `journald dropped ${figure(window.dropped)} messages`

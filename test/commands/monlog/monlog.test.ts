@@ -147,7 +147,7 @@ describe('a minute of the journal', () => {
     const report = await ofJournal(stopped, { until: 90 })
     expect(report.verdict).toEqual({
       word: 'UNKNOWN',
-      sentence: 'chain-bft.service logged nothing in these 60 seconds.',
+      sentence: 'the journal has no line of chain-bft.service in these 60 seconds.',
       exitCode: 2,
     })
     expect(report).toMatchObject({ committing: null, findings: [], hasOwnEntries: false })
