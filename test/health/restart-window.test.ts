@@ -27,6 +27,8 @@ interface Node {
   /** Own rounds, in seconds from now, and until when they are known. */
   readonly own?: readonly number[]
   readonly until?: number
+  /** Collectors that are enabled and have no reading. */
+  readonly unread?: readonly string[]
 }
 
 /** A validator in the middle of epoch 678: blocks 33,850,000 to 33,899,999, two blocks a second. */
@@ -59,7 +61,15 @@ const evaluate = (node: Node) => {
     epochs: EPOCHS,
     span: node.span ?? 5 * minute,
     known: createSampleIndex([...samples.filter(({ name }) => !without.includes(name)), ...more]),
-    collectors: [],
+    collectors: (node.unread ?? []).map((name) => ({
+      name,
+      help: '',
+      enabled: true,
+      up: false,
+      lastSuccessAt: null,
+      error: { message: 'Could not get a response in time: none within 5s', code: null, advice: null },
+      hasReading: false,
+    })),
     readings: decodeReadings(
       own === undefined
         ? {}
@@ -121,6 +131,23 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
     name: 'systemd is not readable',
     without: ['chain_service_active'],
     reason: 'not now: services unknown: systemd: no reading',
+  },
+  {
+    name: 'systemd does not answer',
+    without: ['chain_service_active'],
+    unread: ['services'],
+    reason: 'not now: services unknown: systemd: Could not get a response in time: none within 5s',
+  },
+  {
+    name: 'the conditions of a start were not read',
+    unread: ['host', 'keys', 'status'],
+    reason: 'not now: findings unknown: no reading of host and keys',
+  },
+  {
+    name: 'configured references have no reading',
+    without: ['chain_reference_up', 'chain_reference_block_number'],
+    unread: ['reference'],
+    reason: 'not now: references unknown: no majority agrees on a height; no reading',
   },
   { name: 'sync', more: [sample('chain_native_statesync_active', 1)], reason: 'not now: the node runs statesync' },
   { name: 'a start', more: [sample('chain_native_start_active', 1)], reason: 'not now: consensus is starting' },
