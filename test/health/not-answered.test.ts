@@ -111,3 +111,11 @@ test.each(ROWS)(
     }
   },
 )
+
+test('init does not conclude from silence that there is no node', async () => {
+  const silent = new Set(['systemctl'])
+  const host = await openHost({ scenario: 'healthy', second: 130, agent: false, silent })
+  const { err } = await host.run(['init', '-o', '-'])
+  expect(err).toContain('systemd: Could not get a response in time: none within 5s')
+  expect(err).not.toContain('has no unit')
+})

@@ -2,6 +2,7 @@ import { chmod, chown, readFile, stat } from 'node:fs/promises'
 import { describeFileError, SourceError } from '../../core/errors.ts'
 import type { Config } from '../../config/schema.ts'
 import { readWhole, writeAtomically } from '../../sources/durable.ts'
+import { systemdFailure } from '../../health/facts.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
@@ -37,7 +38,9 @@ export const init = async ({ io, exit, options }: ActionContext<Options>): Promi
   if (!found.hasNode) {
     throw new SourceError({
       doing: 'find the node',
-      happened: `systemd has no unit of a node with the name prefix ${found.prefix ?? 'chain'}`,
+      happened: snapshot.readings.services
+        ? `systemd has no unit of a node with the name prefix ${found.prefix ?? 'chain'}`
+        : systemdFailure(snapshot),
       advice: 'run it on the host of the node, or name the prefix with --prefix',
     })
   }
