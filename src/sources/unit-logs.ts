@@ -28,39 +28,48 @@ const RETRY_AFTER_MS = 10 * second
 /** Readers of the journal wait for the answer, and read the default journal without it. */
 const TIMEOUT_MS = 2 * second
 
-/** Asks systemd for the log of each unit at most once a minute. */
+/** Asks systemd for the log of each unit at most once a minute, for several at once. */
 export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly clock: Clock }): UnitLogs => {
   const reads = new Map<string, { readonly log: Promise<UnitLog | undefined>; dueAt: number }>()
 
-  const show = async (unit: string, signal: AbortSignal): Promise<UnitLog | undefined> => {
-    const args = ['show', '--timestamp=us+utc', `--property=${PROPERTIES.join(',')}`, unit]
+  /** In the order of the units, as systemctl prints them. */
+  const show = async (units: readonly string[], signal: AbortSignal): Promise<readonly UnitLog[]> => {
+    const args = ['show', '--timestamp=us+utc', `--property=${PROPERTIES.join(',')}`, ...units]
     const { stdout } = await withDeadline({ clock, signal }, TIMEOUT_MS, (context) =>
       exec.run({ command: 'systemctl', args }, context.signal),
     )
-    const [shown] = parseUnits(stdout)
-    if (!shown) return undefined
-    const { activeState, startedAt, logNamespace, standardOutput } = shown
-    const isActive = activeState === 'active' || activeState === 'reloading'
-    return { namespace: logNamespace, output: standardOutput, runningSince: isActive ? startedAt : null }
+    return parseUnits(stdout).map(({ activeState, startedAt, logNamespace, standardOutput }) => {
+      const isActive = activeState === 'active' || activeState === 'reloading'
+      return { namespace: logNamespace, output: standardOutput, runningSince: isActive ? startedAt : null }
+    })
   }
 
-  const of: UnitLogs['of'] = async (unit, signal) => {
-    const last = reads.get(unit)
-    if (last && clock.elapsed() < last.dueAt) return last.log
-    const read = { log: show(unit, signal).catch(ifUnreadable), dueAt: clock.elapsed() + READ_EVERY_MS }
-    reads.set(unit, read)
-    const log = await read.log
-    if (log) return log
-    // systemd does not answer: what it has answered before is still the best knowledge.
-    read.dueAt = clock.elapsed() + RETRY_AFTER_MS
-    if (last) reads.set(unit, { ...read, log: last.log })
-    return last?.log
+  const refresh = (units: readonly string[], signal: AbortSignal): void => {
+    const shown = show(units, signal).catch(ifUnreadable)
+    for (const [at, unit] of units.entries()) {
+      const before = reads.get(unit)?.log
+      const read = {
+        // systemd does not answer: what it has answered before is still the best knowledge.
+        log: shown.then(async (logs) => {
+          if (!logs) read.dueAt = clock.elapsed() + RETRY_AFTER_MS
+          return logs?.[at] ?? (await before)
+        }),
+        dueAt: clock.elapsed() + READ_EVERY_MS,
+      }
+      reads.set(unit, read)
+    }
+  }
+
+  const readAll = async (units: readonly string[], signal: AbortSignal): Promise<readonly (UnitLog | undefined)[]> => {
+    const due = units.filter((unit) => (reads.get(unit)?.dueAt ?? -Infinity) <= clock.elapsed())
+    if (due.length > 0) refresh(due, signal)
+    return Promise.all(units.map(async (unit) => reads.get(unit)?.log))
   }
 
   return {
-    of,
+    of: async (unit, signal) => (await readAll([unit], signal))[0],
     scope: async (units, signal) => {
-      const logs = await Promise.all(units.map(async (unit) => of(unit, signal)))
+      const logs = await readAll(units, signal)
       const [one, ...others] = new Set(logs.flatMap((log) => log?.namespace ?? []))
       if (one === undefined) return []
       // `+`: in addition to the default journal, which has the entries of systemd about the unit.

@@ -16,12 +16,12 @@ const systemd = (shown: Readonly<Record<string, string | undefined>>) => {
   const asked: string[] = []
   const exec: Exec = {
     run: ({ args }) => {
-      const unit = args.at(-1) ?? ''
-      asked.push(unit)
-      const stdout = answers[unit]
-      return stdout === undefined
+      const units = args.filter((word) => word.endsWith('.service'))
+      asked.push(units.join(' '))
+      const blocks = units.flatMap((unit) => answers[unit] ?? [])
+      return blocks.length < units.length
         ? Promise.reject(new SourceError({ doing: 'run systemctl', happened: 'exit code 1' }))
-        : Promise.resolve({ exitCode: 0, stdout, stderr: '' })
+        : Promise.resolve({ exitCode: 0, stdout: blocks.join('\n'), stderr: '' })
     },
     async *stream() {},
     killAll: () => undefined,
@@ -66,6 +66,13 @@ test.each([
     'd.service': undefined,
   })
   expect(await scope(...units)).toEqual(expected)
+})
+
+test('several units are asked for at once, and only those that are due', async () => {
+  const { asked, of, scope } = systemd({ 'a.service': DEFAULT, 'b.service': IN_NODE, 'c.service': DEFAULT })
+  await of('c.service')
+  expect(await scope('a.service', 'b.service', 'c.service')).toEqual(['--namespace=+node'])
+  expect(asked).toEqual(['c.service', 'a.service b.service'])
 })
 
 test('each unit is asked for once in 50 s, also by two readers at once', async () => {

@@ -93,6 +93,11 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
   }
 
   const readStates = async (context: Context): Promise<void> => {
+    // One question to systemd for all of them.
+    await options
+      .units(context.signal)
+      .then(async (units) => unitLogs.scope([...units.values()], context.signal))
+      .catch(ifUnreadable)
     survey = { ...survey, states: await ofEach(stateOf, context) }
   }
 
