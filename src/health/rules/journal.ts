@@ -52,7 +52,7 @@ unless on (instance, job, cluster, service)
   or
   chain_agent_log_state{service=~"bft|execution|ledger-tail",state="no entries"}
 )`,
-          summary: 'the log of {{ $labels.service }} is not read: the journal has no entry since its start',
+          summary: 'the log of {{ $labels.service }} is not read: no entry since its start',
           description:
             'The journal that the agent on {{ $labels.instance }} reads has no entry that {{ $labels.service }} has written since its start. Its errors are not counted, and the alerts on its log cannot fire.',
         },

@@ -98,6 +98,7 @@ const recordCleanup = (to: Recorder, { at, elapsed }: NodeState): void => {
 const recordLogs = (to: Recorder, moment: NodeState): void => {
   const { at, elapsed, consensusRuns, nodeRuns } = moment
   for (const service of FOLLOWED) {
+    to.gauge('chain_agent_log_state', 1, { service, state: 'read' })
     for (const { name: pattern, services } of LOG_PATTERNS) {
       if (!services.some((speaker) => speaker === 'any' || speaker === service)) continue
       const crashed = service === 'bft' && pattern === 'assertion' && nodeRuns && !consensusRuns
