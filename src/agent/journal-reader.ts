@@ -16,7 +16,7 @@ import { createGrepSupport } from '../collectors/shared/journal-follower.ts'
 import { type Clock } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
 import { createEndReader, createJournal, type FollowOptions } from '../sources/journal.ts'
-import { createUnitLogs } from '../sources/unit-logs.ts'
+import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
 
 /** The parts of a line that journald has split arrive within this time. */
 const MAX_LINE_MS = 2 * second

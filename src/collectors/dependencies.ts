@@ -28,7 +28,7 @@ import type { PackageLists } from '../sources/package-lists.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
-import type { UnitLogs } from '../sources/unit-logs.ts'
+import type { UnitLogs } from './shared/unit-logs.ts'
 import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
 
 /** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */

@@ -9,7 +9,7 @@ import {
   systemdFailure,
   watchedText,
 } from './facts.ts'
-import { findingsOf, type HealthFinding, underCauses, weightOf } from './finding.ts'
+import { findingsOf, type HealthFinding, RULES_FAILED, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
 import type { Path } from './recovery/situation.ts'
@@ -162,14 +162,13 @@ const unevaluated = (failures: readonly string[]): readonly HealthFinding[] =>
     ? []
     : [
         {
-          name: 'rules',
+          name: RULES_FAILED,
           severity: 'warning',
           summary: 'some health rules could not be evaluated: their conditions are unknown',
           timing: null,
           evidence: failures,
           advice: ['Report it with the output of `chain-agent bundle`.'],
           explainedBy: [],
-          isOfAgent: true,
           consequences: [],
         },
       ]

@@ -5,6 +5,7 @@ import { second } from '../core/units.ts'
 import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import { isNotified } from './notifications.ts'
+import { RULE_FILES } from './rules/index.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
@@ -29,8 +30,6 @@ export interface HealthFinding extends Finding {
   readonly timing: string | null
   /** The findings of which it is a consequence, by their names. */
   readonly explainedBy: readonly string[]
-  /** Whether the agent, and not the node or its host, has the problem. */
-  readonly isOfAgent?: boolean
   /** What follows from it, the most severe first. */
   readonly consequences: readonly Consequence[]
 }
@@ -67,8 +66,15 @@ export const underCauses = (findings: readonly HealthFinding[]): readonly Health
     .toSorted((a, b) => rank(weightOf(a)) - rank(weightOf(b)) || Number(isOfAgent(a)) - Number(isOfAgent(b)))
 }
 
-/** A fault of the agent comes after the faults of the node that weigh as much. */
-const isOfAgent = ({ isOfAgent: isIt = false }: Pick<HealthFinding, 'isOfAgent'>): boolean => isIt
+/** The agent, and not the node or its host, has the problem: it comes after the faults of the node that weigh as much. */
+const isOfAgent = ({ name }: Pick<Finding, 'name'>): boolean => name === RULES_FAILED || AGENT_ALERTS.has(name)
+/** The name of the finding that rules could not be evaluated. */
+export const RULES_FAILED = 'rules'
+const AGENT_ALERTS: ReadonlySet<string> = new Set(
+  RULE_FILES.flatMap(({ groups }) => groups)
+    .flatMap(({ rules }) => rules)
+    .flatMap((rule) => ('alert' in rule && rule.component === 'agent' ? [rule.alert] : [])),
+)
 
 /**
  * The findings of the rules that count: one for each alert, with all its subjects, the most severe first. Of several
@@ -107,7 +113,7 @@ type CountedFinding = RuleFinding & {
 }
 
 const findingOf = (
-  { alert, severity, countsAs, component, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
+  { alert, severity, countsAs, advice, explainedBy, state, since, for: pendingFor }: CountedFinding,
   found: readonly CountedFinding[],
   { snapshot: { at, known, origin, prefix, readings, collectors }, isRecovering }: FindingContext,
 ): HealthFinding => {
@@ -136,7 +142,6 @@ const findingOf = (
       ...limited(patterns.map(({ name, meaning }) => `${name}: ${meaning}`)),
     ],
     explainedBy,
-    isOfAgent: component === 'agent',
     consequences: [],
     advice: [
       ...new Set(errors.flatMap((error) => (error.advice === null ? [] : [`${capital(error.advice)}.`]))),

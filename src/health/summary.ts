@@ -36,8 +36,8 @@ export const forksAhead = ({
   known,
   at,
 }: Pick<HealthInput, 'readings' | 'known' | 'at'>): readonly string[] | null => {
-  // Without the chain id, the list of forks is that of no network.
-  if (!version?.forks || chainIdOf(known) === null) return null
+  // Without the chain id, the list of its forks is not known to be empty.
+  if (!version?.forks || (version.forks.length === 0 && chainIdOf(known) === null)) return null
   return version.forks
     .flatMap(({ fork: { name, activationAt }, checks }) =>
       activationAt === null || activationAt <= at ? [] : [{ name: name ?? 'unknown', activationAt, checks }],

@@ -109,7 +109,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference', 'staking'] },
   'services.units': {
     to: { bft: 'a.service', execution: 'b.service', rpc: 'c.service' },
-    also: ['lifecycle'],
+    also: ['lifecycle', 'logs'],
   },
   'services.required': { to: ['bft'] },
   'services.timers': { to: {} },

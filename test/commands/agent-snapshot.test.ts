@@ -34,6 +34,7 @@ test('readings are decoded to the types of the collectors', () => {
     lastEntryAt: null,
     trouble: { bft: ['assertion: x'] },
     oldestEntryAt: new Map([['bft', noon]]),
+    states: new Map(),
   })
   expect(maintenance?.until).toBe('2026-03-01T12:30:00.000Z')
   expect(version?.package.error).toEqual(new Error('no dpkg'))
@@ -58,7 +59,12 @@ test('a field that an agent of another version lacks, or has with another type, 
   expect(second).toMatchObject({ service: null, restarts: null })
   const { round, epoch, committing, messages, votedAt } = readings.consensus ?? {}
   expect([round, epoch, committing, messages, votedAt]).toEqual([12n, null, null, {}, null])
-  expect(readings.logs).toEqual({ lastEntryAt: null, trouble: null, oldestEntryAt: new Map([['bft', null]]) })
+  expect(readings.logs).toEqual({
+    lastEntryAt: null,
+    trouble: null,
+    oldestEntryAt: new Map([['bft', null]]),
+    states: new Map(),
+  })
   expect(readings.keys).toEqual([])
   expect(readings.version?.forks).toBeNull()
   expect(Object.keys(readings)).not.toEqual(expect.arrayContaining(['status', 'lifecycle', 'another']))

@@ -19,6 +19,8 @@ const nothing = {
   tasks: null,
   lastTriggerAt: null,
   nextTriggerAt: null,
+  logNamespace: null,
+  standardOutput: null,
   unknownValues: [],
 }
 

@@ -4,7 +4,7 @@ import { minute, second } from '../../core/units.ts'
 import type { LogState, LogStates } from '../../domain/log-state.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { ReadNewestEntry, ReadOldestEntry } from '../../sources/journal.ts'
-import { ifUnreadable, type UnitLogs } from '../../sources/unit-logs.ts'
+import { ifUnreadable, type UnitLogs } from '../shared/unit-logs.ts'
 
 export interface LogSources {
   readonly readOldest: ReadOldestEntry<JournalEntry>

@@ -1,6 +1,6 @@
 import type { ValidatorSet } from '../../parsers/validators.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import { NO_UNIT_LOGS, type UnitLogs } from '../../sources/unit-logs.ts'
+import { NO_UNIT_LOGS, type UnitLogs } from './unit-logs.ts'
 
 /** Values that one collector reads and others use. A reload of the configuration keeps them. */
 

@@ -11,7 +11,7 @@ import {
 import type { Exec } from '../../sources/exec.ts'
 import { createNewestEntryReader, journalTime } from '../../sources/journal.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
-import { createUnitLogs } from '../../sources/unit-logs.ts'
+import { createUnitLogs } from '../../collectors/shared/unit-logs.ts'
 import { GROUP_MESSAGE } from './extra-facts.ts'
 import { DEBUG_PATTERN, type Fold, isOwn } from './fold.ts'
 import type { TimeRange } from './time-range.ts'

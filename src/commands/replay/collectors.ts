@@ -20,7 +20,7 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { Journal } from '../../sources/journal.ts'
-import { NO_UNIT_LOGS } from '../../sources/unit-logs.ts'
+import { NO_UNIT_LOGS } from '../../collectors/shared/unit-logs.ts'
 import type { ServiceRuns } from './service-runs.ts'
 
 interface ReplayCollectorsOptions {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Exec } from '../../src/sources/exec.ts'
-import { createUnitLogs } from '../../src/sources/unit-logs.ts'
+import { createUnitLogs } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const STARTED = 'ExecMainStartTimestamp=Sat 2026-11-28 11:52:42.763051 UTC'

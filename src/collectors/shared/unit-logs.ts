@@ -1,8 +1,8 @@
-import { type Clock, withDeadline } from '../core/clock.ts'
-import { ParseError, SourceError } from '../core/errors.ts'
-import { second } from '../core/units.ts'
-import { parseUnits } from '../parsers/systemctl.ts'
-import type { Exec } from './exec.ts'
+import { type Clock, withDeadline } from '../../core/clock.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { second } from '../../core/units.ts'
+import { parseUnits } from '../../parsers/systemctl.ts'
+import type { Exec } from '../../sources/exec.ts'
 
 /** Where systemd sends the output of a unit. */
 export interface UnitLog {
