@@ -33,7 +33,7 @@ const FIRST_LINE: Readonly<Record<string, RegExp>> = {
   'chain-agent what-changed': /^Nothing to compare: /,
   'chain-agent events --since 1d': /.+/,
   'chain-agent replay --since 7d': /^1 incident in /,
-  'chain-agent incident': /^No incident in /,
+  'chain-agent incident': /^No incident is kept in /,
   'chain-agent alert test': /^$/,
   'chain-agent bundle': /.+/,
   'chain-agent keys verify': /.+/,
