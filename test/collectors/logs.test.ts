@@ -33,6 +33,8 @@ interface World {
   readonly oldest?: (unit: string) => Promise<JournalEntry>
   /** Of bft, by systemd; it answers for no other unit. */
   readonly log?: UnitLog
+  /** The arguments of journalctl that depend on systemd. */
+  readonly systemd?: () => Promise<readonly string[]>
   /** The newest entries of bft, one for each time that they are read. */
   readonly newest?: (JournalEntry | undefined)[] | (() => JournalEntry)
 }
@@ -41,7 +43,7 @@ interface World {
 const RUNNING: UnitLog = { namespace: null, output: 'journal', runningSince: T0 - 3_600_000 }
 
 /** Runs the collector over these batches, and shows what it had to say at their end. */
-const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [] }: World) => {
+const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], systemd }: World) => {
   const { recorder, total } = recording()
   const clock = manualClock(T0)
   const stop = new AbortController()
@@ -67,7 +69,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [] }:
   }
   const unitLogs: UnitLogs = {
     of: (unit) => Promise.resolve(unit === 'zephyr-bft.service' ? log : undefined),
-    scope: () => Promise.resolve(log.namespace === null ? [] : [`--namespace=+${log.namespace}`]),
+    scope: () => systemd?.() ?? Promise.resolve(log.namespace === null ? [] : [`--namespace=+${log.namespace}`]),
   }
   const collector = logs({
     journalDependencies: {
@@ -93,9 +95,12 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [] }:
     timing: TIMING,
   })
   const readings: Parameters<typeof collector.samples>[0][] = []
-  await collector.run({ clock, signal: stop.signal }, (outcome) => {
+  const running = collector.run({ clock, signal: stop.signal }, (outcome) => {
     if (outcome.ok) readings.push(outcome.value)
   })
+  // The first reading waits for the first survey, which ends at its deadline.
+  if (systemd) await clock.advance(12_000)
+  await running
   const last = readings.at(-1)
   if (!last) throw new Error('no reading')
   const samples = Object.fromEntries(
@@ -153,10 +158,11 @@ test('an entry of another unit is not counted', async () => {
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(0)
 })
 
+const OTHER = [of('rpc', 'x')]
+
 describe('the state of a log', () => {
   const stateOf = (samples: Readonly<Record<string, number>>) =>
     LOG_STATES.filter((state) => samples[`chain_agent_log_state bft ${state}`] === 1)
-  const OTHER = [of('rpc', 'x')]
   const [before, since] = [entry(T0 - 3_700_000, ''), entry(T0 - 3_500_000, '')]
 
   const NOT_RUNNING = 'the service has not run, or'
@@ -264,6 +270,19 @@ test('a read that hangs does not block the follower, and clears the previous val
   })
   expect(states.at(-1)).toMatchObject({ 'execution log': `assertion: ${ASSERTION}` })
   expect(Object.keys(samples).filter((name) => name.startsWith(OLDEST))).toEqual([])
+})
+
+test('a systemd that hangs does not end the survey: it begins again', async () => {
+  let asked = 0
+  const { samples } = await run({
+    batches: [OTHER, ...Array.from({ length: 3 }, () => [])],
+    newest: [entry(T0, '')],
+    systemd: () => {
+      asked += 1
+      return asked === 1 ? new Promise(() => undefined) : Promise.resolve([])
+    },
+  })
+  expect(samples['chain_agent_log_state bft read']).toBe(1)
 })
 
 test('a bug in reading the oldest entry fails the collector', async () => {

@@ -83,7 +83,10 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
   ): Promise<ReadonlyMap<string, Value>> => {
     const found = new Map<string, Value>()
     const readEach = async (within: Context): Promise<void> => {
-      for (const [service, unit] of await options.units(within.signal)) {
+      const units = await options.units(within.signal)
+      // One question to systemd for all of them.
+      await unitLogs.scope([...units.values()], within.signal)
+      for (const [service, unit] of units) {
         const value = await read(service, unit, within).catch(ifUnreadable)
         if (value !== undefined) found.set(service, value)
       }
@@ -93,11 +96,6 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
   }
 
   const readStates = async (context: Context): Promise<void> => {
-    // One question to systemd for all of them.
-    await options
-      .units(context.signal)
-      .then(async (units) => unitLogs.scope([...units.values()], context.signal))
-      .catch(ifUnreadable)
     survey = { ...survey, states: await ofEach(stateOf, context) }
   }
 
