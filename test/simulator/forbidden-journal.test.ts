@@ -10,7 +10,8 @@ import { temporaryFolder } from '../support/directory.ts'
 const directory = await temporaryFolder()
 
 test.each([
-  [['monlog'], 2],
+  // Of a past time, it reads nothing but the journal.
+  [['monlog', '--until', '2026-03-01T12:10:00Z'], 2],
   [['ledger'], 1],
   [['logs', 'bft'], 1],
 ])('%j cannot read the journal of no-journal-permission either', async (command, code) => {
