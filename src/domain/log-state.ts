@@ -13,7 +13,7 @@ const PRINTS_ALWAYS = ['bft', 'execution', 'ledger-tail']
 export const isUnreadable = (service: string, state: LogState | null | undefined): boolean =>
   state === 'other output' || (state === 'no entries' && PRINTS_ALWAYS.includes(service))
 
-/** Service → state of its log; a service that has not run, or whose log was not examined, is absent. */
+/** Service → state of its log; absent if no entry was found and it does not run, or if it was not examined. */
 export type LogStates = ReadonlyMap<string, LogState>
 
 /** Why nothing is known from a log; undefined if it was read. */
@@ -21,5 +21,5 @@ export const whyNotRead = (state: LogState | null | undefined): string | undefin
   if (state === 'read') return undefined
   if (state === 'no entries') return 'the journal has no entry of it since its start'
   if (state === 'other output') return 'systemd does not send its output to the journal'
-  return 'the service has not run, or its log was not examined yet'
+  return 'no entry of it was found, or its log was not examined yet'
 }

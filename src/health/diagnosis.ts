@@ -138,7 +138,7 @@ export const isFault = ({ word, recovery: { path, runbook } }: Pick<Diagnosis, '
 export const NO_WINDOW_IN_FAULT =
   'not evaluated during a fault: a planned restart has a window when no recovery is needed'
 
-/** The window for a planned restart; null without a node, and during a fault: then the recovery says what to restart. */
+/** The window for a planned restart; null without a node, and during a fault: then the recovery has what to restart. */
 export const plannedRestart = (
   diagnosis: Pick<Diagnosis, 'word' | 'recovery'>,
   snapshot: NodeSnapshot,

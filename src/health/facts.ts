@@ -19,9 +19,9 @@ export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): numb
   return block && Math.max(0, at / second - block.time)
 }
 
-/** Said of a host whose systemd has answered that it knows none of the units. */
+/** The summary for a host whose systemd has answered that it knows none of the units. */
 export const NO_NODE = 'there is no node on this host, or none that this user can see'
-/** Said of a node of which nothing is known because no source has answered. */
+/** The summary for a node of which nothing is known because no source has answered. */
 export const NO_ANSWER = 'neither systemd nor the RPC of the node answers: the state of the node is unknown'
 
 export const RPC_SILENT = "The address of the node's RPC does not answer."

@@ -36,11 +36,11 @@ interface World {
   /** The arguments of journalctl that depend on systemd. */
   readonly systemd?: () => Promise<readonly string[]>
   /** The newest entries of bft, one for each time that they are read. */
-  readonly newest?: (JournalEntry | undefined)[] | (() => JournalEntry)
+  readonly newest?: (JournalEntry | undefined)[]
 }
 
 /** Started an hour ago. */
-const RUNNING: UnitLog = { namespace: null, output: 'journal', runningSince: T0 - 3_600_000 }
+const RUNNING: UnitLog = { namespace: null, output: 'journal', startedAt: T0 - 3_600_000, isActive: true }
 
 /** Runs the collector over these batches, and shows what it had to say at their end. */
 const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], systemd }: World) => {
@@ -86,7 +86,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
     },
     readNewest: (match) => {
       newestRequests.push(match)
-      return Promise.resolve(typeof newest === 'function' ? newest() : newest.shift())
+      return Promise.resolve(newest.shift())
     },
     unitLogs,
     alsoExamined: {},
@@ -144,7 +144,7 @@ test('the state of each service lists recent failures, and ends', async () => {
       ...quiet,
     ],
   })
-  const unknown = 'not read: the service has not run, or its log was not examined yet'
+  const unknown = 'not read: no entry of it was found, or its log was not examined yet'
   const healthy = { 'bft log': 'no failures', 'execution log': unknown, 'cruft log': unknown }
   expect(states[0]).toEqual(healthy)
   expect(states[1]).toEqual({ ...healthy, 'execution log': 'assertion: blocks diverge' })
@@ -165,7 +165,7 @@ describe('the state of a log', () => {
     LOG_STATES.filter((state) => samples[`chain_agent_log_state bft ${state}`] === 1)
   const [before, since] = [entry(T0 - 3_700_000, ''), entry(T0 - 3_500_000, '')]
 
-  const NOT_RUNNING = 'the service has not run, or'
+  const NOT_RUNNING = 'no entry of it was found, or'
   const NO_ENTRY = 'the journal has no entry of it since its start'
   const FILE = { ...RUNNING, output: 'append' }
   test.each([
@@ -189,12 +189,12 @@ describe('the state of a log', () => {
     },
     {
       name: 'no entry, and a start four minutes ago',
-      log: { ...RUNNING, runningSince: T0 - 240_000 },
+      log: { ...RUNNING, startedAt: T0 - 240_000 },
       states: [],
       text: NOT_RUNNING,
       counted: 0,
     },
-    { name: 'no process', log: { ...RUNNING, runningSince: null }, states: [], text: NOT_RUNNING, counted: 0 },
+    { name: 'no process', log: { ...RUNNING, isActive: false }, states: [], text: NOT_RUNNING, counted: 0 },
   ])('$name', async ({ log = RUNNING, newest, states: expected, text, counted }) => {
     const { samples, states, total } = await run({ batches: [OTHER], log, newest: [newest] })
     expect(stateOf(samples)).toEqual(expected)
@@ -209,14 +209,11 @@ describe('the state of a log', () => {
     expect(newestRequests).toHaveLength(2)
   })
 
-  test('the log of a service that has stopped is that of its last run', async () => {
-    const log = { ...RUNNING }
-    const stops = () => {
-      log.runningSince = null
-      return since
-    }
-    const { samples, newestRequests } = await run({ batches: [OTHER, [], []], log, newest: stops })
+  test('the log of a service that has stopped is that of its last run: a clean-up that a timer starts', async () => {
+    const log = { ...RUNNING, isActive: false }
+    const { samples, states, newestRequests } = await run({ batches: [OTHER, [], []], log, newest: [since] })
     expect(stateOf(samples)).toEqual(['read'])
+    expect(states.at(-1)).toMatchObject({ 'bft log': 'no failures' })
     expect(newestRequests).toHaveLength(1)
   })
 

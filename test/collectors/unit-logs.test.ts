@@ -42,14 +42,14 @@ const IN_NODE = show('b.service', ['StandardOutput=journal', 'LogNamespace=node'
 
 test('where a unit logs, and since when it runs', async () => {
   const { of } = systemd({ 'a.service': DEFAULT, 'b.service': IN_NODE })
-  const runningSince = Date.UTC(2026, 10, 28, 11, 52, 42, 763)
-  expect(await of('a.service')).toEqual({ namespace: null, output: 'journal', runningSince })
-  expect(await of('b.service')).toEqual({ namespace: 'node', output: 'journal', runningSince })
+  const startedAt = Date.UTC(2026, 10, 28, 11, 52, 42, 763)
+  expect(await of('a.service')).toEqual({ namespace: null, output: 'journal', startedAt, isActive: true })
+  expect(await of('b.service')).toEqual({ namespace: 'node', output: 'journal', startedAt, isActive: true })
 })
 
 test('a unit that is not active does not run', async () => {
   const { of } = systemd({ 'a.service': DEFAULT.replace('=active', '=failed') })
-  expect(await of('a.service')).toMatchObject({ runningSince: null })
+  expect(await of('a.service')).toMatchObject({ isActive: false })
 })
 
 test.each([

@@ -96,7 +96,7 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
     advanceTo: (now: number): void => {
       window.advanceTo(now)
     },
-    /** Whether the log has had a line, in this process or before it: without any, silence says nothing about the node. */
+    /** Whether the log has had a line, in this process or before it: without any, silence is no sign of a stalled node. */
     hasLine: () => hasLine,
     /** Resets a window that ends in the future, after the clock was set back: it would ignore new entries. */
     resetIfAheadOf: (now: number): void => {

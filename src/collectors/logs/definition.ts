@@ -44,7 +44,7 @@ export const definition = {
     ),
     chain_agent_log_state: {
       ...gauge(
-        'Constant 1; state of the log of a service that has run: the journal has an entry since its start, has none after minutes, or has none and its output goes elsewhere; absent until it was examined.',
+        'Constant 1; state of the log of a service: the journal has an entry since its last start, has none although it runs, or has none and its output goes elsewhere; absent if that is unknown.',
         { service: open, state: LOG_STATES },
       ),
       noPanel: 'the table of alerts has ChainLogsIncomplete',

@@ -60,17 +60,18 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
 
   const stateOf = async (service: string, unit: string, { clock, signal }: Context): Promise<LogState | undefined> => {
     const log = await unitLogs.of(unit, signal)
-    // Of a service that has stopped, the log is that of its last run.
-    if (!log || log.runningSince === null) return readSince.has(service) ? 'read' : undefined
-    const { runningSince, output } = log
-    if (readSince.get(service) === runningSince) return 'read'
+    if (!log || log.startedAt === null) return undefined
+    const { startedAt, isActive, output } = log
+    if (readSince.get(service) === startedAt) return 'read'
     const newest = await readNewest(await matchOf(unit, signal), signal)
-    if (newest && newest.at >= runningSince - second) {
-      readSince.set(service, runningSince)
+    if (newest && newest.at >= startedAt - second) {
+      readSince.set(service, startedAt)
       return 'read'
     }
+    // A service that has stopped may have had nothing to print.
+    if (!isActive) return undefined
     if (output !== null && !IN_JOURNAL.includes(output)) return 'other output'
-    return clock.now() - runningSince > NO_ENTRIES_AFTER_MS ? 'no entries' : undefined
+    return clock.now() - startedAt > NO_ENTRIES_AFTER_MS ? 'no entries' : undefined
   }
 
   const oldestOf = async (_: string, unit: string, { signal }: Context): Promise<number> =>
@@ -84,7 +85,7 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
     const found = new Map<string, Value>()
     const readEach = async (within: Context): Promise<void> => {
       const units = await options.units(within.signal)
-      // One question to systemd for all of them.
+      // One systemctl for all of them.
       await unitLogs.scope([...units.values()], within.signal)
       for (const [service, unit] of units) {
         const value = await read(service, unit, within).catch(ifUnreadable)

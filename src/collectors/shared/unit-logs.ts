@@ -10,8 +10,9 @@ export interface UnitLog {
   readonly namespace: string | null
   /** `StandardOutput=` as systemctl shows it: the type, without a path; null if it is not shown. */
   readonly output: string | null
-  /** When the main process was started, in milliseconds since the epoch; null unless the unit is active. */
-  readonly runningSince: number | null
+  /** When the main process was last started, in milliseconds since the epoch; null before its first start. */
+  readonly startedAt: number | null
+  readonly isActive: boolean
 }
 
 export interface UnitLogs {
@@ -28,7 +29,7 @@ const RETRY_AFTER_MS = 10 * second
 /** Readers of the journal wait for the answer, and read the default journal without it. */
 const TIMEOUT_MS = 2 * second
 
-/** Asks systemd for the log of each unit at most once a minute, for several at once. */
+/** Reads the settings of each unit from systemd at most once in 50 s, those of several units with one systemctl. */
 export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly clock: Clock }): UnitLogs => {
   const reads = new Map<string, { readonly log: Promise<UnitLog | undefined>; dueAt: number }>()
 
@@ -40,7 +41,7 @@ export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly 
     )
     return parseUnits(stdout).map(({ activeState, startedAt, logNamespace, standardOutput }) => {
       const isActive = activeState === 'active' || activeState === 'reloading'
-      return { namespace: logNamespace, output: standardOutput, runningSince: isActive ? startedAt : null }
+      return { namespace: logNamespace, output: standardOutput, startedAt, isActive }
     })
   }
 
@@ -49,7 +50,7 @@ export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly 
     for (const [at, unit] of units.entries()) {
       const before = reads.get(unit)?.log
       const read = {
-        // systemd does not answer: what it has answered before is still the best knowledge.
+        // Without an answer, the last one is kept.
         log: shown.then(async (logs) => {
           if (!logs) read.dueAt = clock.elapsed() + RETRY_AFTER_MS
           return logs?.[at] ?? (await before)

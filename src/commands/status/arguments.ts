@@ -42,7 +42,7 @@ const factsOf = (one: ServiceArguments): readonly Fact[] => {
       label: 'changed since its start',
       text: (paths) => (paths.length === 0 ? 'no' : `${count(paths.length, 'file')}: ${paths.join(', ')}`),
       tone: (paths) => (paths.length > 0 ? 'notice' : undefined),
-      unknownReason: 'the service has not run, or the time of its start is not known',
+      unknownReason: 'the service does not run, or the time of its start is not known',
     }),
     fact([service, 'needsReload'], isOutdated, {
       label: 'systemd must reload',
