@@ -12,6 +12,7 @@ const BASE = 'src/core src/domain'
 const LAYERS: Readonly<Record<string, string>> = {
   'src/core': 'node @scure/bip39/wordlists/english.js',
   'src/core/clock.ts': 'src/core node:events node:timers/promises',
+  'src/core/files.ts': 'src/core node p-limit',
   'src/core/settings.ts': 'src/core zod',
   'src/domain': 'src/core node:crypto',
   'src/parsers': `${BASE} @noble/hashes smol-toml zod`,

@@ -3,8 +3,9 @@ import { changedKeys } from '../config/load.ts'
 import { logUnits } from '../config/log-units.ts'
 import type { Config } from '../config/schema.ts'
 import { type Clock, watchEventLoop } from '../core/clock.ts'
+import { atStateFile } from '../core/files.ts'
 import type { Board } from '../core/board.ts'
-import { asError } from '../core/errors.ts'
+import { asError, FileError, SourceError } from '../core/errors.ts'
 import { joinList } from '../core/format.ts'
 import { severityOf } from '../domain/event.ts'
 import { createReloader, RESTART_SECTIONS, type Reloaded, type Reloader } from '../core/reload.ts'
@@ -81,7 +82,11 @@ const STALENESS_INTERVAL = 5000
  */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { directory } = options.config.state
-  await makeDirectory(directory, 0o750).catch(() => undefined)
+  // Without a state directory the agent runs and reports it. One that hangs would block it where no deadline applies.
+  await atStateFile(directory, () => makeDirectory(directory, 0o750)).catch((error: unknown) => {
+    if (error instanceof FileError)
+      throw new SourceError({ doing: `open the state directory ${directory}`, happened: error.happened })
+  })
   const lock = await lockDirectory(directory, {
     doing: 'start the agent',
     taken: `another agent uses ${directory}: both would write its journal cursors and events`,

@@ -1,11 +1,17 @@
 import pLimit from 'p-limit'
 import { type Clock, waitForAbort } from '../core/clock.ts'
-import { asError } from '../core/errors.ts'
+import { asError, excerpt } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
 import type { Health, RuleFinding } from '../domain/health.ts'
 import { keyOf } from '../health/promql/series.ts'
 import { type Incident, type IncidentAlert, parseIncident } from '../parsers/incident.ts'
-import { incidentId, listIncidents, readIncidentFile, writeIncidentFile } from '../sources/incident-files.ts'
+import {
+  incidentId,
+  listIncidents,
+  MAX_INCIDENTS,
+  readIncidentFile,
+  writeIncidentFile,
+} from '../sources/incident-files.ts'
 import type { Exec } from '../sources/exec.ts'
 import { createIncident, describeAlert, type Evidence, readRange } from './incident-evidence.ts'
 
@@ -36,6 +42,8 @@ const JOINED = 10 * minute
 /** An alert that comes and goes for longer is another incident. */
 const LONGEST = 60 * minute
 const MAX_ALERTS = 50
+/** The newest files that are read at a start: with more, a directory that other programs write delays it. */
+const MAX_EXAMINED = 5 * MAX_INCIDENTS
 /** Collecting the evidence takes seconds: what cannot be written is not collected at each evaluation. */
 const RETRY = minute
 /** journald has stored a line within this time. */
@@ -68,9 +76,14 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     tasks.add(task)
   }
 
-  const read = async (id: string): Promise<Incident> => parseIncident(await readIncidentFile(directory, id))
+  const read = async (id: string): Promise<Incident> => {
+    const incident = parseIncident(await readIncidentFile(directory, id))
+    // It is written to the file of its own id.
+    if (incident.id !== id) throw new Error(`${id}.json in ${directory} is the incident ${excerpt(incident.id)}`)
+    return incident
+  }
   const write = async (incident: Incident): Promise<void> => {
-    stored = new Set(await writeIncidentFile(directory, incident.id, JSON.stringify(incident)))
+    stored = new Set(await writeIncidentFile(directory, { id: incident.id, text: JSON.stringify(incident) }, stored))
   }
   const update = (id: string, change: (incident: Incident) => Incident): Promise<void> =>
     inTurn(async () => {
@@ -151,30 +164,43 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     )
   }
 
-  /** Reads the stored incidents; returns those whose journals are still to be read. */
+  /** The stored incidents, oldest first, by the names of their files. Files that are none are ignored, and reported once. */
+  const readStored = async (): Promise<readonly (readonly [id: string, incident: Incident])[]> => {
+    const files = (await listIncidents(directory)).toReversed()
+    const found: [string, Incident][] = []
+    const errors: Error[] = []
+    for (const { id } of files.slice(0, MAX_EXAMINED)) {
+      if (found.length === MAX_INCIDENTS) break
+      try {
+        found.push([id, await read(id)])
+      } catch (error) {
+        errors.push(asError(error))
+      }
+    }
+    const [first] = errors
+    if (first) report(errors.length === 1 ? first : unreadable(directory, errors.length, first))
+    return found.toReversed()
+  }
+
+  /** Returns the incidents whose journals are still to be read. */
   const restore = async (): Promise<readonly string[]> => {
     const incomplete: string[] = []
-    const files = await listIncidents(directory)
-    stored = new Set(files.map(({ id }) => id))
-    for (const { id } of files) {
-      try {
-        const incident = await read(id)
-        if (incident.completedAt === null) incomplete.push(id)
-        const [beganAt, ...later] = [incident.firedAt, ...incident.alerts.map(({ firedAt }) => firedAt)].map(timeOf)
-        newest = { id, beganAt: beganAt ?? 0, lastAt: Math.max(...later) }
-        const unended = incident.alerts.filter(({ endedAt }) => endedAt === null).map(alertKey)
-        if (Math.abs(clock.now() - newest.beganAt) < LONGEST) {
-          for (const key of unended) {
-            firing.set(key, id)
-            restored.add(key)
-          }
-        } else if (unended.length > 0) {
-          // It is not known how long they fired after that.
-          const known = incident.alerts.map(({ firedAt, endedAt }) => timeOf(endedAt ?? firedAt))
-          endAlerts(id, new Set(unended), Math.max(...known))
+    const found = await readStored()
+    stored = new Set(found.map(([id]) => id))
+    for (const [id, incident] of found) {
+      if (incident.completedAt === null) incomplete.push(id)
+      const [beganAt, ...later] = [incident.firedAt, ...incident.alerts.map(({ firedAt }) => firedAt)].map(timeOf)
+      newest = { id, beganAt: beganAt ?? 0, lastAt: Math.max(...later) }
+      const unended = incident.alerts.filter(({ endedAt }) => endedAt === null).map(alertKey)
+      if (Math.abs(clock.now() - newest.beganAt) < LONGEST) {
+        for (const key of unended) {
+          firing.set(key, id)
+          restored.add(key)
         }
-      } catch (error) {
-        report(error)
+      } else if (unended.length > 0) {
+        // It is not known how long they fired after that.
+        const known = incident.alerts.map(({ firedAt, endedAt }) => timeOf(endedAt ?? firedAt))
+        endAlerts(id, new Set(unended), Math.max(...known))
       }
     }
     return incomplete
@@ -229,6 +255,9 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     },
   }
 }
+
+const unreadable = (directory: string, count: number, first: Error): Error =>
+  new Error(`${count} files in ${directory} cannot be read as incidents; the first: ${first.message}`, { cause: first })
 
 const timeOf = (text: string): number => Date.parse(text)
 const isoTime = (at: number): string => new Date(at).toISOString()

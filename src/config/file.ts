@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { isMap, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
-import { ConfigError, errorCode } from '../core/errors.ts'
+import { ConfigError, describeFileError, errorCode } from '../core/errors.ts'
+import { readTextSync } from '../core/files.ts'
 import { exceededLimit } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redaction/redact.ts'
@@ -142,10 +142,13 @@ export const listProblems = (problems: readonly (() => string)[]): string => {
 /** Reads a file that the configuration or the command line names. Throws a ConfigError if it cannot be read. */
 export const readText = (place: string | URL, what: string): string => {
   try {
-    return readFileSync(place, 'utf8')
+    return readTextSync(place, LIMITS.config.fileBytes)
   } catch (error) {
     const code = errorCode(error, String(error))
-    const { problem, advice } = READ_PROBLEMS[code] ?? { problem: code, advice: READABLE }
+    const { problem, advice } = READ_PROBLEMS[code] ?? {
+      problem: describeFileError(error).happened,
+      advice: READABLE,
+    }
     throw new ConfigError(`${String(place)}: ${what} cannot be read: ${problem}\n  what to do: ${advice}`)
   }
 }
@@ -160,7 +163,6 @@ const READ_PROBLEMS: Readonly<Record<string, { problem: string; advice: string }
       'run the command with sudo, or add this user to the group of the file (`ls -l` prints it; ' +
       '`sudo usermod --append --groups GROUP USER`, then log in again)',
   },
-  EISDIR: { problem: 'it is a directory', advice: READABLE },
 }
 
 /** The expectation for issues without a message in the schema. */

@@ -1,9 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext, type SecureVersion } from 'node:tls'
 import { z } from 'zod'
 import { ConfigError, describeFileError } from '../core/errors.ts'
+import { atFile, readText } from '../core/files.ts'
+import { LIMITS } from '../core/limits.ts'
 import { closestMatch } from '../core/suggest.ts'
 import { type ConfigFile, expectation, parseConfigFile } from './file.ts'
 import { isObject } from '../core/json.ts'
@@ -167,7 +169,7 @@ export const createWebConfigFile = (file: string): WebConfigFile => {
     load: async () => {
       // Before the files are read: a later change is then seen, even if reading fails.
       loaded = await fingerprint(paths)
-      const parsed = parseConfigFile(file, await readText(file))
+      const parsed = parseConfigFile(file, await readWebConfig(file))
       const written = parseWebConfig(parsed)
       const { tls_server_config: names } = written
       const inDirectory = (name: string | undefined): readonly string[] =>
@@ -197,15 +199,15 @@ export const createWebConfigFile = (file: string): WebConfigFile => {
 /** Changes with each write, replacement and removal of a file. */
 const fingerprint = async (paths: readonly string[]): Promise<string> => {
   const each = paths.map(async (file) => {
-    const found = await stat(file, { bigint: true }).catch(() => null)
+    const found = await atFile(file, () => stat(file, { bigint: true })).catch(() => null)
     return found ? `${found.ino} ${found.size} ${found.ctimeNs};` : 'none;'
   })
   return (await Promise.all(each)).join('')
 }
 
-const readText = async (file: string): Promise<string> => {
+const readWebConfig = async (file: string): Promise<string> => {
   try {
-    return await readFile(file, 'utf8')
+    return await readText(file, LIMITS.config.fileBytes)
   } catch (error) {
     const { happened } = describeFileError(error)
     throw new ConfigError(
@@ -224,7 +226,7 @@ const readTls = async (
     new ConfigError(`${name}:${lineOf(['tls_server_config', key])}: tls_server_config.${key}: ${message}`)
   const read = async (key: 'cert_file' | 'key_file' | 'client_ca_file', file: string): Promise<string> => {
     const place = resolve(dirname(name), file)
-    return readFile(place, 'utf8').catch((error: unknown) => {
+    return readText(place, LIMITS.config.fileBytes).catch((error: unknown) => {
       throw problem(key, `expected a file that this user can read; ${place}: ${describeFileError(error).happened}`)
     })
   }

@@ -75,6 +75,20 @@ export class ParseError extends Error {
   }
 }
 
+/** A file that may not be read as one, in the form of the errors of Node.js. */
+export class FileError extends Error {
+  override name = 'FileError'
+  /** EFTYPE is that of BSD: Linux has no code for a file of the wrong type. */
+  readonly code: 'EFTYPE' | 'EISDIR' | 'EFBIG' | 'ETIMEDOUT'
+  /** What happened, without the path. */
+  readonly happened: string
+  constructor(code: FileError['code'], path: string, happened: string) {
+    super(`${code}: ${happened}, '${path}'`)
+    this.code = code
+    this.happened = happened
+  }
+}
+
 /** Whether the error is a bug of the agent: neither a source nor its content is the cause. */
 export const isInternal = (error: Error): boolean => !(error instanceof SourceError || error instanceof ParseError)
 
@@ -153,7 +167,12 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
 /** Describes a file error of Node.js. Its own message repeats the path and contains the errno. */
 export const describeFileError = (error: unknown): { readonly happened: string; readonly advice?: string } =>
   BY_CODE[errorCode(error)] ?? {
-    happened: error instanceof Error && !('code' in error) ? error.message : errorCode(error),
+    happened:
+      error instanceof FileError
+        ? error.happened
+        : error instanceof Error && !('code' in error)
+          ? error.message
+          : errorCode(error),
   }
 
 /** The limit that prevented a start of a program, or of a thread; undefined for another error code. */

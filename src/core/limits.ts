@@ -63,8 +63,8 @@ export const LIMITS = {
   },
   /** The sets of validators of the node: 300 members of two epochs are 160 KB. */
   set: { length: MiB, depth: 16, epochs: 16, members: 2000 },
-  /** The configuration, and the value of one flag or variable. */
-  config: { length: 256 * KiB, valueLength: 16 * KiB, depth: 32, indent: 128, problems: 50 },
+  /** The configuration with the files that it names, and the value of one flag or variable. */
+  config: { fileBytes: MiB, length: 256 * KiB, valueLength: 16 * KiB, depth: 32, indent: 128, problems: 50 },
   /**
    * A document that the agent has saved, and the firing alerts in one: the rules have some 200, each with some ten labels
    * and annotations.

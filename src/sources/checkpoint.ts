@@ -1,7 +1,7 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
-import { size } from '../core/format.ts'
+import { asError, describeFileError, errorCode, FileError, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { atStateFile, readText } from '../core/files.ts'
 import { toJson } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
@@ -49,11 +49,13 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
   const write = async (file: string, value: unknown): Promise<void> => {
     try {
       const text = JSON.stringify(toJson(value))
-      await writeAtomically(file, [text], { mode: 0o640 }).catch(async (error: unknown) => {
-        if (!isNotFound(error)) throw error
-        await makeDirectory(directory, 0o750)
-        await writeAtomically(file, [text], { mode: 0o640 })
-      })
+      await atStateFile(file, () =>
+        writeAtomically(file, [text], { mode: 0o640 }).catch(async (error: unknown) => {
+          if (!isNotFound(error)) throw error
+          await makeDirectory(directory, 0o750)
+          await writeAtomically(file, [text], { mode: 0o640 })
+        }),
+      )
       isSaved = true
       isReported = false
     } catch (error) {
@@ -64,18 +66,17 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
 
   const read = async (file: string): Promise<Found> => {
     try {
-      const { size: bytes } = await stat(file)
-      if (bytes > LIMITS.state.fileBytes) throw new Error(`it is larger than ${size(LIMITS.state.fileBytes)}`)
-      const value: unknown = JSON.parse(await readFile(file, 'utf8'))
+      const value: unknown = JSON.parse(await readText(file, LIMITS.state.fileBytes, atStateFile))
       unreadable.delete(file)
       return { state: 'saved', value }
     } catch (thrown) {
       const error = asError(thrown)
       const code = errorCode(error, '')
       if (code === 'ENOENT') return { state: 'none' }
-      if (code !== '') reportDirectory(error)
+      if (code !== '' && !(error instanceof FileError)) reportDirectory(error)
       // Report it once: repeated readers report it in their own way.
-      else if (!unreadable.has(file)) complain(new Error(`${file}: ${error.message}`, { cause: error }))
+      else if (!unreadable.has(file))
+        complain(new Error(`${file}: ${describeFileError(error).happened}`, { cause: error }))
       unreadable.add(file)
       return { state: 'unreadable' }
     }

@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises'
 import { describeFileError, SourceError } from '../core/errors.ts'
+import { readText } from '../core/files.ts'
 
 const MAX_BYTES = 8192
 
@@ -25,18 +25,9 @@ export const readSecretLines = async (path: string, what: string): Promise<reado
 const read = async (path: string, what: string, most: number): Promise<string> => {
   const doing = `read the ${what} in ${path}`
   const advice = `write the ${what} into it, readable only by the agent's user (mode 0600)`
-  const file = await open(path).catch((error: unknown) => {
+  const text = await readText(path, most).catch((error: unknown) => {
     throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
   })
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(most + 1))
-    if (bytesRead > most) {
-      throw new SourceError({ doing, happened: `it is longer than ${most} bytes`, advice })
-    }
-    const text = buffer.toString('utf8', 0, bytesRead)
-    if (text.trim() === '') throw new EmptySecretError({ doing, happened: 'it is empty', advice })
-    return text
-  } finally {
-    await file.close()
-  }
+  if (text.trim() === '') throw new EmptySecretError({ doing, happened: 'it is empty', advice })
+  return text
 }

@@ -1,6 +1,7 @@
 import { lstat, opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ifMissing } from '../core/errors.ts'
+import { atFile } from '../core/files.ts'
 
 /** `incomplete`: not all files were counted once. `removed`: this process holds a directory that was removed. */
 export type DirectorySize = bigint | 'incomplete' | 'removed'
@@ -16,8 +17,8 @@ interface DirectoryScan {
   release(): Promise<void>
 }
 
-/** Half of the number of threads that Node.js shares among all file operations. */
-const AT_ONCE = 2
+/** Files between two looks at the signal: together they take some milliseconds. */
+const BATCH = 64
 const BLOCK_BYTES = 512n
 
 /**
@@ -34,7 +35,7 @@ export const createDirectoryScan = (root: string, most: number): DirectoryScan =
   const release = async (): Promise<void> => {
     const ended = pass
     pass = undefined
-    await ended?.paths.return(undefined)
+    if (ended) await atFile(root, () => ended.paths.return(undefined))
   }
 
   const restart = async (): Promise<void> => {
@@ -42,9 +43,18 @@ export const createDirectoryScan = (root: string, most: number): DirectoryScan =
     await release()
   }
 
+  /** Whether the pass is complete. */
+  const advance = async (current: Pass, signal: AbortSignal): Promise<boolean> => {
+    for (let left = most; left > 0; left -= BATCH) {
+      signal.throwIfAborted()
+      if (await atFile(root, () => sumBatch(current, Math.min(BATCH, left)))) return true
+    }
+    return false
+  }
+
   const read = async (signal: AbortSignal): Promise<DirectorySize> => {
     try {
-      const { ino: inode, nlink } = await stat(root, { bigint: true })
+      const { ino: inode, nlink } = await atFile(root, () => stat(root, { bigint: true }))
       // A directory without links has been removed and stays empty forever.
       if (nlink === 0n) {
         await restart()
@@ -55,7 +65,7 @@ export const createDirectoryScan = (root: string, most: number): DirectoryScan =
       pass ??= { paths: pathsBelow(root), blocks: 0n }
       const current = pass
       // A pass that was released in the meantime ends early.
-      if ((await advance(current, most, signal)) && pass === current) {
+      if ((await advance(current, signal)) && pass === current) {
         size = current.blocks * BLOCK_BYTES
         pass = undefined
       }
@@ -70,14 +80,12 @@ export const createDirectoryScan = (root: string, most: number): DirectoryScan =
   return { read, release }
 }
 
-/** Whether the pass is complete. */
-const advance = async (pass: Pass, most: number, signal: AbortSignal): Promise<boolean> => {
-  for (let left = most; left > 0; left -= AT_ONCE) {
-    signal.throwIfAborted()
-    const next = [await pass.paths.next(), await pass.paths.next()]
-    const paths = next.flatMap(({ done, value }) => (done === true ? [] : [value]))
-    for (const blocks of await Promise.all(paths.map(blocksOf))) pass.blocks += blocks
-    if (next.some(({ done }) => done)) return true
+/** Whether there are no more files. */
+const sumBatch = async (pass: Pass, files: number): Promise<boolean> => {
+  for (let left = files; left > 0; left -= 1) {
+    const { done, value } = await pass.paths.next()
+    if (done === true) return true
+    pass.blocks += await blocksOf(value)
   }
   return false
 }

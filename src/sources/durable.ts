@@ -1,20 +1,7 @@
-import { createReadStream } from 'node:fs'
-import {
-  access,
-  chmod,
-  constants,
-  copyFile,
-  link,
-  mkdir,
-  open,
-  readFile,
-  rename,
-  rm,
-  stat,
-  unlink,
-} from 'node:fs/promises'
+import { access, chmod, constants, copyFile, link, mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { openRegular } from '../core/files.ts'
 
 const PRIVATE_FOLDER = 0o700
 const USUAL_FOLDER = 0o755
@@ -138,8 +125,9 @@ export async function* readPartial(
 ): AsyncGenerator<Uint8Array> {
   if (bytes === 0) return
   const partial = partialPath(file)
-  const chunks: AsyncIterable<Buffer> = createReadStream(partial, { end: bytes - 1, signal })
   try {
+    const handle = await openRegular(partial)
+    const chunks: AsyncIterable<Buffer> = handle.createReadStream({ end: bytes - 1, signal })
     yield* chunks
   } catch (error) {
     throw failed('read', partial, error)
@@ -159,7 +147,8 @@ export const openPartialFile = async (file: string, from = 0): Promise<PartialFi
       throw failed('write', partial, error)
     }
   }
-  const handle = await doing(() => open(partial, from === 0 ? 'w' : 'r+'))
+  const flags = constants.O_WRONLY | (from === 0 ? constants.O_CREAT : 0)
+  const handle = await doing(() => openRegular(partial, flags, 0o666))
   await doing(() => handle.truncate(from))
   let position = from
   return {
@@ -262,8 +251,13 @@ export const removeFile = async (file: string): Promise<void> => {
 /** The content of a file; undefined if it does not exist. Throws a SourceError. */
 export const readWhole = async (file: string): Promise<Uint8Array | undefined> => {
   try {
-    // Convert the Buffer: its `slice` differs from that of Uint8Array.
-    return await readFile(file).then((content) => new Uint8Array(content), ifMissing(undefined))
+    const handle = await openRegular(file).catch(ifMissing(undefined))
+    try {
+      // Convert the Buffer: its `slice` differs from that of Uint8Array.
+      return handle && new Uint8Array(await handle.readFile())
+    } finally {
+      await handle?.close()
+    }
   } catch (error) {
     throw failed('read', file, error)
   }

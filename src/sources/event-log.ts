@@ -1,6 +1,9 @@
-import { appendFile, readFile, stat, truncate } from 'node:fs/promises'
+import { stat, truncate } from 'node:fs/promises'
+import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { asError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
+import { atStateFile, openRegular, readText } from '../core/files.ts'
+import { LIMITS } from '../core/limits.ts'
 import { type Event, eventAsJson, type NewEvent } from '../domain/event.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
@@ -55,7 +58,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
 
   const load = (): Promise<boolean> =>
     (loading ??= attempt(async () => {
-      const text = await readFile(file, 'utf8').catch(ifMissing(''))
+      const text = await readText(file, LIMITS.state.fileBytes, atStateFile).catch(ifMissing(''))
       bytes = Buffer.byteLength(text)
       isTorn = text !== '' && !text.endsWith('\n')
       events = [...eventsIn(text, parse)]
@@ -82,8 +85,10 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
 
   const write = async (fresh: readonly Event[]): Promise<void> => {
     const text = `${isTorn ? '\n' : ''}${linesOf(fresh)}`
-    await makeDirectory(directory, 0o750)
-    await appendFile(file, text, { mode: 0o640 })
+    await atStateFile(file, async () => {
+      await makeDirectory(directory, 0o750)
+      await append(file, text)
+    })
     isTorn = false
     bytes += Buffer.byteLength(text)
   }
@@ -91,9 +96,9 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
   /** On a full disk a line may be partly written. Truncate it, so that complete lines are not written twice. */
   const dropTorn = async (): Promise<void> => {
     try {
-      const { size } = await stat(file)
+      const { size } = await atStateFile(file, () => stat(file))
       isTorn ||= size < bytes || !(await load())
-      if (!isTorn && size > bytes) await truncate(file, bytes)
+      if (!isTorn && size > bytes) await atStateFile(file, () => truncate(file, bytes))
     } catch {
       isTorn = true
     }
@@ -104,7 +109,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
     events = withinBytes(events.slice(-Math.ceil(keep * LEFT)))
     const text = linesOf(events)
     const waiting = unwritten.length
-    await writeAtomically(file, [text], { mode: 0o640 })
+    await atStateFile(file, () => writeAtomically(file, [text], { mode: 0o640 }))
     bytes = Buffer.byteLength(text)
     unwritten.splice(0, waiting)
     isTorn = false
@@ -151,6 +156,15 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
   }
 }
 
+const append = async (file: string, text: string): Promise<void> => {
+  const handle = await openRegular(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o640)
+  try {
+    await handle.appendFile(text)
+  } finally {
+    await handle.close()
+  }
+}
+
 const keyOf = ({ collector, subject }: Pick<Event, 'collector' | 'subject'>): string => `${collector}\0${subject ?? ''}`
 
 const withinBytes = (events: Event[]): Event[] => {
@@ -165,7 +179,7 @@ const fileIn = (directory: string): string => join(directory, 'events.jsonl')
 export const readEventFile = async (directory: string, parse: (line: string) => Event): Promise<readonly Event[]> => {
   const doing = `read the stored events in ${fileIn(directory)}`
   try {
-    return [...eventsIn(await readFile(fileIn(directory), 'utf8'), parse)]
+    return [...eventsIn(await readText(fileIn(directory), LIMITS.state.fileBytes), parse)]
   } catch (error) {
     const isMissing = errorCode(error) === 'ENOENT'
     throw new SourceError(

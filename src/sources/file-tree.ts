@@ -1,5 +1,6 @@
-import { open, readdir, stat, statfs } from 'node:fs/promises'
-import { errorCode, isNotFound, SourceError } from '../core/errors.ts'
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { describeFileError, errorCode, isNotFound, SourceError } from '../core/errors.ts'
+import { atFile, readBeginning } from '../core/files.ts'
 import { dirname, join } from 'node:path'
 import { redact } from '../core/redaction/redact.ts'
 import { createDirectoryScan, type DirectorySize } from './directory-scan.ts'
@@ -23,29 +24,8 @@ export const createFileTree = (root: string): FileTree => {
   }
   return {
     read: (path, maxBytes = MAX_BYTES) => attempt(path, (whole) => readBeginning(whole, maxBytes)),
-    list: (path) => attempt(path, (whole) => readdir(whole)),
-    count: (path) => attempt(path, countEntries),
-  }
-}
-
-/** Most kernel files are smaller than a page. */
-const FIRST_BYTES = 4096
-
-/** Kernel files report no size and are read in parts. */
-const readBeginning = async (path: string, maxBytes: number): Promise<string> => {
-  const file = await open(path, 'r')
-  try {
-    let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes))
-    let filled = 0
-    while (filled < maxBytes) {
-      if (filled === buffer.length) buffer = Buffer.concat([buffer], Math.min(2 * filled, maxBytes))
-      const { bytesRead } = await file.read(buffer, filled, buffer.length - filled)
-      if (bytesRead === 0) break
-      filled += bytesRead
-    }
-    return buffer.toString('utf8', 0, filled)
-  } finally {
-    await file.close()
+    list: (path) => attempt(path, (whole) => atFile(whole, () => readdir(whole))),
+    count: (path) => attempt(path, (whole) => atFile(whole, () => countEntries(whole))),
   }
 }
 
@@ -94,7 +74,7 @@ export const createDiskUsage = (maxFiles = MAX_FILES): DiskUsage => {
   return {
     fileSystem: (path) =>
       attempt(path, async () => {
-        const { bsize, blocks, bavail } = await statfs(path, { bigint: true })
+        const { bsize, blocks, bavail } = await atFile(path, () => statfs(path, { bigint: true }))
         return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize }
       }),
     bytesBelow: (path, signal) => attempt(path, () => scanOf(path).read(signal)),
@@ -102,7 +82,7 @@ export const createDiskUsage = (maxFiles = MAX_FILES): DiskUsage => {
       await Promise.allSettled([...scans.values()].map((scan) => scan.release()))
     },
     modifiedAt: async (path) => {
-      const at = await attempt(path, async () => (await stat(path)).mtimeMs)
+      const at = await attempt(path, async () => (await atFile(path, () => stat(path))).mtimeMs)
       if (at !== null) return at
       return (await attempt(path, () => isRemoved(dirname(path)))) === true ? 'removed' : null
     },
@@ -110,7 +90,8 @@ export const createDiskUsage = (maxFiles = MAX_FILES): DiskUsage => {
 }
 
 /** A directory without links has been removed and stays empty forever. */
-const isRemoved = async (directory: string): Promise<boolean> => (await stat(directory)).nlink === 0
+const isRemoved = async (directory: string): Promise<boolean> =>
+  (await atFile(directory, () => stat(directory))).nlink === 0
 
 const attempt = <T>(path: string, look: () => Promise<T>): Promise<T | null> => {
   const advice = `give the agent's user read access to it (docs/how-to/host.md)`
@@ -128,6 +109,7 @@ const unlessMissing = async <T>(
     if (isNotFound(error)) return null
     const code = errorCode(error)
     const isDenied = code === 'EACCES' || code === 'EPERM'
-    throw new SourceError({ doing, happened: code, advice: isDenied ? advice : undefined }, { cause: error })
+    const { happened } = describeFileError(error)
+    throw new SourceError({ doing, happened, advice: isDenied ? advice : undefined }, { cause: error })
   }
 }

@@ -1,6 +1,7 @@
-import { lstat, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
+import { describeFileError, errorCode, FileError, ifMissing, SourceError } from '../core/errors.ts'
+import { atStateFile, readText } from '../core/files.ts'
 import { utc } from '../core/format.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
@@ -10,12 +11,13 @@ export interface IncidentFile {
 }
 
 /** What is kept: the newest incidents, in at most this number of bytes together. */
-const MAX_INCIDENTS = 20
+export const MAX_INCIDENTS = 20
 const MAX_BYTES = 64 * 1024 * 1024
 /** One has at most 6 MiB of log lines, which can take twice that in JSON, and 2 MiB of everything else. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
 const NAME = /^(\d{8}-\d{6})\.json$/
+const TORN = /^\d{8}-\d{6}\.json\.new$/
 
 /** The id of an incident at this time, in UTC. From 16 characters on redaction takes a word for a secret. */
 export const incidentId = (at: number): string =>
@@ -44,36 +46,39 @@ export const listIncidents = async (directory: string): Promise<readonly Inciden
 /** The text of a listed incident. Throws a SourceError. */
 export const readIncidentFile = async (directory: string, id: string): Promise<string> => {
   const file = fileOf(directory, id)
-  const doing = `read ${file}`
-  try {
-    const { size } = await stat(file)
-    if (size <= MAX_FILE_BYTES) return await readFile(file, 'utf8')
-  } catch (error) {
-    throw failed(doing, error)
-  }
-  throw new SourceError({ doing, happened: `it has more than ${MAX_FILE_BYTES} bytes: the agent did not write it` })
+  return readText(file, MAX_FILE_BYTES, atStateFile).catch((error: unknown) => {
+    throw failed(`read ${file}`, error)
+  })
 }
 
 /**
- * Replaces an incident, and removes the oldest ones beyond the limits. Returns the ids of those that are left. Throws an
- * error of the file system.
+ * Replaces an incident, and removes the oldest ones beyond the limits. Removes only files that the agent has written: of
+ * the incidents those in `own`. Returns the ids of its own that are left. Throws an error of the file system.
  */
-export const writeIncidentFile = async (directory: string, id: string, text: string): Promise<readonly string[]> => {
-  await makeDirectory(directory, 0o750)
-  await writeAtomically(fileOf(directory, id), [text], { mode: 0o640 })
-  // An agent that was killed leaves a file that is not complete.
-  const all = await readdir(directory, { withFileTypes: true })
-  const torn = all.filter((entry) => entry.isFile() && entry.name.endsWith('.json.new'))
-  for (const { name } of torn) await rm(join(directory, name), { force: true })
-  const kept: string[] = []
-  let bytes = 0
-  for (const file of (await listIncidents(directory)).toReversed()) {
-    bytes += file.bytes
-    if (file.id === id || (kept.length < MAX_INCIDENTS && bytes <= MAX_BYTES)) kept.push(file.id)
-    else await rm(fileOf(directory, file.id), { force: true })
-  }
-  return kept
-}
+export const writeIncidentFile = (
+  directory: string,
+  { id, text }: { readonly id: string; readonly text: string },
+  own: ReadonlySet<string>,
+): Promise<readonly string[]> =>
+  atStateFile(directory, async () => {
+    await makeDirectory(directory, 0o750)
+    if (!(await lstat(directory)).isDirectory())
+      throw new FileError('EFTYPE', directory, 'it is not a directory, and the agent does not follow symbolic links')
+    await writeAtomically(fileOf(directory, id), [text], { mode: 0o640 })
+    // An agent that was killed leaves a file that is not complete.
+    const all = await readdir(directory, { withFileTypes: true })
+    const torn = all.filter((entry) => entry.isFile() && TORN.test(entry.name))
+    for (const { name } of torn) await rm(join(directory, name), { force: true })
+    const kept: string[] = []
+    let bytes = 0
+    for (const file of (await listIncidents(directory)).toReversed()) {
+      if (file.id !== id && !own.has(file.id)) continue
+      bytes += file.bytes
+      if (file.id === id || (kept.length < MAX_INCIDENTS && bytes <= MAX_BYTES)) kept.push(file.id)
+      else await rm(fileOf(directory, file.id), { force: true })
+    }
+    return kept
+  })
 
 const failed = (doing: string, error: unknown): SourceError =>
   new SourceError(

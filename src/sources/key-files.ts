@@ -1,7 +1,7 @@
-import { constants } from 'node:fs'
-import { open, readdir, stat, statfs } from 'node:fs/promises'
+import { readdir, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCode } from '../core/errors.ts'
+import { atFile, openRegular } from '../core/files.ts'
 
 /**
  * Why a file could not be read: it does not exist (`missing`), permission is denied (`denied`), the system reports another
@@ -48,7 +48,7 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
 
   const attempt = async <T>(path: string, look: () => Promise<T>): Promise<T | FileProblem> => {
     try {
-      return await look()
+      return await atFile(path, look)
     } catch (error) {
       const problem = problemOf(error)
       return problem === 'missing' && (await isHidden(path)) ? 'denied' : problem
@@ -81,8 +81,7 @@ const readBeginning = async <T>(path: string, judge: (text: string) => T): Promi
   // A separate buffer: pooled buffers are shared and may be reused with their content.
   const buffer = Buffer.alloc(MAX_BYTES)
   try {
-    // Non-blocking: opening a pipe in place of the file would block forever.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const handle = await openRegular(path)
     try {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
       return judge(buffer.toString('utf8', 0, bytesRead))
@@ -113,5 +112,6 @@ const NOT_ALLOWED = new Set<unknown>(['EACCES', 'EPERM'])
 const problemOf = (error: unknown): FileProblem => {
   if (!(error instanceof Error) || !('code' in error)) throw error
   if (NOTHING_THERE.has(error.code)) return 'missing'
+  if (error.code === 'ETIMEDOUT') return 'pending'
   return NOT_ALLOWED.has(error.code) ? 'denied' : 'failed'
 }

@@ -1,6 +1,7 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode, ifMissing, SourceError } from '../core/errors.ts'
+import { describeFileError, ifMissing, SourceError } from '../core/errors.ts'
+import { atFile, openRegular } from '../core/files.ts'
 import { createFileTree } from './file-tree.ts'
 
 /** What the files of apt report about a package. */
@@ -35,7 +36,7 @@ export const createPackageLists = (root: string): PackageLists => {
       const next = new Map<string, readonly string[]>()
       for (const list of names.filter((one) => one.endsWith('_Packages'))) {
         const path = join(root, LISTS, list)
-        const facts = await stat(path).catch(ifMissing(undefined))
+        const facts = await atFile(path, () => stat(path)).catch(ifMissing(undefined))
         if (!facts) continue
         const key = `${name} ${path} ${facts.ino} ${facts.size} ${facts.mtimeMs}`
         const stanzas = cache.get(key) ?? (await stanzasIn(path, name, signal))
@@ -88,12 +89,13 @@ const stanzasIn = async (path: string, name: string, signal: AbortSignal): Promi
     return Math.max(at, filled - wanted.length)
   }
   try {
-    const file = await open(path, 'r')
+    const file = await atFile(path, () => openRegular(path))
     try {
       let filled = buffer.write('\n')
       for (let bytesRead = 1; bytesRead > 0;) {
         signal.throwIfAborted()
-        ;({ bytesRead } = await file.read(buffer, filled, buffer.length - filled))
+        const from = filled
+        ;({ bytesRead } = await atFile(path, () => file.read(buffer, from, buffer.length - from)))
         const rest = search(filled + bytesRead, bytesRead === 0)
         filled = buffer.copy(buffer, 0, rest, filled + bytesRead)
       }
@@ -103,7 +105,7 @@ const stanzasIn = async (path: string, name: string, signal: AbortSignal): Promi
     return stanzas
   } catch (error) {
     signal.throwIfAborted()
-    throw new SourceError({ doing: `read ${path}`, happened: errorCode(error) }, { cause: error })
+    throw new SourceError({ doing: `read ${path}`, happened: describeFileError(error).happened }, { cause: error })
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Exec } from './exec.ts'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { pastTime } from '../core/bounds.ts'
 import type { Clock } from '../core/clock.ts'
 import { staleAfter, type Timing } from '../core/collector.ts'
 import { describeFileError, SourceError } from '../core/errors.ts'
+import { atFile, readText } from '../core/files.ts'
 import { renderDuration } from '../core/units.ts'
 
 /** The report of the node's storage tool, from any source. */
@@ -54,17 +55,17 @@ const reportFrom =
     const advice = `check \`systemctl status ${unit}.timer ${unit}.service\``
     if (path === null) return null
     return async () => {
-      const { mtimeMs, size } = await stat(path).catch((error: unknown) => {
+      const failed = (error: unknown): never => {
         throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
-      })
+      }
+      const { mtimeMs } = await atFile(path, () => stat(path)).catch(failed)
       const writtenAt = pastTime(mtimeMs, clock.now())
       if (writtenAt === null)
         throw new SourceError({ doing, happened: 'its modification time is later than now, or not set', advice })
       if (clock.now() - writtenAt > maxAge) {
         throw new SourceError({ doing, happened: `it is older than ${renderDuration(maxAge)}`, advice })
       }
-      if (size > MAX_BYTES) throw new SourceError({ doing, happened: 'it is too large for a report' })
-      return readFile(path, 'utf8')
+      return readText(path, MAX_BYTES).catch(failed)
     }
   }
 

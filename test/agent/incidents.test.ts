@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createIncidents } from '../../src/agent/incidents.ts'
@@ -323,6 +323,50 @@ it('the newest 20 are kept', async ({ directory }) => {
     }),
   )
   await agent.close()
+})
+
+it('only files that the agent wrote are removed, and damaged ones are reported once', async ({ directory }) => {
+  const incidents = join(directory, 'incidents')
+  await mkdir(incidents)
+  const names = Array.from({ length: 150 }, (_, second) => `20260228-10${`${1000 + second}`}.json`)
+  for (const name of names) await writeFile(join(incidents, name), '{}')
+  await writeFile(join(incidents, 'a.json.new'), 'of another program')
+  const agent = await open(directory)
+  expect(agent.complaints).toEqual([
+    expect.stringMatching(/^100 files in \S+\/incidents cannot be read as incidents; the first: Could not parse/),
+  ])
+  for (let hour = 0; hour < 21; hour += 1) {
+    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainAssertion')])
+    await agent.observe(FIRED + hour * 60 * MINUTE + MINUTE, [])
+  }
+  const left = await readdir(incidents)
+  expect(left).toEqual(expect.arrayContaining([...names, 'a.json.new']))
+  expect(left).toHaveLength(names.length + 1 + 20)
+  expect(left).not.toContain(`${ID}.json`)
+  await agent.close()
+})
+
+it('a symbolic link in place of the directory is not followed', async ({ directory }) => {
+  const other = join(directory, 'other')
+  await mkdir(other)
+  await symlink(other, join(directory, 'incidents'))
+  const agent = await open(directory)
+  await agent.observe(FIRED, [finding('ChainAssertion')])
+  expect(agent.complaints).toEqual([
+    expect.stringMatching(/it is not a directory, .* symbolic links, '\S+\/incidents'$/),
+  ])
+  expect(await readdir(other)).toEqual([])
+  await agent.close()
+})
+
+it('an incident whose id is not the name of its file is none', async ({ directory }) => {
+  const killed = await open(directory)
+  await killed.observe(FIRED, [finding('ChainAssertion')])
+  const file = join(directory, 'incidents', `${ID}.json`)
+  await writeFile(file, (await readFile(file, 'utf8')).replace(`"id":"${ID}"`, '"id":"../../20260301-125931"'))
+  const next = await open(directory, { at: FIRED + MINUTE })
+  expect(next.complaints).toEqual([expect.stringMatching(/20260301-125930\.json in \S+ is the incident \.\.\/\.\./)])
+  await next.close()
 })
 
 it('no planted secret of the journals is kept', async ({ directory }) => {

@@ -76,12 +76,13 @@ const post = async (
   return { status: response.status, text: await response.text() }
 }
 
-/** The port is tested over a real connection, while the clock of the watcher does not move. */
+/** The port is tested over a real connection. Until then a second passes between two looks: metrics are read once in it. */
 const withPort = async (watcher: Watcher, state: string): Promise<void> => {
   const line = new RegExp(String.raw`\nchain_watched_port\{node="node-a",state="${state}"\} 1\n`)
+  const isShown = async (): Promise<boolean> => line.test(await watcher.page('/metrics'))
   await eventually(
-    async () => watcher.page('/metrics'),
-    (metrics) => line.test(metrics),
+    async () => (await isShown()) || (await watcher.second(), isShown()),
+    (shown) => shown,
   )
 }
 

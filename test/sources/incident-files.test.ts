@@ -11,7 +11,9 @@ it('what is no regular file is neither listed nor removed', async ({ directory }
   await writeFile(join(directory, '20260101-000003.json.new'), '{"id":"2026')
   expect(await listIncidents(directory)).toEqual([])
   const ids = Array.from({ length: 21 }, (_, index) => `20260301-1200${`${index}`.padStart(2, '0')}`)
-  for (const id of ids) await writeIncidentFile(directory, id, '{}')
+  let own: readonly string[] = []
+  for (const id of ids) own = await writeIncidentFile(directory, { id, text: '{}' }, new Set(own))
+  expect(own.toSorted()).toEqual(ids.slice(1))
   expect((await listIncidents(directory)).map(({ id }) => id)).toEqual(ids.slice(1))
   expect((await readdir(directory)).filter((name) => name.startsWith('20260101')).toSorted()).toEqual([
     '20260101-000000.json',

@@ -60,7 +60,7 @@ describe('small files', () => {
   test('a directory in place of a file is an error with path and reason', async () => {
     const reading = createFileTree(root).read('.')
     await expect(reading).rejects.toThrow(SourceError)
-    await expect(reading).rejects.toThrow(`Could not read ${root}: EISDIR`)
+    await expect(reading).rejects.toThrow(`Could not read ${root}: it is a directory`)
   })
 })
 

@@ -210,6 +210,8 @@ export const startHost = async (options: Options): Promise<Host> => {
     // Until the state is saved, what it counts is not exported.
     await inFlight.settled()
   }
+  // The collectors have read their saved state.
+  await inFlight.settled()
   if (running && second > 0) await timed(async () => ready(page, clock))
   return {
     directory,

@@ -55,8 +55,7 @@ type FileState = Pick<KeyFile, 'state' | 'why'>
 
 /** Checks all secrets of the node and their backups, with the permissions of the process. */
 export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
-  const { readPrefix, places } = options
-  const files = oneCallPerPath(options.files)
+  const { readPrefix, places, files } = options
 
   const stateOf = async (
     { path, findProblem }: SecretFile,
@@ -166,29 +165,6 @@ const backupsIn = (folders: KeyFolders): readonly SecretFile[] => {
       findProblem: findPasswordProblem,
     },
   ]
-}
-
-/**
- * Allows one pending call per path: on a file system that hangs, each call blocks a thread of the pool that all file
- * access of the agent shares.
- */
-const oneCallPerPath = (files: KeyFiles): KeyFiles => {
-  const pending = new Set<string>()
-  const call = async <T>(path: string, run: () => Promise<T>): Promise<T | 'pending'> => {
-    if (pending.has(path)) return 'pending'
-    pending.add(path)
-    try {
-      return await run()
-    } finally {
-      pending.delete(path)
-    }
-  }
-  return {
-    maxBytes: files.maxBytes,
-    look: (path) => call(path, () => files.look(path)),
-    read: (path, judge) => call(path, () => files.read(path, judge)),
-    list: (path) => call(path, () => files.list(path)),
-  }
 }
 
 /** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */

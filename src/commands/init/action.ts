@@ -1,7 +1,9 @@
-import { chmod, chown, readFile, stat } from 'node:fs/promises'
-import { describeFileError, SourceError } from '../../core/errors.ts'
+import { chmod, chown, readFile, realpath, stat } from 'node:fs/promises'
+import { describeFileError, ifMissing, isNotFound, SourceError } from '../../core/errors.ts'
+import { readText } from '../../core/files.ts'
+import { LIMITS } from '../../core/limits.ts'
 import type { Config } from '../../config/schema.ts'
-import { readWhole, writeAtomically } from '../../sources/durable.ts'
+import { writeAtomically } from '../../sources/durable.ts'
 import { systemdFailure } from '../../health/facts.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
@@ -54,7 +56,10 @@ export const init = async ({ io, exit, options }: ActionContext<Options>): Promi
 }
 
 const checkReplaceable = async (file: string): Promise<void> => {
-  const text = new TextDecoder().decode((await readWhole(file)) ?? new Uint8Array())
+  const text = await readText(file, LIMITS.config.fileBytes).catch((error: unknown) => {
+    if (isNotFound(error)) return ''
+    throw writeFailed(file, error)
+  })
   if (/^(?!\s*(?:#|$))/m.test(text))
     throw new UsageError(
       `${file} has settings: \`chain-agent config\` prints them. Use --output with another file, or - to print a new one.`,
@@ -100,8 +105,16 @@ const configWith = (io: Io, options: Options, urls: readonly string[]): Config =
   return configOf(io, { ...options, set: [...options.set, ...set] }).config
 }
 
-const write = async (file: string, text: string): Promise<void> => {
+const writeFailed = (file: string, error: unknown): SourceError =>
+  new SourceError(
+    { doing: `write ${file}`, advice: 'use sudo, or name another file with --output', ...describeFileError(error) },
+    { cause: error },
+  )
+
+const write = async (link: string, text: string): Promise<void> => {
   try {
+    // A symbolic link stays, and the file that it names is written.
+    const file = await realpath(link).catch(ifMissing(link))
     const before = await stat(file).catch(() => null)
     const mode = before === null ? MODE : before.mode & 0o7777
     await writeAtomically(file, [text], { mode, isSynced: true })
@@ -109,10 +122,7 @@ const write = async (file: string, text: string): Promise<void> => {
     await chmod(file, mode)
     if (process.getuid?.() === 0) await chown(file, before?.uid ?? 0, before?.gid ?? (await groupId()))
   } catch (error) {
-    throw new SourceError(
-      { doing: `write ${file}`, ...describeFileError(error), advice: 'use sudo, or name another file with --output' },
-      { cause: error },
-    )
+    throw writeFailed(link, error)
   }
 }
 

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
 import type { Config } from '../../config/schema.ts'
+import { readText } from '../../core/files.ts'
+import { LIMITS } from '../../core/limits.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createHostSources } from '../../sources/host.ts'
@@ -31,7 +32,7 @@ export const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly 
     const environment = await createHostSources(host).procfs.read(`${stdout.trim()}/environ`)
     const [, file] = /(?:^|\0)NODE_EXTRA_CA_CERTS=([^\0]+)/.exec(environment ?? '') ?? []
     // Like Node.js, ignores a file that cannot be read.
-    const added = file === undefined ? null : await readFile(file, 'utf8').catch(() => null)
+    const added = file === undefined ? null : await readText(file, LIMITS.config.fileBytes).catch(() => null)
     return added === null ? undefined : [...rootCertificates, added]
   } catch (error) {
     if (error instanceof SourceError) return undefined

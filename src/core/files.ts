@@ -1,0 +1,131 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import * as fs from 'node:fs/promises'
+import pLimit from 'p-limit'
+import { type Clock, endsWithin, systemClock } from './clock.ts'
+import { errorCode, FileError } from './errors.ts'
+import { size } from './format.ts'
+import { renderDuration, second } from './units.ts'
+
+/** Runs an operation on the file system. Throws its error, or a FileError if it is late. */
+type FileGate = <T>(path: string, work: () => Promise<T>) => Promise<T>
+
+/**
+ * Node.js runs the operations of files, gzip and DNS in the same four threads. An operation on a file system whose server
+ * or device is gone occupies a thread without end: a gate passes on `atOnce` operations, which fail after `lateMs` and
+ * keep their place until they end. While all places are taken by late ones, and for a path with a late one, an operation
+ * fails at once.
+ */
+export const createFileGate = (atOnce: number, lateMs: number, clock: Clock = systemClock): FileGate => {
+  const inTurn = pLimit(atOnce)
+  const late = new Set<{ readonly path: string }>()
+  const lateError = (path: string): FileError =>
+    new FileError('ETIMEDOUT', path, `the file system has not answered within ${renderDuration(lateMs)}`)
+
+  return async (path, work) => {
+    if (isKernelFile(path)) return work()
+    if (late.size >= atOnce || [...late].some((one) => one.path === path)) throw lateError(path)
+    const operation = { path, isRunning: false, isAbandoned: false }
+    const task = inTurn(async () => {
+      if (operation.isAbandoned) throw lateError(path)
+      operation.isRunning = true
+      try {
+        return await work()
+      } finally {
+        late.delete(operation)
+      }
+    })
+    if (await endsWithin(clock, lateMs, task)) return task
+    operation.isAbandoned = true
+    if (operation.isRunning) late.add(operation)
+    task.catch(() => undefined)
+    throw lateError(path)
+  }
+}
+
+/** /proc and /sys do not wait for a device or a server. */
+const isKernelFile = (path: string): boolean => path.startsWith('/proc/') || path.startsWith('/sys/')
+
+/** For files that the agent only reads: half of the threads. */
+export const atFile = createFileGate(2, 5 * second)
+/** For the files of the agent's state: a write may wait for a busy disk. One thread. */
+export const atStateFile = createFileGate(1, 30 * second)
+
+const notRegular = (path: string): FileError => new FileError('EFTYPE', path, 'it is not a regular file')
+/** Throws a FileError for a directory, a FIFO, a socket or a device. */
+const checkRegular = (path: string, facts: Stats): void => {
+  if (facts.isDirectory()) throw new FileError('EISDIR', path, 'it is a directory')
+  if (!facts.isFile()) throw notRegular(path)
+}
+const tooLarge = (path: string, maxBytes: number): FileError =>
+  new FileError('EFBIG', path, `it is larger than ${size(maxBytes)}`)
+
+/**
+ * Opens a regular file. Without O_NONBLOCK, a FIFO in its place would block a thread until a process opens the other end;
+ * for a regular file it has no effect. Call it through a gate.
+ */
+export const openRegular = async (path: string, flags = constants.O_RDONLY, mode?: number): Promise<fs.FileHandle> => {
+  const file = await fs.open(path, flags | constants.O_NONBLOCK, mode).catch((error: unknown) => {
+    // open(2): a FIFO without a reader that is opened for writing, or a socket.
+    throw errorCode(error) === 'ENXIO' && !isKernelFile(path) ? notRegular(path) : error
+  })
+  try {
+    if (!isKernelFile(path)) checkRegular(path, await file.stat())
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+/** Most kernel files are smaller than a page. */
+const FIRST_BYTES = 4096
+
+/** At most `maxBytes` bytes. Kernel files report no size and are read in parts. */
+const readStart = async (path: string, maxBytes: number): Promise<Buffer> => {
+  const file = await openRegular(path)
+  try {
+    let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes))
+    let filled = 0
+    while (filled < maxBytes) {
+      if (filled === buffer.length) buffer = Buffer.concat([buffer], Math.min(2 * filled, maxBytes))
+      const { bytesRead } = await file.read(buffer, filled, buffer.length - filled)
+      if (bytesRead === 0) break
+      filled += bytesRead
+    }
+    return buffer.subarray(0, filled)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The first `maxBytes` bytes of a regular file as text. */
+export const readBeginning = (path: string, maxBytes: number): Promise<string> =>
+  atFile(path, async () => (await readStart(path, maxBytes)).toString('utf8'))
+
+/** A regular file as a whole; a larger one is an error. */
+export const readBytes = (path: string, maxBytes: number, gate = atFile): Promise<Buffer> =>
+  gate(path, async () => {
+    const bytes = await readStart(path, maxBytes + 1)
+    if (bytes.length > maxBytes) throw tooLarge(path, maxBytes)
+    return bytes
+  })
+
+export const readText = async (path: string, maxBytes: number, gate = atFile): Promise<string> =>
+  (await readBytes(path, maxBytes, gate)).toString('utf8')
+
+/** What the shell passes for `<(command)`, and the names of standard input and of an empty file. */
+const isStream = (path: string): boolean => path.startsWith('/dev/fd/') || ['/dev/stdin', '/dev/null'].includes(path)
+
+/** The same before anything is started, as for the configuration, which may come from a pipe of the shell. */
+export const readTextSync = (path: string | URL, maxBytes: number): string => {
+  const isOpened = isStream(String(path))
+  const file = openSync(path, isOpened ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const facts = fstatSync(file)
+    if (!isOpened) checkRegular(String(path), facts)
+    if (facts.size > maxBytes) throw tooLarge(String(path), maxBytes)
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,152 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createWebConfigFile } from '../../src/config/web-config.ts'
+import { readText as readConfigText } from '../../src/config/file.ts'
+import { describeFileError } from '../../src/core/errors.ts'
+import { createFileGate, readBeginning, readText } from '../../src/core/files.ts'
+import { createCheckpoints } from '../../src/sources/checkpoint.ts'
+import { readSecretFile, readSecretLines } from '../../src/sources/credential-file.ts'
+import { openPartialFile, readPartial, readWhole } from '../../src/sources/durable.ts'
+import { createEventLog, readEventFile } from '../../src/sources/event-log.ts'
+import { createFileTree } from '../../src/sources/file-tree.ts'
+import { readIncidentFile } from '../../src/sources/incident-files.ts'
+import { createKeyFiles } from '../../src/sources/key-files.ts'
+import { createPackageLists } from '../../src/sources/package-lists.ts'
+import { createKeyReport } from '../../src/sources/reports.ts'
+import { it } from '../support/directory.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { must } from '../support/programs.ts'
+
+const { signal } = new AbortController()
+const timing = { interval: 60_000, timeout: 5000 }
+const collect = async (stream: AsyncIterable<unknown>): Promise<void> => {
+  for await (const part of stream) expect(part).toBe('never')
+}
+
+/** Every function that opens a file by its name, with the path below the directory that it opens. */
+const READERS: readonly (readonly [path: string, read: (file: string, directory: string) => Promise<unknown>])[] = [
+  ['beginning', async (file) => readBeginning(file, 10)],
+  ['text', async (file) => readText(file, 10)],
+  ['tree', async (_, directory) => createFileTree(directory).read('tree')],
+  [
+    'report',
+    async (file) => createKeyReport({ ...timing, reportFile: file }, { ...manualClock(Date.now()) })?.(signal),
+  ],
+  ['secret', async (file) => readSecretFile(file)],
+  ['secrets', async (file) => readSecretLines(file, 'API keys')],
+  ['20260301-125930.json', async (_, directory) => readIncidentFile(directory, '20260301-125930')],
+  ['whole', async (file) => readWhole(file)],
+  ['output.partial', async (_, directory) => openPartialFile(join(directory, 'output'))],
+  ['resumed.partial', async (_, directory) => openPartialFile(join(directory, 'resumed'), 1)],
+  ['read.partial', async (_, directory) => collect(readPartial(join(directory, 'read'), { bytes: 1, signal }))],
+  ['events.jsonl', async (_, directory) => readEventFile(directory, () => expect.unreachable())],
+  ['web.yml', async (file) => createWebConfigFile(file).load()],
+  ['config.yaml', async (file) => Promise.resolve().then(() => readConfigText(file, 'the configuration file'))],
+  ['var/lib/apt/lists/a_Packages', async (_, directory) => createPackageLists(directory).read('zephyr', signal)],
+  ['etc/apt/preferences', async (_, directory) => createPackageLists(directory).read('zephyr', signal)],
+]
+
+describe('a FIFO in place of a file is an error at once', () => {
+  it.for(READERS)('%s', async ([path, read], { directory }) => {
+    const file = join(directory, path)
+    await must('mkdir', ['-p', join(file, '..'), join(directory, 'var/lib/apt/lists')])
+    await must('mkfifo', [file])
+    await expect(read(file, directory)).rejects.toThrow('it is not a regular file')
+  })
+
+  it('of a key: the file is unknown', async ({ directory }) => {
+    await must('mkfifo', [join(directory, 'key')])
+    expect(await createKeyFiles().read(join(directory, 'key'), () => 'read')).toBe('failed')
+  })
+
+  it('of the state: the agent continues without it, and reports it', async ({ directory }) => {
+    const files = ['slo.json', 'events.jsonl'].map((name) => join(directory, name))
+    await must('mkfifo', files)
+    const complaints: string[] = []
+    const complain = ({ message }: Error): void => void complaints.push(message)
+    const slo = createCheckpoints(directory, complain).open('slo')
+    expect(await slo.read()).toEqual({ state: 'unreadable' })
+    await slo.save(1)
+    expect(await slo.read()).toEqual({ state: 'saved', value: 1 })
+    const events = createEventLog({ directory, keep: 9, parse: () => expect.unreachable(), complain })
+    events.add({ at: 0, collector: 'c', subject: null, from: null, to: 'up', severity: 'info', isFirstSight: true })
+    await events.flush()
+    expect(await events.all()).toMatchObject([{ id: 1, to: 'up' }])
+    expect(complaints).toEqual([
+      `${files[0] ?? ''}: it is not a regular file`,
+      `EFTYPE: it is not a regular file, '${files[1] ?? ''}'`,
+    ])
+  })
+})
+
+it('a file has a size limit, and a directory is none', async ({ directory }) => {
+  const file = join(directory, 'file')
+  await writeFile(file, 'x'.repeat(2049))
+  await expect(readText(file, 2048)).rejects.toThrow(`EFBIG: it is larger than 2.00 KiB, '${file}'`)
+  expect((await readText(file, 2049)).length).toBe(2049)
+  expect(await readBeginning(file, 3)).toBe('xxx')
+  await mkdir(join(directory, 'directory'))
+  await rename(file, join(directory, 'directory/file'))
+  await expect(readText(join(directory, 'directory'), 1)).rejects.toThrow('EISDIR: it is a directory')
+})
+
+/** An operation that ends when the test ends it. */
+const operation = () => {
+  let end = (): void => undefined
+  const ended = new Promise<string>((resolve) => {
+    end = () => {
+      resolve('done')
+    }
+  })
+  let isStarted = false
+  return {
+    work: async () => {
+      isStarted = true
+      return ended
+    },
+    end: () => {
+      end()
+    },
+    isStarted: () => isStarted,
+  }
+}
+
+/** What a promise ends with, as far as it has ended. */
+const outcome = (running: Promise<string>): { text: string } => {
+  const seen = { text: 'pending' }
+  running.then(
+    (text) => (seen.text = text),
+    (error: unknown) => (seen.text = describeFileError(error).happened),
+  )
+  return seen
+}
+
+test('operations that hang occupy two threads, whatever comes after them', async () => {
+  const clock = manualClock()
+  const gate = createFileGate(2, 5000, clock)
+  const [a, b, c] = [operation(), operation(), operation()]
+  const seen = [outcome(gate('/net/a', a.work)), outcome(gate('/net/b', b.work)), outcome(gate('/net/c', c.work))]
+  const texts = () => seen.map(({ text }) => text)
+  await clock.advance(4999)
+  expect(texts()).toEqual(['pending', 'pending', 'pending'])
+  await clock.advance(1)
+  const late = 'the file system has not answered within 5s'
+  expect(texts()).toEqual([late, late, late])
+  // All threads of the gate are taken: an operation fails at once. Kernel files do not use it.
+  expect([await outcomeOf(gate('/etc/d', () => Promise.resolve('read')))]).toEqual([late])
+  expect(await gate('/proc/stat', () => Promise.resolve('read'))).toBe('read')
+  // One of them answers: other paths are read again, the path that still hangs is not.
+  a.end()
+  await clock.advance(0)
+  expect(c.isStarted()).toBe(false)
+  expect(await gate('/etc/d', () => Promise.resolve('read'))).toBe('read')
+  expect(await gate('/net/a', () => Promise.resolve('read'))).toBe('read')
+  expect(await outcomeOf(gate('/net/b', () => Promise.resolve('read')))).toBe(late)
+  b.end()
+  await clock.advance(0)
+  expect(await gate('/net/b', () => Promise.resolve('read'))).toBe('read')
+})
+
+const outcomeOf = async (running: Promise<string>): Promise<string> =>
+  running.catch((error: unknown) => describeFileError(error).happened)
