@@ -66,10 +66,10 @@ export const LIMITS = {
   /** The configuration with the files that it names, and the value of one flag or variable. */
   config: { fileBytes: MiB, length: 256 * KiB, valueLength: 16 * KiB, depth: 32, indent: 128, problems: 50 },
   /**
-   * A document that the agent has saved, and the firing alerts in one: the rules have some 200, each with some ten labels
-   * and annotations.
+   * A document that the agent has saved; its largest number is the last time of a Date in milliseconds. The firing alerts
+   * in one: the rules have some 200, each with some ten labels and annotations.
    */
-  state: { fileBytes: 16 * MiB, alerts: 1000, alertTexts: 64, alertTextLength: 4 * KiB },
+  state: { fileBytes: 16 * MiB, number: 8.64e15, alerts: 1000, alertTexts: 64, alertTextLength: 4 * KiB },
   /** Texts of other programs: a version or a name, and an error message. */
   text: { label: 256, error: KiB },
 } as const

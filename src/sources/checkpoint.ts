@@ -67,6 +67,8 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
   const read = async (file: string): Promise<Found> => {
     try {
       const value: unknown = JSON.parse(await readText(file, LIMITS.state.fileBytes, atStateFile))
+      if (hasLargeNumber(value))
+        throw new Error(`it has a number above ${LIMITS.state.number}, which the agent does not write`)
       unreadable.delete(file)
       return { state: 'saved', value }
     } catch (thrown) {
@@ -125,6 +127,11 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
     },
   }
 }
+
+const hasLargeNumber = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) > LIMITS.state.number
+    : typeof value === 'object' && value !== null && Object.values(value).some(hasLargeNumber)
 
 /**
  * Read-only access to the running agent's checkpoints: nothing is written. Journal cursors are left out, because a

@@ -37,6 +37,15 @@ test('a truncated document is unreadable, not missing, and is reported', async (
     expect.stringMatching(/\/broken\.json: Unterminated string in JSON/),
   ])
 })
+test.each([
+  ['{"alerts":[{"startsAt":1e300}]}', 'unreadable'],
+  ['{"at":-8640000000000001}', 'unreadable'],
+  ['{"at":8640000000000000}', 'saved'],
+])('a number that is no time of a Date: %s is %s', async (text, state) => {
+  await writeFile(join(directory, 'edited.json'), text)
+  const edited = createCheckpoints(directory, () => undefined).open('edited')
+  expect(await edited.read()).toMatchObject({ state })
+})
 test('a directory of which nothing can be read or written is reported once', async () => {
   const complaints: string[] = []
   const checkpoints = createCheckpoints(join(directory, 'loop'), ({ message }) => {
