@@ -132,6 +132,23 @@ describe('requests of the users of the RPC', () => {
     expect(shown()).not.toHaveProperty('requests_total{eth_getLogs}')
   })
 
+  test('series of two processes without a time of each are not added', async () => {
+    const [before, now] = ['1', '2'].map((version) =>
+      execution(CALLS).map((line) => line.replace('{', `{service_version="${version}",`)),
+    )
+    const polls = await start(text(before ?? []))
+    polls.answer.value = text([...(before ?? []), ...(now ?? [])])
+    await polls.next()
+    expect(polls.shown()).toEqual({})
+    expect(polls.states()['metrics of the RPC']).toMatch(/^answering, with the metrics of several processes; set/)
+    // The series of the process before have expired.
+    polls.answer.value = text(now ?? [])
+    await polls.next()
+    polls.answer.value = text(execution({ ...CALLS, within: [10, 50, 60, 70, 132] }))
+    await polls.next()
+    expect(polls.shown()).toMatchObject({ up: 1, 'requests_total{eth_call}': 132 })
+  })
+
   test('an empty label is no label', async () => {
     const lines = execution(CALLS).map((line) => line.replace('{', '{secondary="",'))
     const { shown } = await start(text(lines, BEGIN))
@@ -147,7 +164,9 @@ describe('requests of the users of the RPC', () => {
 test.each(['18446744073709551615', '+Inf', '-1'])(
   'a series of %s is unknown, and the others are known',
   async (value) => {
-    const { shown } = await start(text([...LINES, `zephyr_ws_active_connections{job="b"} ${value}`], BEGIN))
+    const { shown } = await start(
+      text([...LINES, `zephyr_ws_active_connections{job="crow",server_address="b"} ${value}`], BEGIN),
+    )
     const { websockets: _, ...others } = SHOWN
     expect(shown()).toEqual(others)
   },

@@ -24,6 +24,9 @@ interface TrafficCollectorOptions {
 /** The RPC pushes every 2.5 s, and the agent alone sends two requests a second. In milliseconds. */
 const STALE_AFTER = minute / 2
 
+const AMBIGUOUS =
+  'answering, with the metrics of several processes; set `send_timestamps: true` in the Prometheus exporter of otelcol'
+
 /** Requests of the users of the RPC. */
 export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): Collector<TrafficReading> => {
   /** `changedAt` is null until the number has changed: the first ones may be those of an RPC that has stopped. */
@@ -41,6 +44,7 @@ export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): C
     if (!reply.ok) return { traffic: null, state: failureState(reply) }
     const found = readTraffic(withoutFutureTimes(reply.value.samples, clock.now()))
     if (!found) return { traffic: null, state: 'answering, with no metrics of the RPC' }
+    if (found === 'ambiguous') return { traffic: undefined, state: AMBIGUOUS }
     const isNew = isCurrent(found)
     if (isNew === null) return { traffic: undefined, state: 'answering; the metrics of the RPC have not changed yet' }
     return isNew

@@ -22,10 +22,10 @@ const ONE_PUSH_MS = 4 * second
 
 /**
  * Reads the metrics of monad-rpc/src/middleware/metrics.rs (Metrics), and the durations that monad-tracing-timing/src/lib.rs
- * (TimingsLayer::on_close) records for each method. Undefined if there are none. The label server_address is the Host
- * header of a client: series are added, whatever their other labels are.
+ * (TimingsLayer::on_close) records for each method. Undefined if there are none. `ambiguous`: a collector without
+ * timestamps serves the series of a process that has ended until they expire, next to those of the one that runs.
  */
-export const readTraffic = (all: readonly PrometheusSample[]): Traffic | undefined => {
+export const readTraffic = (all: readonly PrometheusSample[]): Traffic | 'ambiguous' | undefined => {
   const own = all.map(withoutDots).flatMap((one) => {
     const [, name] = METRIC.exec(one.name) ?? []
     return name === undefined ? [] : [{ ...one, name: name.replace('_duration_seconds', '_duration') }]
@@ -35,6 +35,7 @@ export const readTraffic = (all: readonly PrometheusSample[]): Traffic | undefin
   const current = own.filter(
     ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= ONE_PUSH_MS,
   )
+  if (haveSeveralProcesses(current)) return 'ambiguous'
   const executions = current.filter(({ labels }) => labels['type'] === 'total' && (labels['secondary'] ?? '') === '')
   const samples = [
     ...methodSamples(executions),
@@ -49,6 +50,35 @@ export const readTraffic = (all: readonly PrometheusSample[]): Traffic | undefin
     newestAt,
     requests: sumOf(executions, 'rpc_execution_duration_count') ?? 0,
   }
+}
+
+/**
+ * The labels of the metrics: monad-rpc/src/middleware/metrics.rs (attributes_from_request, MetricsMiddleware), and
+ * monad-tracing-timing/src/lib.rs. Series are added over them: server_address is the Host header of a client.
+ */
+const OWN_LABELS = new Set([
+  'main',
+  'secondary',
+  'type',
+  'le',
+  'server_address',
+  'server_port',
+  'http_response_status_code',
+])
+
+/** Whether series of one metric differ in other labels: those of the process, as its version or the name of the node. */
+const haveSeveralProcesses = (series: readonly PrometheusSample[]): boolean => {
+  const processes = new Map<string, string>()
+  return series.some(({ name, labels }) => {
+    const process = JSON.stringify(
+      Object.entries(labels)
+        .filter(([label]) => !OWN_LABELS.has(label))
+        .toSorted(),
+    )
+    const before = processes.get(name) ?? process
+    processes.set(name, process)
+    return before !== process
+  })
 }
 
 /** After the name prefix. Collectors differ in whether they add the unit to a name. */
