@@ -81,7 +81,7 @@ const linesOf = (
 }
 
 /** The facts, one per line; a missing value is `unknown`. */
-export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
+const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
     facts.map(({ label, value }) => [label, value ?? 'unknown']),
     style,

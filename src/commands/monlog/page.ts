@@ -1,3 +1,4 @@
+import { figure } from '../../core/format.ts'
 import type { MonlogFinding } from './findings.ts'
 import { HEALTHY, type MonlogReport } from './report.ts'
 import { type Diagnosis, firstLine } from '../../health/diagnosis.ts'
@@ -67,7 +68,9 @@ const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): r
   const evidence =
     problem?.evidence ??
     (last === undefined
-      ? `The journal has no line of ${unit ?? 'the unit'}.`
+      ? source === 'file'
+        ? nothingIn(report)
+        : `The journal has no line of ${unit ?? 'the unit'}.`
       : `The newest line is from ${last.at}: ${shortened(shownLine(last.text, nameOf))}`)
   const advice = problem
     ? problem.advice
@@ -79,6 +82,11 @@ const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): r
     ...(advice === null ? [] : wrap(`What to do: ${advice}`, style, '  ')),
   ]
 }
+
+const nothingIn = ({ window: { unreadable } }: MonlogReport): string =>
+  unreadable === 0
+    ? 'The file has no line of the service.'
+    : `${figure(unreadable)} lines were read, and none was understood.`
 
 /** Characters of a line that are shown as evidence. */
 const MAX_EVIDENCE = 200
