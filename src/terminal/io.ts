@@ -111,8 +111,8 @@ export const reportInterrupted = (
   exit(1)
 }
 
-/** A parameter that only this process can put into a control sequence. */
-const OWN = `${randomInt(2 ** 47)};`
+/** Parameters that only this process can put into a control sequence. Node.js removes those of at most four digits. */
+const OWN = Array.from({ length: 4 }, () => `${randomInt(10_000)};`).join('')
 const OWN_SEQUENCES = new RegExp(String.raw`\u001b\[${OWN}([0-?]{0,16}[@-~])`)
 
 /** A control sequence of the program itself, such as `32m`. `guardOutput` writes it; any other is removed. */

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { COLLECTORS } from '../../src/collectors/index.ts'
@@ -199,6 +200,11 @@ describe('the guard', () => {
     expect(printable(`${controlSequence('32m')}a${HOSTILE}${controlSequence('?25l')}\n`)).toBe(
       '\u001B[32maaWb\uFFFDc\uFFFD\uFFFDd\uFFFD\uFFFD\uD800\tE\u001B[?25l\n',
     )
+  })
+
+  it('knows its sequences by what no text can guess; a text with them has the width that it shows', () => {
+    expect(stripVTControlCharacters(`${controlSequence('1m')}a${controlSequence('K')}`)).toBe('a')
+    expect(printable('\u001B[1;2;3;4;32ma')).toBe('a')
   })
 
   it('is on both streams, and keeps bytes and what else the streams have', () => {

@@ -137,7 +137,7 @@ describe('requests of the users of the RPC', () => {
     const most = Number.MAX_SAFE_INTEGER
     const values = async (...parts: readonly number[]) => {
       const series = parts.map((part, index) => at(`${index}`, part))
-      return (await start(text([...LINES.slice(0, 10), ...series]))).shown()
+      return (await start(text([...LINES.slice(0, 10), ...series], BEGIN))).shown()
     }
     expect((await values(most - 1, 1))['active_requests']).toBe(most)
     expect(await values(most, 1)).not.toHaveProperty('active_requests')
