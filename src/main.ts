@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './cli/program.ts'
-import { READER_GONE } from './terminal/io.ts'
+import { printable, READER_GONE } from './terminal/io.ts'
 import { systemClock } from './core/clock.ts'
 import { errorText } from './core/errors.ts'
 import { second } from './core/units.ts'
@@ -54,7 +54,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined)
 
 process.on('uncaughtException', (error) => {
-  process.stderr.write(`${errorText(error)}\n`)
+  process.stderr.write(printable(`${errorText(error)}\n`))
   void exit(1)
 })
 

@@ -37,7 +37,7 @@ export type ErrorFactory = (kind: QueryErrorKind, happened: string, evidence?: s
 
 const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
   auth: 'check that the API key is right and still valid, and which header the service expects it in',
-  fatal: 'check the address and the query: the service would reject the same request again',
+  fatal: 'check the address and the query: the same request would get the same answer',
   pruned:
     'name a later first block: for a token that was created later --created-in, which keeps the result of `balances` full, else --from-block; or use a service with the whole history',
   untrusted: `${TLS_ADVICE}. The API key was not sent`,

@@ -40,13 +40,6 @@ export const classifyResponse = (response: Reply | TransportFailure, now: number
     const ms = status === 503 ? retryAfterMs(headers, now) : undefined
     return ms === undefined ? { kind: 'retry', happened, evidence } : wait(ms)
   }
-  if (status >= 300 && status < 400) {
-    return {
-      kind: 'fatal',
-      happened: `${happened}: a redirect`,
-      evidence: headers['location'] ?? '',
-    }
-  }
   if (status < 300) return { kind: 'protocol', happened, evidence }
   const ms = requestedWaitMs(headers, now)
   const limit = status === 429 && ms !== undefined ? 'rate' : limitIn(evidence)

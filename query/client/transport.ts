@@ -3,7 +3,15 @@ import { type Clock, linkAbort } from '../../src/core/clock.ts'
 import { asError, errorCode } from '../../src/core/errors.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 import type { Certificates } from '../../src/sources/certificates.ts'
-import { BodyError, createPool, describeTlsError, readBody, sendRequest } from '../../src/sources/http-exchange.ts'
+import {
+  BodyError,
+  createPool,
+  describeRedirect,
+  describeTlsError,
+  isRedirect,
+  readBody,
+  sendRequest,
+} from '../../src/sources/http-exchange.ts'
 import { type Endpoint, urlOf } from './endpoint.ts'
 
 /** Header names in lower case. */
@@ -18,7 +26,7 @@ export interface Reply {
 
 /** Why a request got no complete response. `retry`: send it again; `shrink`: request fewer blocks at a time. */
 export interface TransportFailure {
-  readonly kind: 'retry' | 'shrink' | 'protocol' | 'untrusted'
+  readonly kind: 'retry' | 'shrink' | 'protocol' | 'untrusted' | 'fatal'
   readonly happened: string
   /** The request timed out: a request for fewer blocks may be fast enough. */
   readonly isTimeout?: boolean
@@ -60,6 +68,10 @@ export const createTransport = (options: TransportOptions): Transport => {
         certificates,
         signal: linked.signal,
       })
+      if (isRedirect(message)) {
+        message.resume()
+        return { kind: 'fatal', happened: describeRedirect(message, url) }
+      }
       return await readReply(message, path === 'height' ? LIMITS.response.valueBytes : maxBytes)
     } catch (error) {
       if (error instanceof BodyError) return bodyFailureOf(error)
@@ -91,16 +103,10 @@ const headersOf = (message: IncomingMessage): Headers =>
   )
 
 /** A body that is not complete: no part of it is used. */
-const bodyFailureOf = ({ problem, code }: BodyError): TransportFailure => {
-  switch (problem) {
-    case 'too large':
-      return { kind: 'shrink', happened: 'the response is larger than the limit' }
-    case 'encoding':
-      return { kind: 'protocol', happened: 'the response has a content-encoding that was not requested' }
-    case 'compression':
-      return { kind: 'protocol', happened: `the response cannot be decompressed (${code})` }
-  }
-}
+const bodyFailureOf = ({ problem, message }: BodyError): TransportFailure => ({
+  kind: problem === 'too large' ? 'shrink' : 'protocol',
+  happened: message,
+})
 
 const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

@@ -3,7 +3,7 @@ import { amountTransfersOf, type TokenLog } from './decode.ts'
 import { BalanceTable } from './fast/balance-table.ts'
 import { PackedRows } from './fast/packed-rows.ts'
 import { TransferReader } from './fast/transfer-reader.ts'
-import { IdCheck } from './id-check.ts'
+import { IdCheck, LayoutCheck } from './id-check.ts'
 import { type EventName } from './signatures.ts'
 import type { ApplyLogs, SnapshotReader, SnapshotWriter, TokenState, Totals } from './state.ts'
 import type { BalanceRows, Interval, OutOfRange, StatCounter } from './types.ts'
@@ -25,6 +25,8 @@ export class AmountState implements TokenState {
   readonly #isWrapped: boolean
   /** Exists for an ERC-20 without a profile whose full history is read. */
   readonly #idCheck: IdCheck | undefined
+  /** Exists for an ERC-20 without a profile. */
+  readonly #layoutCheck: LayoutCheck | undefined
   #supply = 0n
   #pairing: Pairing = null
   readonly unindexedIds = 0
@@ -34,7 +36,8 @@ export class AmountState implements TokenState {
     const hasIds = names.includes('TransferSingle')
     const balances = new BalanceTable(hasIds)
     this.#isWrapped = names.includes('Deposit')
-    this.#idCheck = fullHistory && !hasIds && !this.#isWrapped ? new IdCheck() : undefined
+    this.#layoutCheck = hasIds || this.#isWrapped ? undefined : new LayoutCheck()
+    this.#idCheck = fullHistory && this.#layoutCheck ? new IdCheck() : undefined
     this.#balances = balances
     this.#reader = new TransferReader({ contract, events, numberOf: (words, at) => balances.numberOf(words, at) })
     this.#isFast = fast
@@ -50,6 +53,10 @@ export class AmountState implements TokenState {
 
   get mayBeIds(): boolean {
     return this.#idCheck?.isPossible ?? false
+  }
+
+  get mayIndexId(): boolean {
+    return this.#layoutCheck?.isPossible ?? false
   }
 
   prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs {
@@ -106,6 +113,7 @@ export class AmountState implements TokenState {
       to.big(balance)
     }
     this.#idCheck?.write(to)
+    this.#layoutCheck?.write(to)
     this.#balances.write(to)
   }
 
@@ -117,6 +125,7 @@ export class AmountState implements TokenState {
       this.#balances.outOfRange = { address, id: this.#balances.hasIds ? id : null, balance, block }
     }
     this.#idCheck?.read(from)
+    this.#layoutCheck?.read(from)
     while (!from.isAtEnd()) this.#balances.set(from.address(), from.big(), from.big())
   }
 
@@ -124,6 +133,7 @@ export class AmountState implements TokenState {
   #apply(): void {
     this.#supply += this.#balances.apply(this.#reader.rows)
     this.#idCheck?.apply(this.#reader.rows)
+    this.#layoutCheck?.apply(this.#reader.rows)
   }
 }
 

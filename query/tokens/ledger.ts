@@ -61,7 +61,7 @@ class TokenLedger implements Ledger {
     const stats = new StatCounter()
     stats.addAll(this.#stats)
     const { own, others } = this.#counts()
-    const { supply, unindexedIds, outOfRange } = this.#state
+    const { supply, unindexedIds, outOfRange, mayIndexId } = this.#state
     for (const stat of ['applied', 'unindexed'] as const) stats.add(stat, unindexedIds)
     stats.add('wrongStandard', -unindexedIds)
     const rows = this.#state.rows()
@@ -71,7 +71,7 @@ class TokenLedger implements Ledger {
     // Incomplete ERC-721 is exempt: a transfer of an unknown token adds a row but no supply, and a mint may be of an existing token.
     const { total, overflow } = this.#state.totals()
     if (standard !== 'erc721' || isKnown) checkTotal(total + sizeOf(intervals), supply)
-    stats.add('overflow', overflow)
+    stats.add('overflow', overflow + (this.#hasPossibleSupply() ? 0 : 1))
     return {
       rows,
       intervals,
@@ -80,6 +80,7 @@ class TokenLedger implements Ledger {
       outOfRange: fullHistory ? outOfRange : null,
       hybrid: own > 0 && others > 0,
       ambiguous: this.isAmbiguous(),
+      mayIndexId,
       supply: isKnown && standard !== 'erc1155' ? supply : null,
       stats: stats.toRecord(),
     }
@@ -91,9 +92,9 @@ class TokenLedger implements Ledger {
   }
 
   isAmbiguous(): boolean {
-    const { unindexedIds, mayBeIds } = this.#state
+    const { unindexedIds, mayBeIds, mayIndexId } = this.#state
     const { others } = this.#counts()
-    return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0)
+    return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0) || mayIndexId
   }
 
   balanceOf(address: string, id: bigint | null): bigint {
@@ -127,12 +128,23 @@ class TokenLedger implements Ledger {
     const own = this.#stats.of('applied') + unindexedIds
     const others = this.#stats.of('wrongStandard') - unindexedIds
     if (own > 0 || others === 0) return { own, others }
-    throw new StandardError(standard, standard === 'erc20' ? 'erc721' : 'erc20', others)
+    const found = standard === 'erc20' ? 'erc721' : 'erc20'
+    throw new StandardError(standard, this.#state.mayIndexId ? null : found, others)
   }
 
   #isConsistent(): boolean {
     const { outOfRange } = this.#state
-    return outOfRange === null && this.#stats.of('inconsistent') === 0 && this.#stats.of('unknownBuyer') === 0
+    return (
+      outOfRange === null &&
+      this.#hasPossibleSupply() &&
+      this.#stats.of('inconsistent') === 0 &&
+      this.#stats.of('unknownBuyer') === 0
+    )
+  }
+
+  /** The standards have a total supply of 256 bits; ERC-1155 has none over its ids. */
+  #hasPossibleSupply(): boolean {
+    return this.#options.standard === 'erc1155' || this.#state.supply < 2n ** 256n
   }
 
   #emptyState(): TokenState {

@@ -2,6 +2,7 @@ import type { Page } from '../client/types.ts'
 import { type OwnerTransfer, ownerTransfersOf, type TokenLog, ZERO_ADDRESS } from './decode.ts'
 import { OwnerTable } from './fast/owner-table.ts'
 import { PackedRows } from './fast/packed-rows.ts'
+import { LayoutCheck } from './id-check.ts'
 import { FROM, isZero, TO, ADDRESS_WORDS } from './fast/packed-words.ts'
 import { TransferReader } from './fast/transfer-reader.ts'
 import type { EventName } from './signatures.ts'
@@ -29,6 +30,7 @@ export class OwnerState implements TokenState {
    * contradicts: then such logs are of ERC-20, and none of them is applied.
    */
   #unindexedIds: number | null = 0
+  readonly #layoutCheck = new LayoutCheck()
   readonly outOfRange = null
   readonly mayBeIds = false
 
@@ -45,6 +47,10 @@ export class OwnerState implements TokenState {
 
   get unindexedIds(): number {
     return this.#unindexedIds ?? 0
+  }
+
+  get mayIndexId(): boolean {
+    return this.#layoutCheck.isPossible
   }
 
   prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs {
@@ -109,6 +115,7 @@ export class OwnerState implements TokenState {
   write(to: SnapshotWriter): void {
     to.big(this.#supply)
     to.big(BigInt(this.#unindexedIds ?? -1))
+    this.#layoutCheck.write(to)
     to.big(BigInt(this.#ranges.size))
     for (const { from, to: last, owner } of this.#ranges.list()) {
       to.big(from)
@@ -125,6 +132,7 @@ export class OwnerState implements TokenState {
     this.#supply = from.big()
     const unindexed = Number(from.big())
     this.#unindexedIds = unindexed === -1 ? null : unindexed
+    this.#layoutCheck.read(from)
     for (let left = from.big(); left > 0n; left -= 1n) {
       this.#ranges.assign({ from: from.big(), to: from.big(), owner: from.address() })
     }
@@ -132,6 +140,7 @@ export class OwnerState implements TokenState {
   }
 
   #applyUnindexed(transfer: OwnerTransfer): void {
+    this.#layoutCheck.add(BigInt(transfer.to ?? 0), transfer.first)
     if (this.#unindexedIds === null) return
     if (this.#apply(transfer)) this.#unindexedIds += 1
     else this.#rejectUnindexed()

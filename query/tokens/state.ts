@@ -31,6 +31,8 @@ export interface TokenState {
   readonly unindexedIds: number
   /** ERC-20: whether the amounts may be the ids of an ERC-721 that does not index the id. */
   readonly mayBeIds: boolean
+  /** ERC-20, and logs of ERC-721 with the id in the data: whether the event may index the id in the place of an address. */
+  readonly mayIndexId: boolean
   /** Minted less burned: amounts of ERC-20 and ERC-1155, tokens of ERC-721. */
   readonly supply: bigint
   write(to: SnapshotWriter): void
@@ -40,8 +42,8 @@ export interface TokenState {
 
 export type OwnerEntry = readonly [id: bigint, owner: string]
 
-/** "CAL1": identifies the format. */
-const MAGIC = 0x4341_4c31
+/** "CAL2": identifies the format. */
+const MAGIC = 0x4341_4c32
 
 /** Writes numbers and addresses as 32-bit words, followed by a checksum. */
 export class SnapshotWriter {

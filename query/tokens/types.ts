@@ -59,6 +59,8 @@ export interface LedgerResult {
   readonly hybrid: boolean
   /** The logs may be of ERC-20 or of ERC-721: an id that is not indexed looks like an amount. */
   readonly ambiguous: boolean
+  /** Each recipient is a small number and each amount has the size of an address: the event may index the id in the place of an address. */
+  readonly mayIndexId: boolean
   /** Minted less burned: amounts of ERC-20, tokens of ERC-721; null if unknown. */
   readonly supply: bigint | null
   readonly stats: Readonly<Record<Stat, number>>
@@ -98,7 +100,8 @@ export interface LedgerOptions {
  * What a ledger counts; no unusual log is ignored without being counted. Logs that were applied: `oversizeData`,
  * `unindexed`, `dirtyTopic` (an address with more than 20 bytes), `inconsistent` (the sender was not the known
  * owner), `unknownBuyer`, `paired` (a deposit or withdrawal and its Transfer, applied once). Logs that were not applied:
- * `duplicate`, `removed`, `unrequested`, `wrongStandard`, `malformed`. `overflow` counts balances of more than 256 bits.
+ * `duplicate`, `removed`, `unrequested`, `wrongStandard`, `malformed`. `overflow` counts balances of more than 256 bits,
+ * and such a supply.
  */
 const NO_LOGS = {
   pages: 0,
@@ -147,23 +150,35 @@ export class StatCounter {
 export class StandardError extends Error {
   override name = 'StandardError'
   readonly requested: Standard
-  readonly found: Standard
-  constructor(requested: Standard, found: Standard, logs: number) {
-    const [what, advice] =
-      requested === 'erc721'
-        ? [
-            'ERC-20, or of an ERC-721 that does not index the id and does not log all transfers',
-            ' (or, if these are the CryptoPunks, with the profile punks)',
-          ]
-        : ['ERC-721, not of ERC-20', '; if the contract also has amounts, they are in an event of another name']
+  /** Null if it is none that can be read. */
+  readonly found: Standard | null
+  constructor(requested: Standard, found: Standard | null, logs: number) {
+    const [what, advice] = found === null ? INDEXED_ID : OF_ANOTHER[found === 'erc20' ? 'erc20' : 'erc721']
     super(
       `Could not compute the balances: all Transfer events that were read (${logs}) are of ${what}\n` +
-        `  what to do: use the standard ${found}${advice}`,
+        `  what to do: ${advice}`,
     )
     this.requested = requested
     this.found = found
   }
 }
+
+const OF_ANOTHER = {
+  erc20: [
+    'ERC-20, or of an ERC-721 that does not index the id and does not log all transfers',
+    'use the standard erc20 (or, if these are the CryptoPunks, with the profile punks)',
+  ],
+  erc721: [
+    'ERC-721, not of ERC-20',
+    'use the standard erc721; if the contract also has amounts, they are in an event of another name',
+  ],
+} as const
+
+/** What `mayIndexId` indicates. */
+const INDEXED_ID = [
+  'an ERC-721 that indexes the id in the place of an address: each recipient is a small number, each amount has the size of an address',
+  'read the order of the arguments in the source of the contract, and fetch its logs with `chain-agent query`',
+] as const
 
 /** The error for a page that a correct service does not return. */
 export const invalidPage = (happened: string, evidence?: string): QueryError =>

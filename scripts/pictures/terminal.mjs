@@ -1,6 +1,7 @@
 // docs/images/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
 // are fixed; the code derives diagnosis and facts from them.
 import { checkLines } from '../../.cache/modules/src/terminal/diagnosis.js'
+import { printable } from '../../.cache/modules/src/terminal/io.js'
 import { createStyle } from '../../.cache/modules/src/terminal/style.js'
 import { indexSamples } from '../../.cache/modules/src/commands/shared/agent-snapshot.js'
 import { diagnose } from '../../.cache/modules/src/health/diagnosis.js'
@@ -106,7 +107,7 @@ const readReport = () => {
   }
   const diagnosis = diagnose(evidence)
   return {
-    text: checkLines({ diagnosis, setUp: [], facts: summarize(evidence) }, createStyle(IO)),
+    text: checkLines({ diagnosis, setUp: [], facts: summarize(evidence) }, createStyle(IO)).map(printable),
     exitCode: diagnosis.exitCode,
   }
 }

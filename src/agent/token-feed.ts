@@ -169,10 +169,12 @@ const describeFailure = ({ kind, summary, evidence }: QueryError): string => {
   return reported === '' ? summary : `${summary} (${reported})`
 }
 
-const wrongStandard = ({ requested, found }: StandardError): string =>
-  requested === 'erc721'
+const wrongStandard = ({ requested, found }: StandardError): string => {
+  if (found === null) return 'its Transfer events may index the id in the place of an address: they cannot be read'
+  return requested === 'erc721'
     ? 'its Transfer events have no indexed id and are not those of a complete ERC-721: if it is an ERC-20, set standard: erc20 in tokens.watch'
     : `its Transfer events are of ${found}, not of ${requested}: set standard: ${found} in tokens.watch`
+}
 
 /** Few, because the next reading is a minute later. */
 const RETRIES = 2

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { asError, ConfigError, errorText } from '../core/errors.ts'
 import { versionText } from '../core/package.ts'
 import type { CreateCommand } from '../terminal/define-command.ts'
-import { type ExitCode, type Io, UsageError } from '../terminal/io.ts'
+import { type ExitCode, guardOutput, type Io, UsageError } from '../terminal/io.ts'
 import { applyHelpFormat } from './help/help.ts'
 
 interface Row {
@@ -249,7 +249,8 @@ const DESCRIBE_ALL = new Set(['help', 'completion', 'man'])
 const toLoad = ([first = '']: readonly string[]): readonly string[] => (DESCRIBE_ALL.has(first) ? NAMES : [first])
 
 /** Runs one command line; never throws. `argv` without the interpreter and the script. */
-export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode> => {
+export const runCli = async (argv: readonly string[], terminal: Io): Promise<ExitCode> => {
+  const io = guardOutput(terminal)
   let code: ExitCode = 0
   const exit = (given: ExitCode): void => {
     code = given

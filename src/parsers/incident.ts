@@ -56,7 +56,7 @@ const journalRange = z.object({
   units: z.array(unitLog).readonly().nullable(),
 })
 
-const schema = z.object({
+export const incidentSchema = z.object({
   id: text,
   /** The version of the agent. */
   agent: text,
@@ -75,7 +75,7 @@ const schema = z.object({
 })
 
 /** What the agent keeps when a critical alert fires. */
-export type Incident = z.output<typeof schema>
+export type Incident = z.output<typeof incidentSchema>
 export type IncidentAlert = z.output<typeof alert>
 export type JournalRange = z.output<typeof journalRange>
 export type UnitLog = z.output<typeof unitLog>
@@ -85,7 +85,7 @@ const LIMITS = { depth: 64, values: 1_000_000 }
 
 /** A stored incident. Throws a ParseError. */
 export const parseIncident = (json: string): Incident => {
-  const { data } = schema.safeParse(tryJson(json, LIMITS))
+  const { data } = incidentSchema.safeParse(tryJson(json, LIMITS))
   if (data) return data
   throw new ParseError('the incident', 'the complete JSON of one incident of this version', json)
 }

@@ -35,24 +35,32 @@ export const parseJournalEntry = (line: string): JournalEntry => {
     ...(boot !== undefined &&
       /^\d{1,16}$/.test(monotonic) && { boot, monotonic: Math.floor(Number(monotonic) / 1000) }),
     unit: fields['UNIT'] ?? fields['OBJECT_SYSTEMD_UNIT'] ?? fields['_SYSTEMD_UNIT'] ?? null,
-    message: fields['MESSAGE'] ?? null,
+    message: fields['MESSAGE'] === undefined ? null : withoutColors(fields['MESSAGE']),
     fields,
   }
 }
 
-/** The times of `journalctl`: short, short-precise, short-iso and short-full, with-unit, short-unix. */
+/** Colours of a terminal, also in a text of JSON. */
+// oxlint-disable-next-line no-control-regex -- what is removed
+const COLORS = /(?:\u001b|\\u001b)\[[\d;]{0,32}m/gi
+
+const withoutColors = (text: string): string =>
+  text.includes('\u001b') || text.includes('u001b') || text.includes('u001B') ? text.replaceAll(COLORS, '') : text
+
+/** The times of `journalctl`: short, short-precise, short-iso and short-full, with-unit, short-unix, short-monotonic and short-delta. */
 const PRINTED_TIMES = [
   String.raw`[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?`,
   String.raw`\d{4}-\d\d-\d\dT[\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)`,
   String.raw`[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z+-][\w+-]{0,7}`,
   String.raw`\d{9,10}\.\d{6}`,
+  String.raw`\[ {0,12}\d{1,12}\.\d{6}(?: {1,12}<[ \d.]{0,24}>)?\]`,
 ]
 
-/** `May  2 08:00:01 host program[7]: `: what journalctl prints before each line, unless it prints JSON. */
-const PRINTED_PREFIX = new RegExp(String.raw`^(?:${PRINTED_TIMES.join('|')}) \S{1,255} [^\s:]{1,128}: `)
+/** `May  2 08:00:01 host program[7]: `: what journalctl prints before each line, unless it prints JSON; the host is left out with --no-hostname. */
+const PRINTED_PREFIX = new RegExp(String.raw`^(?:${PRINTED_TIMES.join('|')}) (?:\S{1,255} )?[^\s:]{1,128}: `)
 
-/** The line as the program wrote it, from one that journalctl printed. */
-export const withoutPrintedPrefix = (line: string): string => line.replace(PRINTED_PREFIX, '')
+/** The line as the program wrote it, from one that journalctl printed, without colours. */
+export const withoutPrintedPrefix = (line: string): string => withoutColors(line).replace(PRINTED_PREFIX, '')
 
 const parseObject = (line: string): object => {
   const parsed = tryJson(line, { ...LIMITS.json, values: LIMITS.journal.entryValues })

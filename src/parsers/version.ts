@@ -213,21 +213,17 @@ export interface NodeVersion {
   readonly modified: boolean | null
 }
 
-const orNull = z
-  .string()
-  .nullish()
-  .transform((value) => value || null)
+const optional = z.string().nullish()
+/** All texts are empty in a build without git. */
 const build = z
-  .object({
-    tag: orNull,
-    commit: orNull,
-    branch: orNull,
-    modified: z
-      .boolean()
-      .nullish()
-      .transform((value) => value ?? null),
-  })
-  .refine(({ tag, commit }) => tag !== null || commit !== null)
+  .object({ tag: optional, commit: optional, branch: optional, modified: z.boolean().nullish() })
+  .refine(({ tag, commit }) => typeof (tag ?? commit) === 'string')
+  .transform(({ tag, commit, branch, modified = null }) => ({
+    tag: tag || null,
+    commit: commit || null,
+    branch: branch || null,
+    modified,
+  }))
 
 const JSON_LINE = /^(?:([\w.-]+) )?(\{.*\})$/
 const PLAIN_LINE = /^([\w.-]+) v?(\d+\.\d+\.\d+[\w.+~-]*)$/

@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import type { Clock } from '../core/clock.ts'
 import { asError, errorCode } from '../core/errors.ts'
+import { plainText, redactUrl } from '../core/redaction/redact.ts'
 import { minute } from '../core/units.ts'
 import type { Certificates } from './certificates.ts'
 
@@ -92,6 +93,16 @@ export const describeTlsError = (error: Error): string | undefined => {
 export const TLS_ADVICE =
   'check the scheme, the host name and the port of the address, and the clock of this host; for an authority of your own set NODE_EXTRA_CA_CERTS to its file'
 
+const MAX_TARGET = 200
+
+/** Where a response redirects to, without what may be a secret, or its status if it has no usable address. */
+export const describeRedirect = ({ statusCode, headers: { location } }: IncomingMessage, base: URL): string =>
+  location !== undefined && URL.canParse(location, base.href)
+    ? `it redirects to ${redactUrl(new URL(location, base).href).slice(0, MAX_TARGET)}: set that address, unless it is a sign-in page`
+    : `it answers with HTTP status ${statusCode}`
+
+export const isRedirect = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 300 && statusCode < 400
+
 /** The limits of a body. They apply before anything parses it. */
 export interface BodyLimits {
   /** The most bytes, both as received and after decompression. */
@@ -100,13 +111,22 @@ export interface BodyLimits {
   readonly beyond: 'fail' | 'truncate'
 }
 
+/** Characters of the name of a content-encoding. */
+const MAX_ENCODING = 40
+
 /** Why a response that was received has no usable body. Other failures are errors of the connection. */
 export class BodyError extends Error {
   override name = 'BodyError'
   readonly problem: 'too large' | 'encoding' | 'compression'
   readonly code: string
   constructor(problem: BodyError['problem'], code: string) {
-    super(`the body of the response: ${problem}`)
+    super(
+      problem === 'encoding'
+        ? `the response has the content-encoding ${plainText(code, MAX_ENCODING)}, which was not requested`
+        : problem === 'compression'
+          ? `the response cannot be decompressed (${code})`
+          : 'the response is larger than the limit',
+    )
     this.problem = problem
     this.code = code
   }

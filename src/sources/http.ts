@@ -5,7 +5,15 @@ import { asError, errorCode, excerpt, ParseError, SourceError } from '../core/er
 import { size } from '../core/format.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
 import type { Certificates } from './certificates.ts'
-import { BodyError, describeTlsError, readBody, sendRequest, TLS_ADVICE } from './http-exchange.ts'
+import {
+  BodyError,
+  describeRedirect,
+  describeTlsError,
+  isRedirect,
+  readBody,
+  sendRequest,
+  TLS_ADVICE,
+} from './http-exchange.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
 export type NoResponseReason = 'refused' | 'timeout'
@@ -29,7 +37,7 @@ export class NoResponseError extends SourceError {
   constructor(silence: NoResponseReason, url: string, failure: Error | string) {
     const detail = typeof failure === 'string' ? failure : errorCode(failure, excerpt(failure.message))
     const untrusted = typeof failure === 'string' ? undefined : describeTlsError(failure)
-    const answer = failure instanceof RedirectError ? failure.message : undefined
+    const answer = failure instanceof RedirectError || failure instanceof BodyError ? failure.message : undefined
     const happened =
       silence === 'timeout' ? 'no response in time' : (untrusted ?? answer ?? `no connection (${detail})`)
     const advice = untrusted === undefined ? undefined : TLS_ADVICE
@@ -92,22 +100,14 @@ const FIRST_BYTES = 8
 const isTooLarge = (error: Error): boolean => error instanceof BodyError && error.problem === 'too large'
 
 /** Redirects are not followed. */
-class RedirectError extends Error {
-  constructor(status: number, location: string | undefined, base: string) {
-    super(
-      location !== undefined && URL.canParse(location, base)
-        ? `it redirects to ${redactUrl(new URL(location, base).href)}`
-        : `it answers with HTTP status ${status}`,
-    )
-  }
-}
+class RedirectError extends Error {}
 
 /** Of the form that HTTP servers send; another one could be a time that no Date has. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 const readResponse = async (message: IncomingMessage, url: string, maxBytes: number): Promise<HttpResponse> => {
   const { statusCode: status = 0, headers } = message
-  if (status >= 300 && status < 400) throw new RedirectError(status, headers.location, url)
+  if (isRedirect(message)) throw new RedirectError(describeRedirect(message, new URL(url)))
   const date = HTTP_DATE.test(headers.date ?? '') ? Date.parse(headers.date ?? '') : Number.NaN
   const bytes = await readBody(message, { bytes: maxBytes, beyond: status === 200 ? 'fail' : 'truncate' })
   return {

@@ -20,7 +20,7 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
 
 /** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
 export const verdictLine = (verdict: Pick<Diagnosis, 'word' | 'sentence'>, style: Style): string => {
-  const line = style.safe(firstLine(verdict))
+  const line = firstLine(verdict)
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
@@ -31,7 +31,7 @@ interface Head extends Pick<Diagnosis, 'word' | 'sentence' | 'incident'> {
 /** The state in its first line, the recovery in the next if the node needs any, and where the evidence is. */
 export const headLines = (head: Head, style: Style): readonly string[] => {
   const { recovery } = head
-  const lines = recovery.path === 'none' ? [] : wrap(style.safe(recoveryLine(recovery)), style)
+  const lines = recovery.path === 'none' ? [] : wrap(recoveryLine(recovery), style)
   return [verdictLine(head, style), ...lines.map((line) => style.paint('strong', line)), ...evidenceLines(head)]
 }
 
@@ -65,27 +65,25 @@ const linesOf = (
   style: Style,
 ): readonly string[] => {
   const tone = SEVERITIES[weightOf({ severity, consequences })]
-  const [first = '', ...rest] = wrap(style.safe(`${capital(summary)}.`), style, '  ')
+  const [first = '', ...rest] = wrap(`${capital(summary)}.`, style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),
     ...rest,
     ...(timing === null ? [] : [`    ${timing}`]),
-    ...evidence.flatMap((fact) => wrap(style.safe(fact), style, '    ')),
+    ...evidence.flatMap((fact) => wrap(fact, style, '    ')),
     ...advice.flatMap((step) => {
-      const [head = '', ...more] = wrap(style.safe(step), style, '      ')
+      const [head = '', ...more] = wrap(step, style, '      ')
       return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
     }),
-    ...consequences.flatMap((one) =>
-      wrap(style.safe(`Follows from it, ${one.severity}: ${one.summary}.`), style, '    '),
-    ),
+    ...consequences.flatMap((one) => wrap(`Follows from it, ${one.severity}: ${one.summary}.`, style, '    ')),
     ...(name.startsWith('Chain') ? [style.paint('quiet', `    more: chain-agent runbook ${name}`)] : []),
   ]
 }
 
 /** The facts, one per line; a missing value is `unknown`. */
-export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
+const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
-    facts.map(({ label, value }) => [label, style.safe(value ?? 'unknown')]),
+    facts.map(({ label, value }) => [label, value ?? 'unknown']),
     style,
   )
 

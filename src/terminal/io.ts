@@ -1,6 +1,8 @@
+import { randomInt } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from 'commander'
 import type { Clock } from '../core/clock.ts'
+import { sanitize } from '../core/redaction/redact.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { SendRequest } from '../sources/http.ts'
 
@@ -108,6 +110,49 @@ export const reportInterrupted = (
   io.stderr.write(hasOutput ? 'Interrupted; the output is incomplete.\n' : 'Interrupted before there was a result.\n')
   exit(1)
 }
+
+/** Parameters that only this process can put into a control sequence. Node.js removes those of at most four digits. */
+const OWN = Array.from({ length: 4 }, () => `${randomInt(10_000)};`).join('')
+const OWN_SEQUENCES = new RegExp(String.raw`\u001b\[${OWN}([0-?]{0,16}[@-~])`)
+
+/** A control sequence of the program itself, such as `32m`. `guardOutput` writes it; any other is removed. */
+export const controlSequence = (rest: string): string => `\u001b[${OWN}${rest}`
+
+/**
+ * The streams of a command on which every text is sanitized, whatever its source: files, the node, other services, the
+ * command line. Only the sequences of `controlSequence` are written as such. Bytes are written as they are.
+ */
+export const guardOutput = (io: Io): Io => ({ ...io, stdout: guarded(io.stdout), stderr: guarded(io.stderr) })
+
+const unguarded = new WeakMap<Writable, Writable>()
+
+/** The stream behind the guard: for readline, which moves the cursor itself. */
+export const terminalOf = (stream: Writable): Writable => unguarded.get(stream) ?? stream
+
+const guarded = (stream: Writable): Writable => {
+  const write = (chunk: unknown, ...rest: []): boolean =>
+    stream.write(typeof chunk === 'string' ? printable(chunk) : chunk, ...rest)
+  const proxy = new Proxy(stream, {
+    get: (target, key) => {
+      if (key === 'write') return write
+      const value: unknown = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      const bound: unknown = value.bind(target)
+      return bound
+    },
+  })
+  unguarded.set(proxy, stream)
+  return proxy
+}
+
+/** A text as it is written to a terminal: without control characters except line breaks and tabs. */
+export const printable = (text: string): string =>
+  /^[\t\n -~]*$/.test(text)
+    ? text
+    : text
+        .split(OWN_SEQUENCES)
+        .map((part, at) => (at % 2 === 1 ? `\u001b[${part}` : part.split('\t').map(sanitize).join('\t')))
+        .join('')
 
 /** Writes to stdout and waits until the reader has taken it. Does nothing after the reader has closed the pipe. */
 export const writeAll = async ({ stdout }: Pick<Io, 'stdout'>, text: string): Promise<void> => {

@@ -17,7 +17,8 @@ export const printResult = (
   { io, options }: Pick<ActionContext<OutputOptions>, 'io' | 'options'>,
   { document, lines }: Result,
 ): void => {
-  io.stdout.write(options.json ? jsonText(document()) : linesText(lines(createStyle(io))))
+  const style = createStyle(io)
+  io.stdout.write(options.json ? jsonText(document()) : style.plain(linesText(lines(style))))
 }
 
 /** Indented JSON with a newline at its end. */

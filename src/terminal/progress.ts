@@ -1,5 +1,5 @@
 import { second } from '../core/units.ts'
-import type { Io } from './io.ts'
+import { controlSequence, type Io } from './io.ts'
 
 export interface Progress {
   /** Shows the current step; only on a terminal, and only after the first second. */
@@ -8,7 +8,8 @@ export interface Progress {
   end(): void
 }
 
-const CLEAR = '\r\u001b[K'
+/** Moves to the first column and clears the line. */
+export const START_OF_LINE = controlSequence('G') + controlSequence('K')
 const DELAY_MS = second
 const INTERVAL_MS = second / 5
 
@@ -23,12 +24,12 @@ export const createProgress = ({ stderr, clock }: Pick<Io, 'stderr' | 'clock'>):
       const now = clock.elapsed()
       if (!isTerminal || now - startedAt < DELAY_MS || now - shownAt < INTERVAL_MS) return
       const columns = 'columns' in stderr ? Number(stderr.columns) || 80 : 80
-      stderr.write(`${CLEAR}${text.slice(0, columns - 1)}`)
+      stderr.write(`${START_OF_LINE}${text.slice(0, columns - 1)}`)
       shownAt = now
       isShown = true
     },
     end: () => {
-      if (isShown) stderr.write(CLEAR)
+      if (isShown) stderr.write(START_OF_LINE)
       isShown = false
     },
   }

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises'
-import { type Io, UsageError } from './io.ts'
+import { type Io, printable, terminalOf, UsageError } from './io.ts'
 
 /** Asks one question on stderr. Null at the end of the input and on Ctrl-C. */
 type Ask = (question: string) => Promise<string | null>
 
 /** Runs a dialogue. Lines that are pasted at once answer the questions one after the other. */
 export const withDialogue = async <T>(io: Io, dialogue: (ask: Ask) => Promise<T>): Promise<T> => {
-  const lines = createInterface({ input: io.stdin, output: io.stderr })
+  const lines = createInterface({ input: io.stdin, output: terminalOf(io.stderr) })
   const answers = lines[Symbol.asyncIterator]()
   const end = (): void => {
     lines.close()
@@ -20,7 +20,7 @@ export const withDialogue = async <T>(io: Io, dialogue: (ask: Ask) => Promise<T>
   try {
     return await dialogue(async (question) => {
       if (io.signal.aborted) return null
-      lines.setPrompt(question)
+      lines.setPrompt(printable(question))
       // The input can end before the lines that came are answered: from Node 24 on, prompt() throws then.
       if (isOpen) lines.prompt()
       else io.stderr.write(question)

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util'
 import type { Tone } from '../domain/health.ts'
-import { sanitize } from '../core/redaction/redact.ts'
-import type { Io } from './io.ts'
+import { controlSequence, type Io } from './io.ts'
 
 /** What the terminal can show. */
 export interface Style {
@@ -15,8 +14,6 @@ export interface Style {
   sign(tone: Tone): string
   /** The text in ASCII if the terminal shows nothing else. */
   plain(text: string): string
-  /** The same for a text that the agent did not write, such as a log line: without control characters. */
-  safe(text: string): string
 }
 
 const MIN_WIDTH = 40
@@ -49,17 +46,21 @@ export const createStyle = ({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Style 
   const isForced = !['', '0', 'false', undefined].includes(env['FORCE_COLOR'])
   const hasColor = isForced || isWanted
   const isUnicode = /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
-  const plain = (text: string): string => (isUnicode ? text : inAscii(text))
   return {
     width: widthOf(stdout, env, isTerminal),
     isUnicode,
     hasColor,
-    paint: (tone, text) => (hasColor ? styleText([FORMATS[tone]].flat(), text, { validateStream: false }) : text),
+    paint: (tone, text) => (hasColor ? colored(tone, text) : text),
     sign: (tone) => SIGNS[tone][isUnicode ? 0 : 1],
-    plain,
-    safe: (text) => plain(sanitize(text)),
+    plain: (text) => (isUnicode ? text : inAscii(text)),
   }
 }
+
+/** The control sequences come from Node.js, without those of the text. */
+const colored = (tone: Tone, text: string): string =>
+  styleText([FORMATS[tone]].flat(), '\n', { validateStream: false })
+    .replaceAll('\u001b[', controlSequence(''))
+    .replace('\n', () => text)
 
 const widthOf = (stdout: Io['stdout'], env: Io['env'], isTerminal: boolean): number | undefined => {
   const columns = 'columns' in stdout && isTerminal ? Number(stdout.columns) : Number(env['COLUMNS'])
@@ -86,10 +87,14 @@ const inAscii = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
   text.replaceAll(/[^\u0000-\u007f]/gu, (sign) => ASCII[sign] ?? '?')
 
-/** Wraps a text at blanks; a longer word is not broken. */
-export const wrap = (text: string, { width }: Pick<Style, 'width'>, indent = ''): readonly string[] => {
+/** Wraps a text at blanks, in the characters that the terminal shows; a longer word is not broken. */
+export const wrap = (
+  text: string,
+  { width, plain }: Pick<Style, 'width' | 'plain'>,
+  indent = '',
+): readonly string[] => {
   const lines: string[] = []
-  for (const paragraph of text.split('\n')) {
+  for (const paragraph of plain(text).split('\n')) {
     let line = ''
     for (const word of paragraph.split(' ')) {
       const longer = line === '' ? word : `${line} ${word}`

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { InvalidArgumentError } from 'commander'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
-import type { Io } from './io.ts'
+import { controlSequence, type Io } from './io.ts'
 import { linesText } from './output.ts'
 
 interface WatchOptions {
@@ -18,11 +18,11 @@ export interface WatchedPage {
   readonly isFromNode: boolean
 }
 
-const HOME = '\u001b[H'
-const REST_OF_LINE = '\u001b[K'
-const REST_OF_SCREEN = '\u001b[J'
-const HIDE_CURSOR = '\u001b[?25l'
-const SHOW_CURSOR = '\u001b[?25h'
+const HOME = controlSequence('H')
+const REST_OF_LINE = controlSequence('K')
+const REST_OF_SCREEN = controlSequence('J')
+const HIDE_CURSOR = controlSequence('?25l')
+const SHOW_CURSOR = controlSequence('?25h')
 
 /**
  * Reading from the node runs its tools, one of which uses the control socket of consensus and decrypts a key:

@@ -149,6 +149,17 @@ describe('requests of the users of the RPC', () => {
     expect(polls.shown()).toMatchObject({ up: 1, 'requests_total{eth_call}': 132 })
   })
 
+  test('a sum that is not possible is unknown, also if each part is possible', async () => {
+    const at = (address: string, value: number) => `zephyr_rpc_active_requests{server_address="${address}"} ${value}`
+    const most = Number.MAX_SAFE_INTEGER
+    const values = async (...parts: readonly number[]) => {
+      const series = parts.map((part, index) => at(`${index}`, part))
+      return (await start(text([...LINES.slice(0, 10), ...series], BEGIN))).shown()
+    }
+    expect((await values(most - 1, 1))['active_requests']).toBe(most)
+    expect(await values(most, 1)).not.toHaveProperty('active_requests')
+  })
+
   test('an empty label is no label', async () => {
     const lines = execution(CALLS).map((line) => line.replace('{', '{secondary="",'))
     const { shown } = await start(text(lines, BEGIN))

@@ -98,6 +98,16 @@ describe('a file', () => {
     expect(await read([], {}, printed.join('\n'))).toEqual(await read([]))
   })
 
+  test('of lines that are not understood, or are too old, is no fault of a service', async () => {
+    const other = await read([], {}, 'Mar 01 12:01:45 host-b chain-node[7]: x\nfoo\n')
+    expect(other.code).toBe(1)
+    expect(other.err).toContain(
+      'No blocks in standard input: 2 lines were read, and none is about a block in the time range.',
+    )
+    expect(other.err).not.toContain('running')
+    expect((await read([], {}, '')).err).toContain('0 lines were read')
+  })
+
   test('--json is one document', async () => {
     const { out } = await read(['--json'])
     const { events, summary } = z

@@ -24,7 +24,7 @@ test('cursor, time and message; the time is cut to milliseconds', () => {
 
 test.each([
   ['null, for a message over 4096 bytes without --all', null, null],
-  ['bytes, for colours', [27, 91, 51, 49, 109, 104, 105], '\u001B[31mhi'],
+  ['bytes, for colours', [27, 91, 51, 49, 109, 104, 105], 'hi'],
   ['bytes that are no UTF-8', [104, 255, 105], 'h\uFFFDi'],
   ['several values', ['one', [116, 119, 111]], 'one\ntwo'],
   ['several lines in one', 'first\nsecond\tend', 'first\nsecond\tend'],
@@ -143,6 +143,9 @@ test.each([
   'Sat 2026-05-02 10:00:01 CEST host-b chain-bft.service[811]: ',
   'Sat 2026-05-02 13:00:01 +05 host-b chain-bft.service[811]: ',
   '1777708801.123456 host-b chain-node[811]: ',
+  '[  811.123456] host-b chain-node[811]: ',
+  '[  811.123456 <    0.000012>] host-b chain-node[811]: ',
+  'May  2 08:00:01 chain-node[811]: ',
 ])('the prefix that journalctl prints is removed: %s', (head) => {
   expect(withoutPrintedPrefix(`${head}{"level":"INFO"}`)).toBe('{"level":"INFO"}')
 })
@@ -153,3 +156,14 @@ test.each(['2026-05-02 08:00:01.204411902 [7] a.cpp:1 LOG_INFO\tx', '{"a":"May  
     expect(withoutPrintedPrefix(line)).toBe(line)
   },
 )
+
+test('colours are no part of a line, neither around it nor in a text of JSON', () => {
+  const plain = '{"level":"INFO","fields":{"message":"a [1m] b"}}'
+  const colored =
+    '\u001B[1;31mMay  2 08:00:01 host-b chain-node[811]: \u001B[0m{"level":"\\u001b[32mINFO\\u001B[0m","fields":{"message":"a [1m] b"}}'
+  expect(withoutPrintedPrefix(colored)).toBe(plain)
+  for (const MESSAGE of [colored, [...Buffer.from(colored)]]) {
+    const { message } = parseJournalEntry(entry({ MESSAGE }))
+    expect(withoutPrintedPrefix(message ?? '')).toBe(plain)
+  }
+})

@@ -77,6 +77,7 @@ describe('the table', () => {
       'abort',
       'panic',
       'fatal',
+      'memory_corrupted',
       'db_old_format',
       'db_dirty',
       'db_corrupt',

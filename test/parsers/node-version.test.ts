@@ -19,7 +19,7 @@ test('every fixture is in the table', () => {
   expect(files.toSorted()).toEqual(names.toSorted())
 })
 
-test('empty texts are unknown; a build without values is rejected', () => {
+test('empty texts are unknown, also if all are empty', () => {
   const build = (tag: string): string => `a-node {"commit":"","tag":"${tag}","branch":"","modified":true}`
   expect(parseNodeVersion(build('v1.2.3'))).toEqual({
     program: 'a-node',
@@ -37,13 +37,23 @@ test('empty texts are unknown; a build without values is rejected', () => {
     branch: null,
     modified: true,
   })
-  expect(() => parseNodeVersion(build(''))).toThrow(ParseError)
+  expect(parseNodeVersion(build(''))).toEqual({
+    program: 'a-node',
+    version: null,
+    tag: null,
+    commit: null,
+    branch: null,
+    modified: true,
+  })
 })
 
 test.each([
   '',
   'a-node',
   'a-node {"tag":5}',
+  'a-node {}',
+  'a-node {"modified":true}',
+  'a-node {"tag":null}',
   'a-node {"tag":"v1.2.3"',
   '[]',
   'error: unexpected argument found\n',

@@ -168,10 +168,13 @@ test('a user and a password in the URL are sent as basic authentication', async 
   expect(text).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')} /x`)
 })
 
+const SET = ': set that address, unless it is a sign-in page'
+
 test.for([
-  ['https://sso.example/login?token=hunter2', 'it redirects to https://sso.example/…'],
-  ['//sso.example', 'it redirects to http://sso.example'],
-  ['file:///etc/passwd', 'it redirects to file:///…'],
+  ['https://me:hunter2@sso.example/login?token=hunter2', `it redirects to https://sso.example/…${SET}`],
+  ['//sso.example', `it redirects to http://sso.example${SET}`],
+  ['file:///etc/passwd', `it redirects to file:///…${SET}`],
+  [`https://${'a'.repeat(300)}.example/`, `it redirects to https://${'a'.repeat(192)}${SET}`],
   ['http://[', 'it answers with HTTP status 302'],
   [undefined, 'it answers with HTTP status 302'],
 ] as const)('a redirect to %s is not followed, and named', async ([location, expected]) => {
@@ -180,6 +183,12 @@ test.for([
   })
   const asking = ask({ url, timeout: 60_000, maxBytes: 1000, signal: never })
   expect(await silence(asking)).toBe(`refused: Could not request ${url}: ${expected}`)
+})
+
+test('a content-encoding that was not requested is named', async () => {
+  const url = await serve((_, response) => response.setHeader('content-encoding', 'zstd').end('{}'))
+  const asking = ask({ url, timeout: 60_000, maxBytes: 1000, signal: never })
+  expect(await silence(asking)).toContain('the response has the content-encoding zstd, which was not requested')
 })
 
 test.for([

@@ -16,7 +16,7 @@ export interface BalancesReport {
 /** Limitations of the balances, one sentence each. */
 export const notesOf = ({ token, rebuilt, verified, unverified }: BalancesReport): readonly string[] => {
   const { ledger, complete, through, target, error, unguarded } = rebuilt
-  const { partial, nonConserving, hybrid, ambiguous, stats } = ledger
+  const { partial, nonConserving, hybrid, stats } = ledger
   return [
     ...(complete
       ? []
@@ -44,7 +44,7 @@ export const notesOf = ({ token, rebuilt, verified, unverified }: BalancesReport
         ]
       : []),
     ...countNotesOf(stats),
-    ...(ambiguous ? [token.standard === 'erc20' && stats.unindexed === 0 ? MAY_BE_IDS : AMBIGUOUS] : []),
+    ...ambiguityOf(token, ledger),
     ...(complete && !verified && unverified !== null ? [unverifiedNoteOf(unverified)] : []),
     ...(verified ? verificationNotesOf(verified) : []),
     ...(verified?.different ?? [])
@@ -72,9 +72,18 @@ const MAX_DIFFERENCES = 20
 
 type Ledger = BalancesReport['rebuilt']['ledger']
 
+const ambiguityOf = ({ standard }: TokenContract, { ambiguous, mayIndexId, stats }: Ledger): readonly string[] => {
+  if (!ambiguous) return []
+  if (mayIndexId) return [MAY_INDEX_ID]
+  return [standard === 'erc20' && stats.unindexed === 0 ? MAY_BE_IDS : AMBIGUOUS]
+}
+
+const MAY_INDEX_ID =
+  'Ambiguous: each recipient is a small number and each amount has the size of an address. If the contract indexes the id in the place of an address, these balances are wrong, with every standard: check the order of the arguments of its event.'
 const MAY_BE_IDS =
   'Ambiguous: each amount belonged to one owner at a time and moved as a whole, as an id does. If the contract is an ERC-721 that does not index the id, these balances are sums of ids: use --standard erc721.'
-const AMBIGUOUS = 'Ambiguous: the logs do not distinguish ERC-20 from ERC-721. Check which standard the contract has.'
+const AMBIGUOUS =
+  'Ambiguous: the logs do not distinguish ERC-20 from ERC-721. Check which standard the contract has, and which arguments its event indexes.'
 
 const inconsistencyOf = ({ stats, outOfRange }: Ledger): string => {
   if (outOfRange !== null) {
@@ -84,6 +93,7 @@ const inconsistencyOf = ({ stats, outOfRange }: Ledger): string => {
   const parts = [
     ...(stats.inconsistent > 0 ? ['a sender did not own the token'] : []),
     ...(stats.unknownBuyer > 0 ? ['the buyer of a token is unknown'] : []),
+    ...(stats.overflow > 0 ? ['the supply has more than 256 bits'] : []),
   ]
   return `by its events ${parts.join(', and ')}`
 }

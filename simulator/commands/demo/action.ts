@@ -11,6 +11,7 @@ import { type NodeInfo, nodeInfoSchema, renderConfig, renderWelcome } from './de
 import { freePort } from './free-port.ts'
 import { demoFleet } from './fleet/demo-fleet.ts'
 import type { ExitCode, Io, ActionContext } from '../../../src/terminal/io.ts'
+import { START_OF_LINE } from '../../../src/terminal/progress.ts'
 import { attemptCommand, renderScenarios } from '../simulate/action.ts'
 
 interface Options {
@@ -127,7 +128,7 @@ const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<vo
       io.stdout.write(`${onTerminal ? '\n' : ''}The simulated node has exited; the agent continues.\n`)
     }
     const line = await readStatusLine(metricsUrl, io.clock, io.signal)
-    io.stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
+    io.stdout.write(onTerminal ? `${START_OF_LINE}${line}` : `${line}\n`)
     const pause = new AbortController()
     wake = () => pause.abort()
     if (io.signal.aborted || agent.hasEnded()) break

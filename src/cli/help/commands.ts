@@ -141,7 +141,7 @@ const verbatim = (text: string): readonly string[] => [
 const prose = (text: string): readonly string[] =>
   text
     .split(/(?<=[.;:!?])\s+/)
-    .flatMap((sentence) => wrap(sentence, { width: 72 }))
+    .flatMap((sentence) => wrap(sentence, { plain, width: 72 }))
     .map((line) => guard(escape(line)))
 
 /** ASCII only: the page is the same for terminals with and without UTF-8. */

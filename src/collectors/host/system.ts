@@ -147,7 +147,7 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
           if (count !== null && count >= (packages.get(id) ?? 0n)) packages.set(id, count)
         }
         const total = [...packages.values()].reduce((sum, count) => sum + count, 0n)
-        return packages.size === 0 ? [] : [sample('chain_host_cpu_throttles_total', total)]
+        return packages.size === 0 ? [] : sampleIfKnown('chain_host_cpu_throttles_total', withinBounds('u64', total))
       },
     }),
   ]

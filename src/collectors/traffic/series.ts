@@ -85,11 +85,16 @@ const haveSeveralProcesses = (series: readonly PrometheusSample[]): boolean => {
 const METRIC =
   /^[a-z][a-z0-9]*_(rpc_(?:request|execution)_duration(?:_seconds)?_(?:bucket|sum|count)|rpc_active_requests|ws_active_connections)$/
 
-/** Undefined without a series, or if the value of one is unknown. */
+/** Undefined without a series, or if the value of one, or their sum, is unknown. */
 const sumOf = (series: readonly PrometheusSample[], name: string): number | undefined => {
   const values = series.flatMap((one) => (one.name === name ? [withinBounds('metric', one.value)] : []))
   if (values.length === 0 || values.includes(null)) return undefined
-  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+  return (
+    withinBounds(
+      'metric',
+      values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
+    ) ?? undefined
+  )
 }
 
 type Method = (typeof TRAFFIC_METHODS)[number]

@@ -94,23 +94,18 @@ const linesOf = (
   code: string,
   style: Style,
 ): readonly string[] => [
-  style.paint(
-    'strong',
-    `Alertmanager ${style.safe(alertmanager)}${version === null ? '' : ` (${style.safe(version)})`}`,
-  ),
+  style.paint('strong', `Alertmanager ${alertmanager}${version === null ? '' : ` (${version})`}`),
   ...pairs(
     [
       ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
-        `${style.safe(receiver)}: ${style.safe(integration)}`,
+        `${receiver}: ${integration}`,
         marked(
           state === 'delivered',
-          seconds === null
-            ? state
-            : `handed to ${style.safe(integration)} after ${seconds} s: look for ${code} on your phone`,
+          seconds === null ? state : `handed to ${integration} after ${seconds} s: look for ${code} on your phone`,
           style,
         ),
       ]),
-      ...(problem === null ? [] : [['result', marked(false, style.safe(problem), style)] as const]),
+      ...(problem === null ? [] : [['result', marked(false, problem, style)] as const]),
     ],
     style,
   ),

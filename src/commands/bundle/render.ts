@@ -71,7 +71,7 @@ const leftOut = (members: Members, style: Style): readonly string[] => {
   return [
     'Missing:',
     ...pairs(
-      left.map(({ name, why }) => [name, style.plain(why.split('\n')[0] ?? '')]),
+      left.map(({ name, why }) => [name, why.split('\n')[0] ?? '']),
       style,
     ),
   ]
@@ -85,9 +85,8 @@ const PAGE: Style = {
   paint: (_, text) => text,
   sign: (tone) => (tone === 'bad' ? 'x' : '-'),
   plain: (text) => text,
-  safe: sanitize,
 }
 
 /** The output of `check` as a text. */
 export const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string =>
-  linesText(checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE))
+  sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE)))

@@ -3,7 +3,7 @@ import { renderExampleConfig, describeSource, renderSettings, settingsAsJson } f
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, UsageError } from '../../terminal/io.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import { type OutputOptions, jsonText, linesText } from '../../terminal/output.ts'
 import { renderIpRules } from './ip-rules.ts'
 
 const LOOPBACK = /^(?:localhost|127\..*|::1)$/
@@ -20,12 +20,11 @@ export const printConfig = async ({ io, exit, options }: ActionContext<Options>)
   else if (options.ipRules) io.stdout.write(`${await ipRulesOf(io, options)}\n`)
   else {
     const { settings, source } = configOf(io, options)
-    printResult(
-      { io, options },
-      {
-        document: () => ({ file: source?.path ?? null, settings: settingsAsJson(settings) }),
-        lines: () => [`# configuration file: ${describeSource(source)}`, renderSettings(settings)],
-      },
+    // Not in ASCII in any locale: it is the text of a configuration.
+    io.stdout.write(
+      options.json
+        ? jsonText({ file: source?.path ?? null, settings: settingsAsJson(settings) })
+        : linesText([`# configuration file: ${describeSource(source)}`, renderSettings(settings)]),
     )
   }
   exit(0)

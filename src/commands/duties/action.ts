@@ -55,27 +55,27 @@ const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: S
   const { epochs, missed, gaps } = duties
   const isBad = missed.length > 0 || gaps.length > 0 || duties.unknownSinceAt !== null
   return [
-    ...wrap(style.safe(headline(duties)), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
-    ...wrap(style.safe(coverage(duties)), style),
+    ...wrap(headline(duties), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
+    ...wrap(coverage(duties), style),
     '',
     ...pairs(
-      epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, style.safe(epochText(epoch, duties))]),
+      epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, epochText(epoch, duties)]),
       style,
     ),
     ...(missed.length > 0 ? ['', 'Missed rounds:'] : []),
     ...pairs(
-      missed.map((round) => [utc(round.at), style.safe(missedText(round, duties, names))]),
+      missed.map((round) => [utc(round.at), missedText(round, duties, names)]),
       style,
     ),
     ...(duties.omitted === 0 ? [] : [`${count(duties.omitted, 'earlier missed round')} not listed.`]),
     ...(gaps.length > 0 ? ['', 'Gaps of the stream:'] : []),
     ...pairs(
-      gaps.slice(-MAX_GAPS).map((gap) => [utc(gap.fromAt), style.safe(gapText(gap))]),
+      gaps.slice(-MAX_GAPS).map((gap) => [utc(gap.fromAt), gapText(gap)]),
       style,
     ),
     ...(gaps.length > MAX_GAPS ? [`${count(gaps.length - MAX_GAPS, 'earlier gap')} not listed.`] : []),
     '',
-    ...notes(duties).flatMap((note) => wrap(style.safe(note), style).map((line) => style.paint('quiet', line))),
+    ...notes(duties).flatMap((note) => wrap(note, style).map((line) => style.paint('quiet', line))),
   ]
 }
 

@@ -23,7 +23,7 @@ export const headline = (page: EventPage, directory: string, style: Style): read
   const reach = from === null ? '' : ` since ${utc(from)}`
   const by = origin === 'agent' ? ', from the running agent' : `, from ${directory}: no agent is running`
   const rest = hidden === 0 ? '' : `; ${hidden} first ${hidden === 1 ? 'reading' : 'readings'} not shown (--all)`
-  return wrap(style.plain(`${newest}${of}${reach}${by}${rest}`), style).map((line) => style.paint('strong', line))
+  return wrap(`${newest}${of}${reach}${by}${rest}`, style).map((line) => style.paint('strong', line))
 }
 
 const TONES = { critical: 'bad', warning: 'notice', info: undefined } as const
@@ -39,7 +39,7 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
     const head = `${utc(at)} ${mark} ${collector.padEnd(11)}  `
     const isNarrow = style.width !== undefined && style.width - head.length < 30
     const room = isNarrow ? '    ' : ' '.repeat(head.length)
-    const lines = wrap(style.safe(text).replaceAll(/\s*\n\s*/g, ' '), style, room)
+    const lines = wrap(text.replaceAll(/\s*\n\s*/g, ' '), style, room)
     const painted = lines.map((line) => (tone ? style.paint(tone, line.trimStart()) : line.trimStart()))
     const indent = (line: string): string => `${room}${line}`
     if (isNarrow) return [style.paint('quiet', head.trimEnd()), ...painted.map(indent)]

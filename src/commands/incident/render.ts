@@ -15,7 +15,7 @@ export const listLines = (listed: readonly ListedIncident[], directory: string, 
       style,
     ),
     ...pairs(
-      listed.toReversed().map((one) => [one.id, style.safe(summaryOf(one))]),
+      listed.toReversed().map((one) => [one.id, summaryOf(one)]),
       style,
     ),
     'Print one: chain-agent incident ID, or latest',
@@ -37,7 +37,7 @@ export const incidentLines = (incident: Incident, style: Style): readonly string
     heading('Alerts'),
     ...alerts.flatMap(({ alert, description, ...times }) => [
       `${style.paint('bad', style.sign('bad'))} ${alert}`,
-      ...wrap(style.safe(description), style, '    '),
+      ...wrap(description, style, '    '),
       ...wrap(timesOf(times), style, '    '),
     ]),
     '',
@@ -49,15 +49,15 @@ export const incidentLines = (incident: Incident, style: Style): readonly string
       ? []
       : [
           heading('What changed most against the hour before'),
-          ...changes.flatMap((change) => wrap(style.safe(change), style, '  ')),
+          ...changes.flatMap((change) => wrap(change, style, '  ')),
           '',
         ]),
     ...tools.flatMap(({ command, at, output }) => [
-      heading(`Last output of ${style.safe(command)}, ${at}`),
+      heading(`Last output of ${command}, ${at}`),
       ...output
         .trimEnd()
         .split('\n')
-        .map((line) => `  ${style.safe(line)}`.trimEnd()),
+        .map((line) => `  ${line}`.trimEnd()),
       '',
     ]),
     ...journalLines(incident, style),
@@ -67,8 +67,8 @@ export const incidentLines = (incident: Incident, style: Style): readonly string
 /** Later than this, journald may have deleted a part. */
 const LATE = 5 * minute
 
-const completeness = ({ completedAt, journals }: Incident): string => {
-  const last = Math.max(...journals.map(({ toAt }) => Date.parse(toAt)))
+const completeness = ({ firedAt, completedAt, journals }: Incident): string => {
+  const last = journals.reduce((latest, { toAt }) => Math.max(latest, Date.parse(toAt)), Date.parse(firedAt))
   if (completedAt === null) {
     return `Incomplete: the journals until ${utc(last)} are still to be read. An agent that was stopped reads them at its next start.`
   }
@@ -84,7 +84,7 @@ const timesOf = ({ sinceAt, firedAt, endedAt }: Pick<Incident['alerts'][number],
 const journalLines = ({ journals }: Incident, style: Style): readonly string[] => {
   const units = new Set(journals.flatMap(({ units: logs }) => logs?.map(({ unit }) => unit) ?? []))
   return [...units].flatMap((unit) => [
-    style.paint('strong', `Journal of ${style.safe(unit)}`),
+    style.paint('strong', `Journal of ${unit}`),
     ...journals.flatMap((range) =>
       (range.units ?? []).filter((log) => log.unit === unit).flatMap((log) => rangeLines(range, log, style)),
     ),
@@ -98,10 +98,10 @@ const rangeLines = ({ fromAt, toAt, keep }: JournalRange, log: UnitLog, style: S
   const cut = log.isCut
     ? note(`${keep === 'newest' ? 'earlier' : 'later'} lines are not kept: there were too many`)
     : []
-  const lines = log.lines.map((line) => `  ${style.safe(line)}`.trimEnd())
+  const lines = log.lines.map((line) => `  ${line}`.trimEnd())
   return [
     ...note(`${fromAt} to ${toAt}${lines.length === 0 && log.error === null ? ': no line' : ''}`),
-    ...(log.error === null ? [] : wrap(style.safe(log.error), style, '  ')),
+    ...(log.error === null ? [] : wrap(log.error, style, '  ')),
     ...(keep === 'newest' ? cut : []),
     ...lines,
     ...(keep === 'oldest' ? cut : []),

@@ -113,11 +113,11 @@ export const renderFound = (file: string, found: Found, style: Style): string =>
           'reference',
           `${name}, ${redactUrl(url)}: ${answers.get(name) ?? 'not read'}`,
         ]),
-      ].map(([name = '', value = '']) => [name, style.plain(value)]),
+      ].map(([name = '', value = '']) => [name, value]),
       style,
     ),
-    ...missing.flatMap((line) => wrap(style.paint('notice', `${style.sign('notice')} ${style.plain(line)}`), style)),
+    ...missing.flatMap((line) => wrap(style.paint('notice', `${style.sign('notice')} ${line}`), style)),
     ...wrap('Next: sudo systemctl restart chain-agent, then chain-agent check.', style),
-    ...wrap(style.plain(`${capital(found.notifications)}. Test it: chain-agent alert test.`), style),
+    ...wrap(`${capital(found.notifications)}. Test it: chain-agent alert test.`, style),
   ])
 }

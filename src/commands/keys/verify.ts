@@ -82,7 +82,7 @@ const renderVerified = (
   return [
     `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}`,
     ...lines.flatMap(([sign, text]) => {
-      const [first = '', ...rest] = wrap(style.plain(text), style, '    ')
+      const [first = '', ...rest] = wrap(text, style, '    ')
       return [`  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`, ...rest]
     }),
   ]

@@ -43,6 +43,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
   try {
     const page = createPage(io, options, namesOf(options, config.names.file))
     let blocks = 0
+    let lines = 0
     const batches = readLedger(
       { config, ...sourceContext(io) },
       {
@@ -57,6 +58,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
       progress.end()
       await page.show(batch)
       blocks = batch.summary.blocks
+      lines = batch.lines
       if (!follow) progress.show(`${figure(blocks)} blocks`)
     }
     progress.end()
@@ -65,7 +67,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
       return
     }
     await page.end()
-    if (blocks === 0 && !follow) io.stderr.write(NOTHING)
+    if (blocks === 0 && !follow) io.stderr.write(file === undefined ? NOTHING : nothingIn(file, lines))
     exit(blocks > 0 || follow ? 0 : 1)
   } finally {
     progress.end()
@@ -75,6 +77,10 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
 const NOTHING =
   'No blocks in the ledger stream. What to do: check that the service ledger-tail is running\n' +
   '(`chain-agent status ledger-tail`), start it if it is not, or use an earlier --since.\n'
+
+const nothingIn = (file: string, lines: number): string =>
+  `No blocks in ${file === '-' ? 'standard input' : file}: ${figure(lines)} lines were read, and none is about a block in the time range.\n` +
+  'Expected: the log of ledger-tail, as `journalctl -u UNIT` prints it, with or without -o json.\n'
 
 const namesOf = ({ names }: Options, file: string | null): ReadonlyMap<string, string> =>
   names && file !== null ? readNames(file) : new Map<string, string>()

@@ -167,6 +167,8 @@ export interface LedgerBatch {
     /** Lines of the stream that could not be parsed. */
     readonly unparsed: number
   }
+  /** Lines that were read from the recording or the journal. */
+  readonly lines: number
 }
 
 /** Two lines per block, timeouts, and other output of the program. */
@@ -180,6 +182,7 @@ export async function* readLedger(options: Options, wanted: LedgerQuery): AsyncG
   const { newest, since = -Infinity, until = Infinity, recording } = wanted
   const rounds = createRounds(options.ownKey === undefined ? await findOwnKey(options) : options.ownKey)
   let unparsed = 0
+  let lines = 0
   const understand = ({ message, fields }: JournalEntry): readonly LedgerEvent[] => {
     // The journal of a unit also has messages of systemd and journald about it.
     if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return []
@@ -196,12 +199,14 @@ export async function* readLedger(options: Options, wanted: LedgerQuery): AsyncG
   const batch = (events: readonly LedgerEvent[]): LedgerBatch => ({
     rows: events.flatMap(rounds.add),
     summary: { ...rounds.summary(), unparsed },
+    lines,
   })
   /** Past events, held back until the last N blocks are known. */
   let waiting: LedgerEvent[] = []
   let most = TRIM_INTERVAL
   try {
     for await (const { entries, isPast } of batchesOf(options, wanted)) {
+      lines += entries.length
       const events = entries.flatMap(understand)
       if (newest !== undefined && isPast) {
         waiting.push(...events)

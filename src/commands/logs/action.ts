@@ -12,7 +12,6 @@ import {
 import { createProgress } from '../../terminal/progress.ts'
 import type { Tone } from '../../domain/health.ts'
 import { createStyle, type Style, wrap } from '../../terminal/style.ts'
-import { sanitize } from '../../core/redaction/redact.ts'
 import { type ClockStep, describeStep } from '../../sources/journal-order.ts'
 
 interface Options extends ConfigOptions {
@@ -104,9 +103,9 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** `TIME LEVEL message key=value`, wrapped. */
 const renderShort = (line: ShownLine, style: Style): string => {
   const { at, level, by, from } = line
-  const head = `${new Date(at).toISOString()} ${oneLine(sanitize(level ?? '')).padEnd(5)} `
+  const head = `${new Date(at).toISOString()} ${oneLine(level ?? '').padEnd(5)} `
   const said = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
-  const text = style.plain(cut(oneLine(sanitize(from === null ? said : `${said} (${from})`))))
+  const text = style.plain(cut(oneLine(from === null ? said : `${said} (${from})`)))
   const [first = '', ...rest] = wrap(head + text, style, '  ')
   const shown = [first.slice(2), ...rest]
   const tone = TONES[level ?? '']
@@ -114,13 +113,13 @@ const renderShort = (line: ShownLine, style: Style): string => {
 }
 
 /** The unchanged line. */
-const renderRaw = ({ raw }: ShownLine): string => `${sanitize(raw)}\n`
+const renderRaw = ({ raw }: ShownLine): string => `${raw}\n`
 
 const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
   const { level, by, message, from, fields } = line
   const time = new Date(at).toISOString()
   const document = JSON.stringify({ time, service, level, by, message, fields, from, raw })
-  return `${sanitize(document)}\n`
+  return `${document}\n`
 }
 
 const pairsOf = ({ fields }: ShownLine): readonly string[] =>

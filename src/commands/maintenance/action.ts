@@ -6,7 +6,6 @@ import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import type { Io, ActionContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { sanitize } from '../../core/redaction/redact.ts'
 import { RESTART_MS } from '../../health/restart-window.ts'
 import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
@@ -37,7 +36,7 @@ export const startMaintenance = async ({ io, exit, options }: ActionContext<Star
   const { problem, snapshot } = await outcomeOf(io, config, maintenance)
   if (snapshot) {
     const line = restartLine(snapshot, Math.min(span, RESTART_MS))
-    if (line !== null) io.stdout.write(`${sanitize(line)}\n`)
+    if (line !== null) io.stdout.write(`${line}\n`)
   }
   if (problem !== null) {
     io.stderr.write(`The window is written to ${config.state.directory}, but is not in force: ${problem}\n`)

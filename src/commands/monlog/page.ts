@@ -1,3 +1,4 @@
+import { figure } from '../../core/format.ts'
 import type { MonlogFinding } from './findings.ts'
 import { HEALTHY, type MonlogReport } from './report.ts'
 import { type Diagnosis, firstLine } from '../../health/diagnosis.ts'
@@ -22,14 +23,12 @@ export const renderReport = (report: MonlogReport, options: RenderOptions): read
   const { style, wantsRaw, isNamesFileMissing, head = null } = options
   const { findings, problem, unparsed } = report
   const blocks = [
-    head === null
-      ? [verdictLine(report.verdict, style)]
-      : [...headLines(head, style), ...wrap(style.safe(logLine(report)), style)],
+    head === null ? [verdictLine(report.verdict, style)] : [...headLines(head, style), ...wrap(logLine(report), style)],
     problemLines(report, options),
     problem
       ? []
       : pairs(
-          rowsOf(report, options).map(([label, value]) => [label, style.plain(value)]),
+          rowsOf(report, options).map(([label, value]) => [label, value]),
           style,
         ),
     findingLines(
@@ -37,7 +36,7 @@ export const renderReport = (report: MonlogReport, options: RenderOptions): read
       style,
     ).slice(0, -1),
     isNamesFileMissing ? wrap(NO_NAMES, style, '  ') : [],
-    unparsed === null ? [] : wrap(style.plain(unparsed), style, '  '),
+    unparsed === null ? [] : wrap(unparsed, style, '  '),
     wantsRaw && !problem ? rawLines(report, options) : [],
   ]
   return blocks.filter((block) => block.length > 0).flatMap((block, index) => (index === 0 ? block : ['', ...block]))
@@ -69,7 +68,9 @@ const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): r
   const evidence =
     problem?.evidence ??
     (last === undefined
-      ? `The journal has no line of ${unit ?? 'the unit'}.`
+      ? source === 'file'
+        ? nothingIn(report)
+        : `The journal has no line of ${unit ?? 'the unit'}.`
       : `The newest line is from ${last.at}: ${shortened(shownLine(last.text, nameOf))}`)
   const advice = problem
     ? problem.advice
@@ -77,10 +78,15 @@ const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): r
       ? 'pass the journal of the consensus service, as printed by `journalctl -u UNIT --all -o json`, or the lines of the service itself.'
       : `check whether it runs: \`systemctl status ${unit ?? 'UNIT'}\`; \`chain-agent check\` checks everything else.`
   return [
-    ...(evidence === '' ? [] : wrap(style.plain(evidence), style, '  ')),
-    ...(advice === null ? [] : wrap(style.plain(`What to do: ${advice}`), style, '  ')),
+    ...(evidence === '' ? [] : wrap(evidence, style, '  ')),
+    ...(advice === null ? [] : wrap(`What to do: ${advice}`, style, '  ')),
   ]
 }
+
+const nothingIn = ({ window: { unreadable } }: MonlogReport): string =>
+  unreadable === 0
+    ? 'The file has no line of the service.'
+    : `${figure(unreadable)} lines were read, and none was understood.`
 
 /** Characters of a line that are shown as evidence. */
 const MAX_EVIDENCE = 200

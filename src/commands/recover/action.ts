@@ -39,7 +39,7 @@ export const recover = async ({ io, exit, options }: ActionContext<ConfigOptions
 
 const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
   const { path, why, steps, notNow, sources, runbook } = advice
-  const [first = '', ...rest] = wrap(style.safe(recoveryLine(advice)), style)
+  const [first = '', ...rest] = wrap(recoveryLine(advice), style)
   return [
     style.paint(TONES[path] ?? 'bad', first),
     ...rest,
@@ -53,9 +53,7 @@ const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] =
 }
 
 const restartLine = (restart: RestartWindow | null, style: Style): readonly string[] =>
-  restart === null
-    ? []
-    : ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${style.safe(restart.summary)}.`, style)]
+  restart === null ? [] : ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${restart.summary}.`, style)]
 
 const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {
   none: 'good',
@@ -69,9 +67,7 @@ const section = (title: string, texts: readonly string[], style: Style): readonl
     : [
         '',
         style.paint('strong', title),
-        ...texts.flatMap((text, index) =>
-          item(title === 'What to do' ? `${index + 1}.` : '-', style.safe(text), style),
-        ),
+        ...texts.flatMap((text, index) => item(title === 'What to do' ? `${index + 1}.` : '-', text, style)),
       ]
 
 /** A command at the end of a step gets a line of its own, unwrapped, so that it can be copied. */

@@ -35,7 +35,7 @@ export const replayPage = (result: ReplaySummary, style: Style): readonly string
       ...firings.flatMap((firing, at) => rowOf(firing, { ...result, isFirst: at === 0, width }, style)),
     ]),
     '',
-    ...notesOf(result).flatMap((note) => wrap(style.plain(note), style).map((line) => style.paint('quiet', line))),
+    ...notesOf(result).flatMap((note) => wrap(note, style).map((line) => style.paint('quiet', line))),
   ]
 }
 
@@ -61,10 +61,9 @@ const rowOf = (firing: Firing, { isFirst, to, width, clockOffsets }: RowContext,
   const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
   const head = `${utc(clockTime(beganAt, clockOffsets))}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
-  const message = style.safe(summary)
-  if (style.width === undefined) return [`${sign} ${head}  ${message}`]
+  if (style.width === undefined) return [`${sign} ${head}  ${summary}`]
   const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
-  return [sign + first.slice(1), ...more, ...wrap(message, style, '    ')]
+  return [sign + first.slice(1), ...more, ...wrap(summary, style, '    ')]
 }
 
 /** An event that is not an alert has no name. */

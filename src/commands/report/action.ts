@@ -69,7 +69,7 @@ const sentLines = (sent: Readonly<Record<string, string>>, style: Style): readon
         '',
         'Sent to Alertmanager:',
         ...pairs(
-          all.map(([name, state]) => [name, style.safe(state)]),
+          all.map(([name, state]) => [name, state]),
           style,
         ),
       ]
@@ -140,12 +140,12 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
     ),
     '',
     ...pairs(
-      rows.map(([label, text]) => [label, style.safe(text)]),
+      rows.map(([label, text]) => [label, text]),
       style,
     ),
     ...(incidents.value?.incidents.length ? ['', 'Incidents:'] : []),
     ...pairs(
-      (incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), style.safe(incidentLabel(one, to))]),
+      (incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), incidentLabel(one, to)]),
       style,
     ),
   ]

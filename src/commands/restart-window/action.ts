@@ -48,16 +48,16 @@ export const showRestartWindow = async ({ io, exit, options }: ActionContext<Res
 }
 
 const render = ({ isSafe, summary, checks, ownRounds }: RestartWindow, style: Style): readonly string[] => [
-  ...wrap(`RESTART: ${style.safe(summary)}.`, style).map((line) => style.paint(isSafe ? 'good' : 'bad', line)),
+  ...wrap(`RESTART: ${summary}.`, style).map((line) => style.paint(isSafe ? 'good' : 'bad', line)),
   '',
   ...pairs(
     [
       ...checks.map(({ name, state, summary: why }): readonly [string, string] => [
         name,
-        `${style.sign(RESTART_TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${style.safe(why)}`,
+        `${style.sign(RESTART_TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${why}`,
       ]),
       // A cost has no mark.
-      ['own rounds', `${ownRounds.rounds === null ? 'unknown: ' : ''}${style.safe(ownRounds.summary)}`],
+      ['own rounds', `${ownRounds.rounds === null ? 'unknown: ' : ''}${ownRounds.summary}`],
     ],
     style,
   ),

@@ -3,6 +3,7 @@ import { settingsOf } from '../../agent/snapshot.ts'
 import { COLLECTORS, isReadings, type Readings } from '../../collectors/index.ts'
 import { textOrNull, timeOrNull } from '../../collectors/shared/reading-schema.ts'
 import type { Config } from '../../config/schema.ts'
+import { PREFIX } from '../../config/source.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
 import type { Health } from '../../domain/health.ts'
@@ -25,7 +26,8 @@ export interface FetchSnapshotOptions extends SourceOverrides {
 }
 
 const statusSchema = statusResponse.extend({
-  agent: statusResponse.shape.agent.omit({ startedAt: true }),
+  // The prefix is a part of the names of units and tools, with which commands are run.
+  agent: statusResponse.shape.agent.omit({ startedAt: true }).extend({ prefix: z.string().regex(PREFIX).nullable() }),
   collectors: z.record(
     z.string(),
     // Not in responses of agents before these fields.

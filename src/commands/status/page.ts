@@ -33,11 +33,11 @@ export const renderPage = (page: Page, style: Style): readonly string[] => [
 
 /** Wraps a text and colours each line. */
 const text = (words: string, tone: Tone, style: Style): readonly string[] =>
-  wrap(style.plain(oneLine(words)), style).map((line) => style.paint(tone, line))
+  wrap(oneLine(words), style).map((line) => style.paint(tone, line))
 
 /** The same, indented below the name of a section. */
 const indented = (words: string, tone: Tone, style: Style): readonly string[] =>
-  wrap(style.plain(oneLine(words)), style, '  ').map((line) => style.paint(tone, line))
+  wrap(oneLine(words), style, '  ').map((line) => style.paint(tone, line))
 
 /** The source of the data, and the age of its newest and oldest reading. */
 const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {

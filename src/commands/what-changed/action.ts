@@ -45,13 +45,13 @@ export const showChanges = async ({ io, exit, options }: ActionContext<Options>)
 const changesPage = (response: ChangesResponse, shown: ChangesResponse['changes'], style: Style): readonly string[] => {
   const { changes } = response
   const problem = problemOf(response)
-  if (problem !== null) return wrap(style.safe(problem), style)
+  if (problem !== null) return wrap(problem, style)
   const hidden = changes.length - shown.length
   return [
-    ...wrap(style.safe(headline(response)), style).map((line) => style.paint('strong', line)),
+    ...wrap(headline(response), style).map((line) => style.paint('strong', line)),
     '',
     ...shown.flatMap((change, index) => {
-      const [first = '', ...rest] = wrap(style.safe(change.text), style, '    ')
+      const [first = '', ...rest] = wrap(change.text, style, '    ')
       return [`${`${index + 1}.`.padEnd(4)}${first.trimStart()}`, ...rest]
     }),
     ...(hidden === 0 ? [] : [style.paint('quiet', `${count(hidden, 'further change')} with a larger --lines.`)]),

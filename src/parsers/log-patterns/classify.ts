@@ -1,3 +1,4 @@
+import { UNCAUGHT } from './crash.ts'
 import { LOG_PATTERNS } from './list.ts'
 import type { LogPattern } from './pattern.ts'
 
@@ -33,12 +34,22 @@ export const parsePatternLine = (
 export const classifyLine = (expected: readonly LogPattern[], line: string): ClassifiedLine => {
   const { text, level, isBare } = unwrap(line)
   // A caught exception of a transaction or a contract: normal operation.
-  const isCaught = /\bassert throw\b/i.test(text)
+  const isCaught = /\bassert throw\b/i.test(text) && !(isBare && UNCAUGHT_LINE.test(text))
+  const reason = isBare ? reasonOf(text) : undefined
   const patterns = isCaught
     ? []
-    : expected.filter((pattern) => (isBare || pattern.isBare !== true) && expressionOf(pattern).test(text))
+    : expected.filter((pattern) => {
+        const matches = (part: string): boolean => expressionOf(pattern).test(part)
+        return (isBare || pattern.isBare !== true) && (matches(text) || (reason !== undefined && matches(reason)))
+      })
   return { patterns, level, text, isBare }
 }
+
+const UNCAUGHT_LINE = new RegExp(`^${UNCAUGHT}`)
+
+/** The reason of a panic that has it on its first line. */
+const reasonOf = (text: string): string | undefined =>
+  /^thread '.{0,80}?'(?: \(\d+\))? panicked at (?:\S{1,300}:\d+:\d+: |')(.+)$/s.exec(text)?.[1]
 
 const expressions = new Map(LOG_PATTERNS.map(({ name, text }) => [name, new RegExp(`^(?:${text})`)]))
 const NEVER = /$^/

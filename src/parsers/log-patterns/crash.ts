@@ -4,6 +4,9 @@ import type { LogPattern } from './pattern.ts'
 const MAIN = 'monad-bft/monad-node/src/main.rs'
 const ASSERT = 'monad/category/core/assert.c'
 
+/** `PROGRAM: FILE:LINE: FUNCTION: NAME assert throw '…' failed: '…'`: what the main function prints of an exception that reached it. */
+export const UNCAUGHT = String.raw`\S{1,80}: \S{1,300}:\d{1,9}: .{1,400}?: \w{1,30} assert throw '`
+
 /** Crashes of any program. A panic in any thread of a Rust program ends it: `panic = "abort"` in monad-bft/Cargo.toml. */
 export const crashes: readonly LogPattern[] = [
   {
@@ -50,16 +53,30 @@ export const crashes: readonly LogPattern[] = [
   {
     name: 'fatal',
     services: ['any'],
-    text: String.raw`(?:terminate called after throwing|Terminated unexpectedly because of signal|memory allocation of \d+ bytes failed|.{0,160}?std::bad_alloc)`,
+    text: String.raw`(?:terminate called |pure virtual method called|Terminated unexpectedly because of signal|memory allocation of \d+ bytes failed|.{0,160}?std::bad_alloc|thread '.{0,80}?'(?: \(\d+\))? has overflowed its stack|fatal runtime error: )`,
     sources: [],
     notInSource: "Rust's and C++'s standard libraries, and execution from v0.11 to v0.15.2",
     endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',
     meaning:
-      'The program ran out of memory, or ended with an uncaught exception or by a signal such as a segmentation fault.',
+      'The program ran out of memory or of its stack, or ended with an uncaught exception or by a signal such as a segmentation fault.',
     advice:
       "Check the host's memory and huge pages and what else uses them, then start consensus and execution together. If the line names another exception or a signal, keep the log.",
+  },
+  {
+    name: 'memory_corrupted',
+    services: ['any'],
+    text: String.raw`(?:\*\*\* .{1,80} detected \*\*\*|double free or corruption|corrupted (?:size vs\. prev_size|double-linked list)|(?:free|malloc|malloc_consolidate|realloc|munmap_chunk)\(\): |Fatal glibc error: )`,
+    isBare: true,
+    sources: [],
+    notInSource: 'the C library',
+    endsProcess: true,
+    severity: 'critical',
+    alert: 'ChainAssertion',
+    meaning: 'The C library found the memory of the program damaged, and ended it with SIGABRT.',
+    advice:
+      "Keep the log for the developers of the node. Check the host's memory for errors: `journalctl -k | grep -iE 'mce|edac|hardware error'`. Then start consensus and execution together.",
   },
   {
     name: 'high_qc_too_far',
@@ -103,8 +120,8 @@ export const crashes: readonly LogPattern[] = [
   {
     name: 'exception',
     services: ['execution'],
-    text: String.raw`(?:.{0,80}?[\s:])?[A-Z][A-Za-z]*Exception: `,
-    sources: own('monad/cmd/monad/main.cpp', 'main'),
+    text: String.raw`(?:(?:.{0,80}?[\s:])?[A-Z][A-Za-z]*Exception: |${UNCAUGHT})`,
+    sources: [...own('monad/cmd/monad/main.cpp', 'main'), ...own('monad/category/core/monad_exception.cpp', 'print')],
     endsProcess: true,
     severity: 'critical',
     alert: 'ChainAssertion',

@@ -86,11 +86,15 @@ export const host: readonly LogPattern[] = [
   {
     name: 'io_uring',
     services: ['execution'],
-    text: String.raw`.{0,80}?io_uring_queue_init_params failed`,
-    sources: own('monad/category/core/io/ring.cpp', 'Ring'),
+    text: String.raw`(?:.{0,80}?io_uring_queue_init_params failed|io_uring_register_buffers in )`,
+    sources: [
+      ...own('monad/category/core/io/ring.cpp', 'Ring'),
+      ...own('monad/category/core/io/buffers.cpp', 'Buffers'),
+    ],
     endsProcess: true,
     severity: 'critical',
-    meaning: 'The kernel provides no io_uring queue: some kernels have a bug, a container may forbid it.',
+    meaning:
+      'The kernel provides no io_uring queue, or registers no buffers for it: some kernels have a bug, a container may forbid it.',
     advice: 'Compare the kernel with the known bad versions, and check the limit of locked memory.',
   },
   {

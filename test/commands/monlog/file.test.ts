@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
+import { cli } from '../../support/cli.ts'
 import { closed, line, T0, UNIT } from '../../collectors/consensus-log.ts'
 import { asJournal, asLines, byOther, healthy, ofJournal, ofText, options } from './recorded-log.ts'
 
@@ -70,6 +71,13 @@ describe('a file', () => {
     const report = await ofText(garbled)
     expect(report.verdict.word).toBe('OK')
     expect(report.window.unreadable).toBe(2)
+  })
+
+  test('of lines that are not understood is printed with their number', async () => {
+    const { out } = await cli(['monlog', '--file', '-'], { stdin: 'May  2 08:00:01 host-b chain-node[7]: x\nfoo\n' })
+    expect(out).toContain('2 lines were read, and none was understood.')
+    expect(out).not.toContain('The journal has no line')
+    expect((await cli(['monlog', '--file', '-'])).out).toContain('The file has no line of the service.')
   })
 
   test('that does not exist is reported with what to do', async () => {

@@ -241,9 +241,19 @@ describe('histories that do not add up', () => {
     const later = resultOf({ standard: 'erc20' }, pageOf([...placed(mints, 10), ...placed([away], 11)]))
     expect(later.nonConserving).toBe(true)
     expect(later.outOfRange).toEqual({ block: 10, address: ANN, id: null, balance: MOST + 5n })
-    expect(oddities(later)).toEqual({})
-    const within = resultOf({ standard: 'erc20' }, pageOf(placed([...mints, away], 10)))
-    expect(within).toMatchObject({ nonConserving: false, outOfRange: null })
+    const burn = transfer(ANN, ZERO, 5)
+    const within = resultOf({ standard: 'erc20' }, pageOf(placed([...mints, burn, away], 10)))
+    expect(within).toMatchObject({ nonConserving: false, outOfRange: null, supply: MOST })
+    expect(oddities(within)).toEqual({})
+  })
+
+  test('edge case 15: a supply of more than 256 bits is marked, also if each balance is less', () => {
+    const result = resultOfLogs(transfer(ZERO, ANN, MOST), transfer(ZERO, BOB, 1))
+    expect(result).toMatchObject({ nonConserving: true, outOfRange: null, supply: null })
+    expect(oddities(result)).toEqual({ overflow: 1 })
+    const most = resultOfLogs(transfer(ZERO, ANN, MOST - 1n), transfer(ZERO, BOB, 1))
+    expect(most).toMatchObject({ nonConserving: false, supply: MOST })
+    expect(oddities(most)).toEqual({})
   })
 
   test('edge case 17: a rebase without events shows as a negative balance', () => {
@@ -313,6 +323,53 @@ describe('amounts that may be ids', () => {
   test('edge case 14: with a part of the history nothing is known about the owners', () => {
     const page = pageOf(placed(mints))
     expect(resultOf({ standard: 'erc20', fullHistory: false }, page).ambiguous).toBe(false)
+  })
+})
+
+describe('an id in the place of an address', () => {
+  const [HOLDER, OTHER] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+  /** Three arguments of which one address is not indexed: what is in the data is the other one. */
+  const logged = (party: string, id: bigint | number, other: string): WireLog =>
+    logOf(TOPIC.transfer, [party, id], word(other))
+  const fromAndId = [logged(ZERO, 0, HOLDER), logged(ZERO, 7, HOLDER), logged(ZERO, 8, OTHER), logged(HOLDER, 7, ZERO)]
+  const toAndId = [logged(HOLDER, 0, ZERO), logged(HOLDER, 7, ZERO), logged(OTHER, 7, HOLDER), logged(HOLDER, 7, OTHER)]
+
+  test.each([
+    ['the sender and the id are indexed', fromAndId],
+    ['the recipient and the id are indexed', toAndId],
+  ])('is noticed if %s, in any part of the history', (_, logs) => {
+    for (const fullHistory of [true, false]) {
+      const result = resultOf({ standard: 'erc20', fullHistory }, pageOf(placed(logs)))
+      expect(result).toMatchObject({ mayIndexId: true, ambiguous: true })
+    }
+  })
+
+  test('the error of ERC-721 does not name ERC-20', () => {
+    const ledger = createLedger({ standard: 'erc721', contract: CONTRACT, fullHistory: true })
+    ledger.applyPage(pageOf(placed(fromAndId)))
+    expect(() => ledger.result()).toThrow(/are of an ERC-721 that indexes the id in the place of an address/)
+    expect(() => ledger.result()).not.toThrow(/erc20|ERC-20/)
+  })
+
+  test('is kept in a snapshot', () => {
+    for (const standard of ['erc20', 'erc721'] as const) {
+      const options = { standard, contract: CONTRACT, fullHistory: true }
+      const [before, after] = [createLedger(options), createLedger(options)]
+      const distinct = [logged(ZERO, 7, HOLDER), logged(ZERO, 8, OTHER)]
+      before.applyPage(pageOf(placed(distinct)))
+      after.restore(before.snapshot())
+      expect(after.result()).toMatchObject({ mayIndexId: true, ambiguous: true })
+    }
+  })
+
+  test.each([
+    ['one of the recipients is an address', [transfer(ZERO, person(7), 2n ** 70n), transfer(ZERO, HOLDER, 2n ** 70n)]],
+    ['an amount is below all addresses', [...fromAndId, transfer(ZERO, person(7), 2n ** 64n - 1n)]],
+    ['an amount is above all addresses', [...fromAndId, transfer(ZERO, person(7), 2n ** 160n)]],
+    ['there is one transfer only', [transfer(ZERO, person(7), 2n ** 64n)]],
+    ['all transfers are burns', [transfer(HOLDER, ZERO, 2n ** 64n), transfer(HOLDER, ZERO, 2n ** 64n)]],
+  ])('is not claimed if %s', (_, logs) => {
+    expect(resultOf({ standard: 'erc20', fullHistory: false }, pageOf(placed(logs))).mayIndexId).toBe(false)
   })
 })
 

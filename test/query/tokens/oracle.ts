@@ -24,6 +24,8 @@ export interface OracleResult {
   readonly outOfRange: { readonly block: number; readonly held: ReadonlyMap<string, bigint> } | null
   /** ERC-20 with its full history: whether two or more amounts were each minted once and moved by their owner. */
   readonly mayBeIds: boolean
+  /** Whether each recipient is below 2^64 and each amount is 0 or from there to 2^160, two of both not 0. */
+  readonly mayIndexId: boolean
 }
 
 interface State {
@@ -48,10 +50,19 @@ export const askOracle = (options: OracleOptions, pages: readonly OraclePage[]):
   if (options.standard === 'erc721' && state.applied === 0) readUnindexed(all, state)
   const isPlain = options.standard === 'erc20' && (options.profile ?? null) === null && options.fullHistory
   const mayBeIds = isPlain && (state.odd['wrongStandard'] ?? 0) === 0 && (ownersOf(state.moves, true)?.size ?? 0) > 1
+  const { moves } = state
+  const mayIndexId =
+    options.standard !== 'erc1155' &&
+    (options.profile ?? null) === null &&
+    moves.every(
+      ([, to, amount]) => BigInt(to) < 2n ** 64n && (amount === 0n || BigInt.asUintN(160, amount) === amount),
+    ) &&
+    moves.every(([, , amount]) => amount === 0n || amount >= 2n ** 64n) &&
+    moves.filter(([, to, amount]) => BigInt(to) > 0n && amount > 0n).length > 1
   const held = new Map<string, bigint | string>()
   for (const [key, sum] of state.sums) if (sum !== 0n) held.set(key, sum)
   for (const [id, owner] of state.owners) if (owner !== ZERO) held.set(String(id), owner)
-  return { held, odd: state.odd, applied: state.applied, supply: state.supply, outOfRange, mayBeIds }
+  return { held, odd: state.odd, applied: state.applied, supply: state.supply, outOfRange, mayBeIds, mayIndexId }
 }
 
 const outOfRangeOf = (block: number, { sums }: State): OracleResult['outOfRange'] => {

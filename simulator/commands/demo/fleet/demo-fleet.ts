@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { ExitCode, Io } from '../../../../src/terminal/io.ts'
+import { START_OF_LINE } from '../../../../src/terminal/progress.ts'
 import { type Clock, endsWithin } from '../../../../src/core/clock.ts'
 import { size } from '../../../../src/core/format.ts'
 import { freePort } from '../free-port.ts'
@@ -73,7 +74,7 @@ const watch = async ({ stdout, clock, signal }: Io, nodes: number): Promise<void
     const late = clock.elapsed() - due
     const lag = late < LATE_MS ? '' : `  ${(late / 1000).toFixed(1)} s late: too many nodes for this machine`
     const line = `${nodes} nodes  ${measure()}${lag}`
-    stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
+    stdout.write(onTerminal ? `${START_OF_LINE}${line}` : `${line}\n`)
   }
   if (onTerminal) stdout.write('\n')
 }
