@@ -31,6 +31,8 @@ const stop = (): void => {
   if (systemClock.elapsed() - askedAt > second) void exit(130)
   askedAt = Math.min(askedAt, systemClock.elapsed())
   stopping.abort()
+  // A command that reads it waits for its end.
+  process.stdin.destroy()
 }
 process.on('SIGINT', stop)
 process.on('SIGTERM', stop)

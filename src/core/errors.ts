@@ -161,6 +161,7 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
   EXDEV: { happened: 'the two are on different file systems' },
   ELOOP: { happened: 'it is a symbolic link' },
   ...HOST_LIMITS,
+  ERR_STREAM_PREMATURE_CLOSE: { happened: 'it was interrupted' },
   EMLINK: { happened: 'the file has too many hard links' },
 }
 

@@ -1,5 +1,16 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readFileSync,
+  statSync,
+  type Stats,
+} from 'node:fs'
 import * as fs from 'node:fs/promises'
+import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type Clock, endsWithin, systemClock } from './clock.ts'
 import { errorCode, FileError } from './errors.ts'
@@ -128,4 +139,16 @@ export const readTextSync = (path: string | URL, maxBytes: number): string => {
   } finally {
     closeSync(file)
   }
+}
+
+/**
+ * A file that an operator names, also a FIFO: the event loop waits for its writer, where `createReadStream` blocks a
+ * thread. The signal ends the stream with an error.
+ */
+export const openStream = (path: string, signal: AbortSignal, highWaterMark = 64 * 1024): Readable => {
+  const stream = statSync(path, { throwIfNoEntry: false })?.isFIFO()
+    ? new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false })
+    : createReadStream(path, { highWaterMark })
+  signal.addEventListener('abort', () => stream.destroy())
+  return stream
 }

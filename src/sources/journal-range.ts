@@ -1,5 +1,6 @@
 import { type Context, withDeadline } from '../core/clock.ts'
 import { describeFileError, ParseError, SourceError } from '../core/errors.ts'
+import { openStream } from '../core/files.ts'
 import { LIMITS } from '../core/limits.ts'
 import { hour, second } from '../core/units.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from './journal.ts'
 import { type ClockStep, compareOrder, createTimeline, type OrderedPosition } from './journal-order.ts'
 import { createLineSplitter, type Line } from './streams.ts'
-import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 
 /** A range of the journal. Times are in milliseconds since the epoch, both inclusive. */
@@ -246,9 +246,9 @@ export interface Recording {
   readonly bytes: Readable
 }
 
-export const openRecording = (file: string): Recording => ({
+export const openRecording = (file: string, signal: AbortSignal): Recording => ({
   name: file,
-  bytes: createReadStream(file, { highWaterMark: 256 * 1024 }),
+  bytes: openStream(file, signal, 256 * 1024),
 })
 
 /** Reads a recording from start to end. Throws a SourceError if it cannot be read. */

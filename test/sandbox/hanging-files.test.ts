@@ -51,15 +51,27 @@ describe('files that hang', () => {
     ])
   })
 
-  it('a FIFO without a writer is no file to write', async () => {
+  it('a FIFO without a writer is no file to write, and a command that reads it ends when it is stopped', async () => {
     const output = await inNamespace(`
       mkfifo fifo
       "$@" init --prefix chain --config /dev/null -o fifo 2>&1 || echo "exit $?"
+      for command in 'ledger --file fifo' 'monlog --file fifo' 'parse ledger-tail fifo'; do
+        "$@" $command 2>&1 &
+        until ls -l /proc/$!/fd | grep -q fifo; do kill -0 $!; sleep 0.1; done
+        kill $!
+        wait $! || echo "$command: exit $?"
+      done
     `)
     expect(output).toEqual([
       'Could not write fifo: it is not a regular file',
       '  what to do: use sudo, or name another file with --output',
       'exit 1',
+      'Interrupted before there was a result.',
+      'ledger --file fifo: exit 1',
+      'Interrupted before there was a result.',
+      'monlog --file fifo: exit 2',
+      'Could not read fifo: it was interrupted',
+      'parse ledger-tail fifo: exit 1',
     ])
   })
 })

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs'
 import { createRecentSet } from '../../collectors/shared/recent-set.ts'
 import {
   type FinalizedBlock,
@@ -12,7 +11,7 @@ import { ParseError } from '../../core/errors.ts'
 import { type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../../parsers/journal.ts'
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { readRecording, type Recording } from '../../sources/journal-range.ts'
+import { openRecording, readRecording, type Recording } from '../../sources/journal-range.ts'
 import { findOwnKey } from '../shared/own-key.ts'
 import { type Batch, readJournal } from '../../agent/journal-reader.ts'
 import type { Io, SourceContext } from '../../terminal/io.ts'
@@ -264,10 +263,9 @@ const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
 }
 
 /** The recording of --file. */
-export const recordingOf = ({ stdin }: Pick<Io, 'stdin'>, file: string | undefined) => {
+export const recordingOf = ({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>, file: string | undefined) => {
   if (file === undefined) return {}
   // Opened when it is read: an error of a stream without listeners would end the process.
-  const recording = () =>
-    file === '-' ? { name: 'standard input', bytes: stdin } : { name: file, bytes: createReadStream(file) }
+  const recording = () => (file === '-' ? { name: 'standard input', bytes: stdin } : openRecording(file, signal))
   return { recording }
 }

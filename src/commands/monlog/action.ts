@@ -8,7 +8,7 @@ import type { MonlogReport } from './report.ts'
 import { LONGEST_MS, type RangeStart } from './time-range.ts'
 import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type CommandContext, sourceContext } from '../../terminal/io.ts'
+import { type Io, type CommandContext, reportInterrupted, sourceContext } from '../../terminal/io.ts'
 import { renderReport, type RenderOptions, shortLine } from './page.ts'
 import { createNameOf, shownLine } from './rows.ts'
 import { diagnosisDocument } from '../../terminal/diagnosis.ts'
@@ -73,7 +73,8 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
   }
   const analysis = await analyse()
   if (io.signal.aborted) {
-    exit(2)
+    // The status is unknown.
+    reportInterrupted(io, () => exit(2), { hasOutput: false })
     return
   }
   io.stdout.write(linesText(linesOf(analysis)))

@@ -24,9 +24,9 @@ interface MonlogAnalysisOptions extends SourceContext {
 
 /** Analyses the consensus log. The report says why if the log cannot be read. */
 export const analyseLog = async (options: MonlogAnalysisOptions): Promise<MonlogReport> => {
-  const { recording, clock, path } = options
+  const { recording, clock, path, signal } = options
   if (recording !== undefined) {
-    const file = typeof recording === 'string' ? openRecording(recording) : recording
+    const file = typeof recording === 'string' ? openRecording(recording, signal) : recording
     return analyseRecording(options, file)
   }
   // A recording needs neither of them, and they take most of the time until it is read.

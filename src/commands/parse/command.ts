@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Argument } from 'commander'
 import { defineCommand } from '../../terminal/define-command.ts'
 import type { ActionContext, Io } from '../../terminal/io.ts'
 import { jsonText } from '../../terminal/output.ts'
 import { describeFileError, ParseError, SourceError } from '../../core/errors.ts'
+import { openStream } from '../../core/files.ts'
 import { size as sizeOf } from '../../core/format.ts'
 import { toJson } from '../../core/json.ts'
 import { type Format, formats } from '../../parsers/formats.ts'
@@ -39,7 +39,7 @@ const parseInput = async ({
   const format = formats.find((candidate) => candidate.name === name)
   if (!format) return
   const isStdin = file === undefined || file === '-'
-  const text = await (isStdin ? readAll(io.stdin, 'standard input') : readAll(createReadStream(file), file))
+  const text = await (isStdin ? readAll(io.stdin, 'standard input') : readAll(openStream(file, io.signal), file))
   const parse = await format.load()
   const parsed = format.shape === 'lines' ? parseLines(io, { ...format, parse }, text) : parseWhole(io, parse, text)
   exit(parsed ? 0 : 1)

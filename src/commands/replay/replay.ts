@@ -57,7 +57,7 @@ const open = async (options: ReplayOptions): Promise<PastSource> => {
   }
   return openFile({
     prefix,
-    recording: typeof file === 'string' ? openRecording(file) : { name: 'standard input', bytes: file },
+    recording: typeof file === 'string' ? openRecording(file, signal) : { name: 'standard input', bytes: file },
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
   })
