@@ -13,7 +13,7 @@ import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type Clock, endsWithin, systemClock } from './clock.ts'
-import { errorCode, FileError } from './errors.ts'
+import { errorCode, FileError, ifMissing } from './errors.ts'
 import { size } from './format.ts'
 import { renderDuration, second } from './units.ts'
 
@@ -151,4 +151,9 @@ export const openStream = (path: string, signal: AbortSignal, highWaterMark = 64
     : createReadStream(path, { highWaterMark })
   signal.addEventListener('abort', () => stream.destroy())
   return stream
+}
+
+/** Removes the socket that a process which was killed left behind, and no other file of that name. */
+export const removeSocket = async (path: string): Promise<void> => {
+  if ((await fs.lstat(path).catch(ifMissing(undefined)))?.isSocket()) await fs.rm(path, { force: true })
 }

@@ -1,7 +1,8 @@
-import { chmod, rm } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import type { ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { describeFileError, SourceError } from '../core/errors.ts'
+import { removeSocket } from '../core/files.ts'
 import { type Address, SECURITY_HEADERS, type WebServer } from './web.ts'
 
 export interface ListeningServer {
@@ -36,7 +37,7 @@ export const listenOnSocket = async (
 ): Promise<Pick<ListeningServer, 'close'>> => {
   try {
     // After a crash it is left over.
-    await rm(path, { force: true })
+    await removeSocket(path)
     await listen(server, { path }, { name: path, advice })
     await chmod(path, 0o660)
   } catch (error) {

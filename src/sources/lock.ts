@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { realpath, rm } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { errorCode, SourceError } from '../core/errors.ts'
+import { removeSocket } from '../core/files.ts'
 import { fingerprint } from '../core/hash.ts'
 
 interface LockDescription {
@@ -57,7 +58,7 @@ export const lockDirectory = async (directory: string, description: LockDescript
     if (await isHeld(path)) throw new SourceError({ doing, happened: taken, advice: STOP_THE_OTHER })
     const server = createServer((socket) => socket.destroy())
     try {
-      await rm(path, { force: true })
+      await removeSocket(path)
       server.listen(path)
       await once(server, 'listening')
     } catch {

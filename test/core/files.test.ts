@@ -1,10 +1,12 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createWebConfigFile } from '../../src/config/web-config.ts'
 import { readText as readConfigText } from '../../src/config/file.ts'
 import { describeFileError } from '../../src/core/errors.ts'
-import { createFileGate, readBeginning, readText } from '../../src/core/files.ts'
+import { createFileGate, readBeginning, readText, removeSocket } from '../../src/core/files.ts'
 import { createCheckpoints } from '../../src/sources/checkpoint.ts'
 import { readSecretFile, readSecretLines } from '../../src/sources/credential-file.ts'
 import { openPartialFile, readPartial, readWhole } from '../../src/sources/durable.ts'
@@ -150,3 +152,14 @@ test('operations that hang occupy two threads, whatever comes after them', async
 
 const outcomeOf = async (running: Promise<string>): Promise<string> =>
   running.catch((error: unknown) => describeFileError(error).happened)
+
+it('a socket that is left over is removed, and a file of its name is not', async ({ directory }) => {
+  const [socket, file] = [join(directory, 'agent.sock'), join(directory, 'agent.lock')]
+  const server = createServer().listen(socket)
+  await once(server, 'listening')
+  await rename(socket, `${socket}.left`)
+  await new Promise((resolve) => server.close(resolve))
+  await writeFile(file, 'of another program')
+  for (const path of [`${socket}.left`, file, join(directory, 'missing')]) await removeSocket(path)
+  expect(await readdir(directory)).toEqual(['agent.lock'])
+})
