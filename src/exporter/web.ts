@@ -16,7 +16,7 @@ import { asError } from '../core/errors.ts'
 import { createMemoizeLast } from '../core/reload.ts'
 import { second } from '../core/units.ts'
 import { createBasicAuth } from './basic-auth.ts'
-import { type Handler, oneAtATime } from './connections.ts'
+import { type Handler, networkOf, oneAtATime } from './connections.ts'
 
 export interface Address {
   readonly host: string
@@ -90,6 +90,8 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
   const authFor = createMemoizeLast<ReturnType<typeof createBasicAuth>>()
   const endFor = createMemoizeLast<number | null>()
   const authentication = () => authFor([current.users], () => createBasicAuth({ users: current.users }))
+  const login = ({ headers, socket }: IncomingMessage) =>
+    authentication().check(headers.authorization, networkOf(socket.remoteAddress ?? ''))
 
   const admit = ({ address, handler, reject, isAuthenticated = () => false }: ListenerOptions): Handler => {
     const isExpectedHost = createHostCheck(address.host, hosts)
@@ -101,16 +103,16 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
         reject(rejection, request, response)
         return
       }
-      const login = isAuthenticated() ? undefined : authentication().check(request.headers.authorization)
-      if (!login) {
+      const result = isAuthenticated() ? undefined : login(request)
+      if (!result) {
         handler(request, response)
         return
       }
-      void login.then(
-        (result) => {
+      void result.then(
+        (outcome) => {
           if (request.socket.destroyed) return
-          if (result === 'accepted') handler(request, response)
-          else reject(LOGIN_REJECTIONS[result], request, response)
+          if (outcome === 'accepted') handler(request, response)
+          else reject(LOGIN_REJECTIONS[outcome], request, response)
         },
         (error: unknown) => {
           complain(asError(error))
