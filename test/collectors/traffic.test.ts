@@ -132,6 +132,34 @@ describe('requests of the users of the RPC', () => {
     expect(shown()).not.toHaveProperty('requests_total{eth_getLogs}')
   })
 
+  test('without timestamps, what two processes have is unknown, also if only one of them has the method', async () => {
+    const old = [...execution({ method: 'eth_getLogs', within: [1, 1, 1, 1, 5_000_000], sum: 9 }), ...LINES.slice(-9)]
+    const first = old.map((line) => line.replace('{', '{service_version="0.16.4",'))
+    const running = (calls: number) =>
+      execution({ ...CALLS, within: [1, 1, 1, 1, calls] }).map((line) =>
+        line.replace('{', '{service_version="0.17.0",'),
+      )
+    const { shown, states, next, answer } = await start(text([...first, ...running(131)]))
+    answer.value = text([...first, ...running(132)])
+    await next()
+    // The number of executions is of both, and all else of one process.
+    expect(shown()).toEqual({
+      up: 1,
+      'responses_total{2xx}': 94,
+      'responses_total{4xx}': 2,
+      'responses_total{5xx}': 0,
+      active_requests: 4,
+      websockets: 7,
+    })
+    expect(states()['metrics of the RPC']).toMatch(/more than one process/)
+  })
+
+  test('the same series twice is unknown', async () => {
+    const { shown } = await start(text([...LINES, 'zephyr_ws_active_connections{job="crow"} 8'], BEGIN))
+    const { websockets: _, ...others } = SHOWN
+    expect(shown()).toEqual(others)
+  })
+
   test('an empty label is no label', async () => {
     const lines = execution(CALLS).map((line) => line.replace('{', '{secondary="",'))
     const { shown } = await start(text(lines, BEGIN))

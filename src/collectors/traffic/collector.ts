@@ -24,6 +24,9 @@ interface TrafficCollectorOptions {
 /** The RPC pushes every 2.5 s, and the agent alone sends two requests a second. In milliseconds. */
 const STALE_AFTER = minute / 2
 
+const AMBIGUOUS =
+  'answering, with series of more than one process of the RPC: what both have is unknown; set send_timestamps in the exporter of the OpenTelemetry collector, or restart it'
+
 /** Requests of the users of the RPC. */
 export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): Collector<TrafficReading> => {
   /** `changedAt` is null until the number has changed: the first ones may be those of an RPC that has stopped. */
@@ -44,7 +47,7 @@ export const traffic = ({ endpoint, clock, timing }: TrafficCollectorOptions): C
     const isNew = isCurrent(found)
     if (isNew === null) return { traffic: undefined, state: 'answering; the metrics of the RPC have not changed yet' }
     return isNew
-      ? { traffic: found, state: 'answering' }
+      ? { traffic: found, state: found.isAmbiguous ? AMBIGUOUS : 'answering' }
       : { traffic: null, state: 'answering, with old metrics of the RPC' }
   }
 

@@ -8,6 +8,8 @@ import { STATUS_CLASSES, TRAFFIC_DURATIONS, TRAFFIC_METHODS } from './definition
 /** The metrics of the RPC at one time. */
 export interface Traffic {
   readonly samples: readonly Sample[]
+  /** Whether a metric has series of more than one process: it is unknown. */
+  readonly isAmbiguous: boolean
   /** The newest timestamp, in milliseconds since the epoch; null without timestamps. */
   readonly newestAt: number | null
   /** The executed requests. The agent's own increase it every few seconds. */
@@ -22,8 +24,8 @@ const ONE_PUSH_MS = 4 * second
 
 /**
  * Reads the metrics of monad-rpc/src/middleware/metrics.rs (Metrics), and the durations that monad-tracing-timing/src/lib.rs
- * (TimingsLayer::on_close) records for each method. Undefined if there are none. The label server_address is the Host
- * header of a client: series are added, whatever their other labels are.
+ * (TimingsLayer::on_close) records for each method. Undefined if there are none. The labels server_address and server_port
+ * are the Host header of a client: the series of one process are added.
  */
 export const readTraffic = (all: readonly PrometheusSample[]): Traffic | undefined => {
   const own = all.map(withoutDots).flatMap((one) => {
@@ -35,20 +37,59 @@ export const readTraffic = (all: readonly PrometheusSample[]): Traffic | undefin
   const current = own.filter(
     ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= ONE_PUSH_MS,
   )
-  const executions = current.filter(({ labels }) => labels['type'] === 'total' && (labels['secondary'] ?? '') === '')
+  const ambiguous = ambiguousNames(current)
+  const known = current.filter(({ name }) => !ambiguous.has(metricOf(name)))
+  const executions = known.filter(isExecution)
   const samples = [
     ...methodSamples(executions),
     ...durationSamples(executions),
-    ...statusSamples(current),
-    ...sampleIfKnown('chain_traffic_active_requests', sumOf(current, 'rpc_active_requests')),
-    ...sampleIfKnown('chain_traffic_websockets', sumOf(current, 'ws_active_connections')),
+    ...statusSamples(known),
+    ...sampleIfKnown('chain_traffic_active_requests', sumOf(known, 'rpc_active_requests')),
+    ...sampleIfKnown('chain_traffic_websockets', sumOf(known, 'ws_active_connections')),
   ]
-  if (samples.length === 0) return undefined
-  return {
-    samples,
-    newestAt,
-    requests: sumOf(executions, 'rpc_execution_duration_count') ?? 0,
+  const isAmbiguous = ambiguous.size > 0
+  if (samples.length === 0 && !isAmbiguous) return undefined
+  // Those of a process that has ended do not change.
+  const requests = sumOf(current.filter(isExecution), 'rpc_execution_duration_count') ?? 0
+  return { samples, isAmbiguous, newestAt, requests }
+}
+
+const isExecution = ({ labels }: PrometheusSample): boolean =>
+  labels['type'] === 'total' && (labels['secondary'] ?? '') === ''
+
+/** The labels that one process gives its series. All others are of the process, of its version or of its host. */
+const LABELS_OF_REQUESTS = new Set([
+  'main',
+  'type',
+  'secondary',
+  'le',
+  'http_response_status_code',
+  'server_address',
+  'server_port',
+])
+
+const metricOf = (name: string): string => name.replace(/_(?:bucket|sum|count)$/, '')
+
+/**
+ * The metrics with series of more than one process: a collector may serve those of a process that has ended, without a
+ * timestamp, next to those of the one that runs. The same series twice is one of each.
+ */
+const ambiguousNames = (series: readonly PrometheusSample[]): ReadonlySet<string> => {
+  const processes = new Map<string, string>()
+  const all = new Set<string>()
+  const ambiguous = new Set<string>()
+  for (const { name, labels } of series) {
+    const pairs = Object.entries(labels)
+      .filter(([, value]) => value !== '')
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const process = JSON.stringify(pairs.filter(([label]) => !LABELS_OF_REQUESTS.has(label)))
+    const one = JSON.stringify([name, pairs])
+    const metric = metricOf(name)
+    if (all.has(one) || (processes.get(metric) ?? process) !== process) ambiguous.add(metric)
+    all.add(one)
+    processes.set(metric, process)
   }
+  return ambiguous
 }
 
 /** After the name prefix. Collectors differ in whether they add the unit to a name. */
