@@ -98,7 +98,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
     return (request, response) => {
       for (const [name, text] of Object.entries({ ...SECURITY_HEADERS, ...current.headers }))
         response.setHeader(name, text)
-      const rejection = checkHost(request, isExpectedHost) ?? checkCertificate(request, current)
+      const rejection = checkHost(request, isExpectedHost) ?? checkSite(request) ?? checkCertificate(request, current)
       if (rejection) {
         reject(rejection, request, response)
         return
@@ -236,6 +236,21 @@ const checkHost = (
           'the name in the Host header is not one of this server: use its IP address, or add the name to web.hosts ' +
           'in the configuration',
       }
+}
+
+/**
+ * A page of another site in a browser on this host, or in its network, cannot read a response, and must not cost a
+ * computation either. A link on it may lead here.
+ */
+const checkSite = ({ headers }: IncomingMessage): Rejection | undefined => {
+  const site = headers['sec-fetch-site']
+  const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  return site === undefined || site === 'same-origin' || site === 'none' || isLink ? undefined : OTHER_SITE
+}
+
+const OTHER_SITE: Rejection = {
+  status: 403,
+  message: 'a page of another site sent this request: open the address itself, or follow a link to it',
 }
 
 /**
