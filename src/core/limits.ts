@@ -30,8 +30,8 @@ export const LIMITS = {
    * most 8 deep, and a block of 10,000 transactions has about 10,000 values.
    */
   json: { depth: 64, values: 100_000 },
-  /** The largest known response of a node has 300 KB, 3,000 samples and 10 labels. */
-  exposition: { length: 2 * MiB, lines: 60_000, labels: 64 },
+  /** The largest known response of a node has 300 KB, 3,000 samples and 10 labels. A line bounds its labels. */
+  exposition: { length: 2 * MiB, lineLength: 16 * KiB, lines: 60_000, labels: 64 },
   /** Tools of the node and of the system. The known tools print less; a tool that prints more is killed. */
   tool: {
     outputBytes: 4 * MiB,

@@ -1,8 +1,8 @@
-import pLimit from 'p-limit'
 import { type Clock, nextTurn } from '../core/clock.ts'
 import { hour, minute, parseDuration, second } from '../core/units.ts'
 import type { WhatChanged } from '../health/changes/what-changed.ts'
 import type { ChangesResponse } from '../parsers/changes.ts'
+import { createFairQueue } from './fair-queue.ts'
 import { shared } from './monitoring.ts'
 
 /** A window of changes, in milliseconds. */
@@ -44,27 +44,47 @@ const COMPUTED_FOR = 5 * second
 /** The newest windows whose results are kept. */
 const MAX_KEPT = 4
 
-/** The body of /api/v1/changes. It takes up to 1.3 s, in which nothing else runs: one at a time, other work between. */
-export const shareChanges = (
-  compute: (window: ChangesWindow) => WhatChanged,
-  clock: Clock,
-): ((query: ChangesQuery) => Promise<ChangesResponse>) => {
-  const inTurn = pLimit(1)
-  const make = (query: ChangesQuery): Promise<ChangesResponse> =>
-    inTurn(async () => {
+/** Computations that wait for the one in progress. */
+const MAX_WAITING = 4
+/** For each ms of a computation, this number of ms without one: the event loop belongs to /metrics and the collectors. */
+const PAUSE_RATIO = 4
+
+type ShareChanges = (query: ChangesQuery, client: string) => Promise<ChangesResponse | undefined>
+
+/**
+ * The body of /api/v1/changes; undefined if too many others wait. A computation takes up to 1.3 s, in which nothing else
+ * runs: one at a time, in turn by client, and a fifth of the time at most.
+ */
+export const shareChanges = (compute: (window: ChangesWindow) => WhatChanged, clock: Clock): ShareChanges => {
+  let tookMs = 0
+  const pause = async (): Promise<void> => {
+    if (tookMs > 0) await clock.sleep(tookMs * PAUSE_RATIO, NEVER)
+  }
+  const queue = createFairQueue({ most: MAX_WAITING, pause })
+  const kept = new Map<string, ShareChanges>()
+  const make: ShareChanges = async (query, client) => {
+    const result = await queue({ client, weight: 0 }, async () => {
       await nextTurn()
-      return renderChanges(compute(query))
+      const startedAt = clock.elapsed()
+      const rendered = renderChanges(compute(query))
+      tookMs = clock.elapsed() - startedAt
+      return rendered
     })
-  const kept = new Map<string, typeof make>()
-  return (query) => {
-    const key = `${query.isUntilNow ? 'now' : query.to} ${query.span}`
+    if (!result) kept.delete(keyOf(query))
+    return result
+  }
+  return (query, client) => {
+    const key = keyOf(query)
     const one = kept.get(key) ?? shared(make, clock, COMPUTED_FOR)
     kept.delete(key)
     kept.set(key, one)
     for (const oldest of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(oldest)
-    return one(query)
+    return one(query, client)
   }
 }
+
+const NEVER = new AbortController().signal
+const keyOf = ({ isUntilNow, to, span }: ChangesQuery): string => `${isUntilNow ? 'now' : to} ${span}`
 
 const renderChanges = ({ from, to, comparedFrom, oldest, newest, changes }: WhatChanged): ChangesResponse => ({
   fromAt: iso(from),

@@ -39,6 +39,14 @@ export const oneAtATime = (handle: Handler): Handler => {
   }
 }
 
+/** An IPv4 address, or the first 64 bits of an IPv6 address: a host has all addresses of such a network. */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':') || address.includes('.')) return address
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].slice(0, 4).join(':')
+}
+
 interface Connection {
   readonly socket: Socket
   /** Requests in progress. */

@@ -3,9 +3,8 @@ import express, { type Request, type Response } from 'express'
 import { ParseError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { second } from '../core/units.ts'
+import { networkOf } from './connections.ts'
 import type { Routes } from './monitoring.ts'
-
-const NOT_WATCHED = 'This agent watches no other node: set `watched.name` in its configuration.'
 
 /** Receives the heartbeats of a watched node. */
 export interface HeartbeatReceiver {
@@ -16,17 +15,37 @@ export interface HeartbeatReceiver {
 }
 
 /** An agent sends a kilobyte at once. Clients that send slowly must not hold the connections that Prometheus needs. */
-const MAX_BODIES = 4
+const MAX_BODIES = 16
 const IDLE_MS = 2 * second
+
+/**
+ * The requests whose body is being read, oldest first. One more than `MAX_BODIES` ends the oldest of the client with the
+ * most: a client that sends slowly does not keep others out.
+ */
+const createBodies = () => {
+  const reading = new Map<Request, string>()
+  return {
+    add: (request: Request): void => {
+      reading.set(request, networkOf(request.socket.remoteAddress ?? ''))
+      if (reading.size <= MAX_BODIES) return
+      const countOf = (client: string): number => [...reading.values()].filter((other) => other === client).length
+      const [slowest] = [...reading].toSorted(([, a], [, b]) => countOf(b) - countOf(a))
+      slowest?.[0].destroy()
+    },
+    remove: (request: Request): void => {
+      reading.delete(request)
+    },
+  }
+}
 
 /** Adds the route that receives the heartbeats of a watched node: the only one that changes anything. */
 export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): void => {
   const { valueBytes } = LIMITS.response
   const readBytes = express.raw({ type: () => true, limit: valueBytes })
-  let bodies = 0
+  const bodies = createBodies()
   /** The text; undefined if it cannot be read or is not UTF-8. */
   const readBody = async (request: Request, response: Response): Promise<string | undefined> => {
-    bodies += 1
+    bodies.add(request)
     request.setTimeout(IDLE_MS, () => request.destroy())
     try {
       return await new Promise((resolve) => {
@@ -40,13 +59,8 @@ export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): 
       })
     } finally {
       request.setTimeout(0)
-      bodies -= 1
+      bodies.remove(request)
     }
-  }
-
-  const unavailable = (): Problem | undefined => {
-    if (!receiver.isOpen()) return [404, NOT_WATCHED]
-    return bodies < MAX_BODIES ? undefined : [503, 'Other heartbeats are being received; try again.']
   }
 
   add(
@@ -56,7 +70,7 @@ export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): 
         // The body may not have been read: the connection cannot be used again.
         response.status(status).set('Connection', 'close').type('text').send(`${text}\n`)
       }
-      const problem = problemOf(request) ?? unavailable()
+      const problem = problemOf(request) ?? (receiver.isOpen() ? undefined : NOT_WATCHED)
       if (problem) {
         reject(...problem)
         return
@@ -79,6 +93,8 @@ export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): 
 }
 
 type Problem = readonly [status: number, text: string]
+
+const NOT_WATCHED: Problem = [404, 'This agent watches no other node: set `watched.name` in its configuration.']
 
 /** Why the request is rejected before its body is read. */
 const problemOf = ({ headers }: Request): Problem | undefined => {

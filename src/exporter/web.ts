@@ -16,7 +16,7 @@ import { asError } from '../core/errors.ts'
 import { createMemoizeLast } from '../core/reload.ts'
 import { second } from '../core/units.ts'
 import { createBasicAuth } from './basic-auth.ts'
-import { type Handler, oneAtATime } from './connections.ts'
+import { type Handler, networkOf, oneAtATime } from './connections.ts'
 
 export interface Address {
   readonly host: string
@@ -90,27 +90,29 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
   const authFor = createMemoizeLast<ReturnType<typeof createBasicAuth>>()
   const endFor = createMemoizeLast<number | null>()
   const authentication = () => authFor([current.users], () => createBasicAuth({ users: current.users }))
+  const login = ({ headers, socket }: IncomingMessage) =>
+    authentication().check(headers.authorization, networkOf(socket.remoteAddress ?? ''))
 
   const admit = ({ address, handler, reject, isAuthenticated = () => false }: ListenerOptions): Handler => {
     const isExpectedHost = createHostCheck(address.host, hosts)
     return (request, response) => {
       for (const [name, text] of Object.entries({ ...SECURITY_HEADERS, ...current.headers }))
         response.setHeader(name, text)
-      const rejection = checkHost(request, isExpectedHost) ?? checkCertificate(request, current)
+      const rejection = checkHost(request, isExpectedHost) ?? checkSite(request) ?? checkCertificate(request, current)
       if (rejection) {
         reject(rejection, request, response)
         return
       }
-      const login = isAuthenticated() ? undefined : authentication().check(request.headers.authorization)
-      if (!login) {
+      const result = isAuthenticated() ? undefined : login(request)
+      if (!result) {
         handler(request, response)
         return
       }
-      void login.then(
-        (result) => {
+      void result.then(
+        (outcome) => {
           if (request.socket.destroyed) return
-          if (result === 'accepted') handler(request, response)
-          else reject(LOGIN_REJECTIONS[result], request, response)
+          if (outcome === 'accepted') handler(request, response)
+          else reject(LOGIN_REJECTIONS[outcome], request, response)
         },
         (error: unknown) => {
           complain(asError(error))
@@ -234,6 +236,21 @@ const checkHost = (
           'the name in the Host header is not one of this server: use its IP address, or add the name to web.hosts ' +
           'in the configuration',
       }
+}
+
+/**
+ * A page of another site in a browser on this host, or in its network, cannot read a response, and must not cost a
+ * computation either. A link on it may lead here.
+ */
+const checkSite = ({ headers }: IncomingMessage): Rejection | undefined => {
+  const site = headers['sec-fetch-site']
+  const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  return site === undefined || site === 'same-origin' || site === 'none' || isLink ? undefined : OTHER_SITE
+}
+
+const OTHER_SITE: Rejection = {
+  status: 403,
+  message: 'a page of another site sent this request: open the address itself, or follow a link to it',
 }
 
 /**

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer as createTls } from 'node:https'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -259,6 +259,29 @@ test('clients that send a body slowly keep neither Prometheus nor the agent of t
   )
   expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
   expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
+})
+
+test('a heartbeat is received while 60 clients send theirs byte by byte', async () => {
+  const watcher = await openWatcher(null)
+  await watcher.pass(1)
+  const head = 'POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n{'
+  const sockets = new Set<Socket>()
+  const send = (): void => {
+    const socket = connect({ host: '127.0.0.1', port: watcher.port }, () => socket.write(head))
+    sockets.add(socket)
+    socket.on('error', () => undefined).resume()
+  }
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (let index = 0; index < 60; index += 1) send()
+  await eventually(
+    () => [...sockets].filter(({ closed }) => closed).length,
+    // Bodies beyond 16 end the oldest ones.
+    (ended) => ended >= 44,
+  )
+  for (let index = 0; index < 16; index += 1)
+    expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
 })
 
 test('a test of the alerts on the node reaches the watcher, and is no heartbeat of the node', async () => {

@@ -323,6 +323,11 @@ describe('values that do not change are absent', () => {
     })
   })
 
+  test('the version is unknown if there are two without a timestamp', async () => {
+    const { shown } = await start({ native: text(up(4)) + text(up(4)).replaceAll('0.16.4', '0.17.0'), otel: refused })
+    expect(shown()).toMatchObject({ 'info{devnet,}': 1 })
+  })
+
   test('two different values with the same timestamp are unknown', async () => {
     const { shown } = await start({ native: text(up(4)) + text(up(5)), otel: refused })
     expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })

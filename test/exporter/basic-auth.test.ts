@@ -5,6 +5,8 @@ import { createBasicAuth } from '../../src/exporter/basic-auth.ts'
 const ADA = `$2y$04$${'a'.repeat(53)}`
 const BOB = `$2y$06$${'b'.repeat(53)}`
 
+const CLIENT = '198.51.100.1'
+
 const header = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`
 
 /** A comparison that ends when the test says so: `right` is the password of every hash. */
@@ -35,24 +37,25 @@ const create = (users: readonly (readonly [string, string])[] = [['ada', ADA]]) 
       for (let i = 0; i < 20; i += 1) await Promise.resolve()
     }
   }
+  const check = (text: string, client = CLIENT) => auth.check(header(text), client)
   const login = async (text: string) => {
-    const result = auth.check(header(text))
+    const result = check(text)
     await settle()
     return result
   }
-  return { auth, compared, settle, login, mostAtOnce: () => mostAtOnce }
+  return { auth, check, compared, settle, login, mostAtOnce: () => mostAtOnce }
 }
 
 describe('basic authentication', () => {
   it('is not required without users', () => {
-    expect(create([]).auth.check(undefined)).toBe(undefined)
+    expect(create([]).auth.check(undefined, CLIENT)).toBe(undefined)
   })
 
   it.each([undefined, '', 'Basic', 'Basic !', `Bearer ${Buffer.from('ada:right').toString('base64')}`, header('ada')])(
     'rejects the header %j without a comparison',
     async (text) => {
       const { auth, compared } = create()
-      expect(await auth.check(text)).toBe('rejected')
+      expect(await auth.check(text, CLIENT)).toBe('rejected')
       expect(compared).toEqual([])
     },
   )
@@ -102,11 +105,11 @@ describe('basic authentication', () => {
   })
 
   it('compares one at a time, shares equal ones, and limits how many wait; known passwords do not wait', async () => {
-    const { auth, login, settle, compared, mostAtOnce } = create()
+    const { check, login, settle, compared, mostAtOnce } = create()
     await login('ada:right')
-    const guesses = Array.from({ length: 12 }, (_, index) => auth.check(header(`ada:${index}`)))
-    const equal = auth.check(header('ada:0'))
-    expect(await auth.check(header('ada:right'))).toBe('accepted')
+    const guesses = Array.from({ length: 12 }, (_, index) => check(`ada:${index}`))
+    const equal = check('ada:0')
+    expect(await check('ada:right')).toBe('accepted')
     await settle()
     const results = await Promise.all([...guesses, equal])
     // One in progress and eight waiting; the next three are too many; the last is equal to the first.
@@ -121,8 +124,56 @@ describe('basic authentication', () => {
       users: new Map([['ada', ADA]]),
       compare: () => (isBroken ? Promise.reject(new Error('no thread')) : Promise.resolve(true)),
     })
-    await expect(auth.check(header('ada:right'))).rejects.toThrow('no thread')
+    await expect(auth.check(header('ada:right'), CLIENT)).rejects.toThrow('no thread')
     isBroken = false
-    expect(await auth.check(header('ada:right'))).toBe('accepted')
+    expect(await auth.check(header('ada:right'), CLIENT)).toBe('accepted')
+  })
+
+  it('a flood of another address does not keep a right password out', async () => {
+    const { check, settle, compared } = create()
+    const guesses = Array.from({ length: 40 }, (_, index) => check(`ada:${index}`))
+    const honest = check('ada:right', '203.0.113.7')
+    await settle()
+    expect(await honest).toBe('accepted')
+    // One in progress, one by the turn of its client, and then the other client.
+    expect(compared.findIndex(([password]) => password === 'right')).toBe(2)
+    expect((await Promise.all(guesses)).filter((result) => result === 'rejected')).toHaveLength(8)
+  })
+
+  it('a right password of the address of a flood is next when it is repeated', async () => {
+    const { check, settle, compared } = create()
+    const guess = (from: number) => Array.from({ length: 400 }, (_, index) => check(`ada:${from + index}`))
+    const before = guess(0)
+    expect(await check('ada:right')).toBe('busy')
+    const between = guess(1000)
+    const honest = check('ada:right')
+    await settle()
+    expect(await honest).toBe('accepted')
+    expect(compared.findIndex(([password]) => password === 'right')).toBe(1)
+    await Promise.all([...before, ...between])
+  })
+
+  it('a guess has no turn before others because it is repeated after its comparison', async () => {
+    const { check, login, settle } = create()
+    await login('ada:guess')
+    const others = Array.from({ length: 9 }, (_, index) => check(`ada:${index}`))
+    const repeated = check('ada:guess')
+    await settle()
+    expect(await repeated).toBe('busy')
+    await Promise.all(others)
+  })
+
+  it('a user that does not exist has the same turns as one that does', async () => {
+    const turnsOf = async (user: string) => {
+      const { check, settle, compared } = create()
+      const results = [
+        ...Array.from({ length: 12 }, (_, index) => check(`${user}:${index}`)),
+        ...Array.from({ length: 2 }, (_, index) => check(`ada:other${index}`, '203.0.113.7')),
+        check(`${user}:11`),
+      ]
+      await settle()
+      return [await Promise.all(results), compared.map(([password]) => password)]
+    }
+    expect(await turnsOf('eve')).toEqual(await turnsOf('ada'))
   })
 })

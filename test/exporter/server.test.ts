@@ -4,6 +4,7 @@ import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import type { AgentView } from '../../src/exporter/server.ts'
 import { parseChanges } from '../../src/parsers/changes.ts'
 import { agentView } from '../support/agent-view.ts'
+import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
 
@@ -93,6 +94,40 @@ test('a flood of requests costs a computation of each window of changes every 5 
   await clock.advance(1)
   expect(await Promise.all(['', '?at=2026-03-01T10:59:00Z'].map(ask))).toEqual([later, other])
   expect(computed.toSorted()).toEqual([`600 s to ${other}`, `600 s to ${later}`])
+})
+
+test('a flood of different windows of changes waits, and takes a fifth of the time at most', async () => {
+  const clock = manualClock(HOUR_11)
+  let computed = 0
+  // Each computation takes 300 ms.
+  const elapsed = () => clock.elapsed() + computed * 300
+  const changes: AgentView['changes'] = (window) => {
+    computed += 1
+    return view.changes(window)
+  }
+  const request = await start({ clock: { ...clock, elapsed }, changes })
+  const statuses: number[] = []
+  const answers = Array.from({ length: 30 }, async (_, index) => {
+    const { status, headers } = await request(`/api/v1/changes?for=${100 + index}s`)
+    statuses.push(status)
+    return `${status} ${headers.get('retry-after') ?? ''}`
+  })
+  // One is computed, and four wait.
+  await eventually(
+    () => statuses.length,
+    (answered) => answered === 26,
+  )
+  for (let done = 1; done < 5; done += 1) {
+    await clock.advance(1199)
+    expect(computed).toBe(done)
+    await clock.advance(1)
+    await eventually(
+      () => computed,
+      (count) => count === done + 1,
+    )
+  }
+  const all = await Promise.all(answers)
+  expect(all.toSorted()).toEqual([...Array<string>(5).fill('200 '), ...Array<string>(25).fill('503 5')])
 })
 
 test('the links of the page at / lead somewhere', async () => {

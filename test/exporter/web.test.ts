@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, test } from 'vitest'
 import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
 import { listenOn } from '../../src/exporter/listen.ts'
 import type { Rejection } from '../../src/exporter/web.ts'
@@ -50,6 +50,19 @@ const start = async ({ config = {}, hosts = [], host = '127.0.0.1', isAuthentica
     askServer({ protocol: `${web.scheme}:`, port, ...given })
   return { web, ask, rejections, port, close: listening.close }
 }
+
+test.each([
+  [{}, 200],
+  [{ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }, 200],
+  [{ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }, 200],
+  [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }, 200],
+  [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }, 403],
+  [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }, 403],
+  [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }, 403],
+])('a browser request with %j is answered with %i', async (headers, status) => {
+  const server = await start()
+  expect((await server.ask({ headers })).status).toBe(status)
+})
 
 describe('the Host header', () => {
   const statusOf = async (server: Awaited<ReturnType<typeof start>>, host: string) =>

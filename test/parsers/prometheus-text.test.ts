@@ -92,6 +92,17 @@ test.each([
   expect(() => parsePrometheusText(text)).toThrow(ParseError)
 })
 
+test('a line has 16,384 characters at most: a longer one is an error, and not left out of a sum', () => {
+  const line = (length: number): string => `a{b="${'c'.repeat(length - 9)}"} 1`
+  expect(parsePrometheusText(`${line(16_384)}\nb 1\n`).samples).toHaveLength(2)
+  expect(() => parsePrometheusText(`${line(16_385)}\nb 1\n`)).toThrow('expected lines of 16384 characters at most')
+})
+
+test('escapes, from left to right', () => {
+  const label = (text: string): unknown => parsePrometheusText(`a{b="${text}"} 1\n`).samples[0]?.labels['b']
+  expect(label(String.raw`\n\\n\"\\\n\x`)).toBe('\n\\n"\\\n\\x')
+})
+
 test('a sample has 64 labels at most', () => {
   const sample = (labels: number): string => `a{${'b="1",'.repeat(labels)}} 1\n`
   expect(parsePrometheusText(sample(64)).samples).toHaveLength(1)

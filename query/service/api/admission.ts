@@ -4,6 +4,7 @@ import type { Request } from 'express'
 import type { Clock } from '../../../src/core/clock.ts'
 import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { minute, second } from '../../../src/core/units.ts'
+import { networkOf } from '../../../src/exporter/connections.ts'
 import { HttpError } from './http-error.ts'
 
 /** API keys and rate limit. */
@@ -31,14 +32,6 @@ export const createAdmission = ({ keys, requestsPerMinute }: Access, clock: Cloc
       digests.length === 0 ? networkOf(socket.remoteAddress ?? '') : `key ${authenticate(headers, digests)}`
     return { client, headers: limitRate(client) }
   }
-}
-
-/** An IPv4 address, or the first 64 bits of an IPv6 address: a host has all addresses of such a network. */
-export const networkOf = (address: string): string => {
-  if (!address.includes(':') || address.includes('.')) return address
-  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''))
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
-  return [...head, ...zeros, ...tail].slice(0, 4).join(':')
 }
 
 /**

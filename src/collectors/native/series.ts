@@ -61,12 +61,7 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
   return {
     newestAt,
     value: (name) => known(newestOf(byName.get(name) ?? [])),
-    label: (name) => {
-      const [value] = fresh
-        .toSorted((a, b) => (b.timestampMs ?? 0) - (a.timestampMs ?? 0))
-        .flatMap(({ labels }) => labels[name] || [])
-      return value
-    },
+    label: (name) => newestOf(fresh.flatMap((one) => (one.labels[name] ? [{ ...one, value: one.labels[name] }] : []))),
   }
 }
 
@@ -78,7 +73,7 @@ export const withoutDots = (one: PrometheusSample): PrometheusSample => {
 }
 
 /** Two different values with the same timestamp are unknown: either may be of this node. */
-const newestOf = (samples: readonly PrometheusSample[]): number | undefined => {
+const newestOf = <T>(samples: readonly { readonly timestampMs: number | null; readonly value: T }[]): T | undefined => {
   const newest = samples.reduce((latest, { timestampMs }) => Math.max(latest, timestampMs ?? 0), -Infinity)
   const values = new Set(samples.filter(({ timestampMs }) => (timestampMs ?? 0) === newest).map(({ value }) => value))
   const [value] = values

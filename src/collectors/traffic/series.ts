@@ -72,7 +72,7 @@ const haveSeveralProcesses = (series: readonly PrometheusSample[]): boolean => {
   return series.some(({ name, labels }) => {
     const process = JSON.stringify(
       Object.entries(labels)
-        .filter(([label]) => !OWN_LABELS.has(label))
+        .filter(([label, value]) => value !== '' && !OWN_LABELS.has(label))
         .toSorted(),
     )
     const before = processes.get(name) ?? process

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { networkOf } from '../../../query/service/api/admission.ts'
+import { networkOf } from '../../../src/exporter/connections.ts'
 import { createRequestQueue } from '../../../query/service/api/request-queue.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
