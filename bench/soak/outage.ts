@@ -1,5 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createWriteStream } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,32 +7,133 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { renderConfig } from '../../simulator/commands/demo/demo-texts.ts'
 import { parseScenario } from '../../simulator/scenario/scenario.ts'
-import { createSimulator } from '../../simulator/simulator.ts'
+import { createSimulator, type Simulator } from '../../simulator/simulator.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { must } from '../../test/support/programs.ts'
+import type { SandboxedNode } from '../../test/support/sandboxed-node.ts'
 import { openNode } from '../agent.ts'
-import { agentEnvironment, createCleanup, ROOT } from '../comparison.ts'
-import { chart, type Point } from './chart.ts'
+import { agentEnvironment, type Cleanup, createCleanup, median, ROOT } from '../comparison.ts'
+import { chart } from './chart.ts'
 
-/** Minutes before the outage; those of the outage are the argument; then until everything is right. */
-const QUIET_MIN = 2
-const AFTER_MIN = 3
+const USAGE = `Usage: npm run bench:outage -- [MINUTES]
+
+Everything fails at once for MINUTES (default: 20): all endpoints of the node and the references, the Alertmanager and every tool hang, and consensus
+writes 20,000 lines a second. Systemd and journald are real, which needs root. Prints memory, descriptors, child processes and CPU of the agent, the
+times of /metrics, and how long it takes until each of its series is right again; writes .cache/bench/outage.svg.
+
+Exit code: 0 /metrics always answered, and everything is right again; 1 not.
+`
+
+const BEFORE_MIN = 2
+const AFTER_MIN = 11
 const LINES_PER_SECOND = 20_000
+const WRITE_EVERY_MS = 50
+const SAMPLE_EVERY_MS = 5000
 const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail']
-/** Tools that the agent runs, of the system and of the node. */
-const TOOLS = [
-  'systemctl',
-  'journalctl',
-  'timedatectl',
-  'chronyc',
-  'apt-mark',
-  'chain-status',
-  'chain-mpt',
-  'chain-bft',
-  'chain-execution',
-  'chain-rpc',
-]
+const TOOLS =
+  `systemctl journalctl timedatectl chronyc apt-mark chain-status chain-mpt chain-bft chain-execution chain-rpc`.split(
+    ' ',
+  )
+const FAILURES = ['rpc fails', 'reference fails', 'native vanishes', 'otelcol stops']
+const REPAIRS = ['rpc answers', 'reference answers', 'native returns', 'otelcol starts']
+/** A pipe that is full: journald does not accept more. */
+const MAX_WAITING_BYTES = 2 ** 22
+
+type Defer = Cleanup['defer']
+
+/** An Alertmanager that accepts what it is sent, or, while it hangs, answers nothing. */
+const startReceiver = async (defer: Defer, hangs: () => boolean): Promise<string> => {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
+    socket.on('data', () => {
+      if (!hangs()) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    })
+  })
+  const port = await freePort()
+  server.listen(port, '127.0.0.1')
+  defer(async () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    return Promise.resolve()
+  })
+  return `http://127.0.0.1:${port}`
+}
+
+/** Tools that ignore SIGTERM and print nothing while `flag` exists. */
+const writeTools = async (bin: string, path: string, flag: string): Promise<void> => {
+  await mkdir(bin)
+  for (const tool of TOOLS) {
+    const hang = `if [ -e ${flag} ]; then trap '' TERM; while :; do sleep 1; done; fi`
+    await writeFile(join(bin, tool), `#!/bin/sh\n${hang}\nPATH=${path} exec ${tool} "$@"\n`)
+    await chmod(join(bin, tool), 0o755)
+  }
+}
+
+/** Writes the lines of the simulated node to the units, and in the outage the last one of consensus again and again. */
+const writeLogs = async (node: SandboxedNode, simulator: Simulator, { defer, isOut }: Outage): Promise<void> => {
+  const outputs = new Map<string, ReturnType<typeof createWriteStream>>()
+  for (const unit of SERVICES.map(node.unit)) {
+    const pipe = join(node.directory, `${unit}.pipe`)
+    await must('mkfifo', [pipe])
+    const text = `[Service]\nExecStart=\nExecStart=/bin/cat ${pipe}\nLogRateLimitIntervalSec=0\n`
+    await node.writeUnit(`${unit}.d/lines.conf`, text)
+    outputs.set(unit, createWriteStream(pipe))
+  }
+  await node.systemctl('start', ...SERVICES.map(node.unit))
+  const { journal } = simulator.node
+  const consensus = outputs.get(node.unit('bft'))
+  let next = (journal.read(0).at(-1)?.number ?? 0) + 1
+  let last = ''
+  const timer = setInterval(() => {
+    for (const { number, fields } of journal.read(next)) {
+      const line = `${fields['MESSAGE']}\n`
+      const output = outputs.get(fields['_SYSTEMD_UNIT'] ?? '')
+      output?.write(line)
+      if (output === consensus) last = line
+      next = number + 1
+    }
+    if (isOut() && consensus && consensus.writableLength < MAX_WAITING_BYTES)
+      consensus.write(last.repeat((LINES_PER_SECOND * WRITE_EVERY_MS) / 1000))
+  }, WRITE_EVERY_MS)
+  defer(async () => {
+    clearInterval(timer)
+    for (const output of outputs.values()) output.destroy()
+    return Promise.resolve()
+  })
+}
+
+interface Outage {
+  readonly defer: Defer
+  readonly isOut: () => boolean
+}
+
+const start = async (folder: string, [from, to]: readonly [number, number], outage: Outage) => {
+  const { defer, isOut } = outage
+  const at = (minute: number) => (step: string) => `${minute * 60}s ${step}`
+  const simulator = await createSimulator({
+    clock: systemClock,
+    prefix: 'chain',
+    scenario: parseScenario('outage', [...FAILURES.map(at(from)), ...REPAIRS.map(at(to))].join('\n')),
+    directory: join(folder, 'node'),
+    rpcPort: 0,
+    referencePort: 0,
+  })
+  defer(async () => simulator.close())
+  const text = renderConfig(simulator, { directory: folder, port: 0, intervals: {}, hasTokens: false })
+  const { listen: _, state: __, ...config } = z.record(z.string(), z.unknown()).parse(parse(text))
+  const alertmanagers = { urls: [await startReceiver(defer, isOut)] }
+  const node = await openNode(defer, { config: { ...config, alertmanagers } })
+  const [flag, bin] = [join(node.directory, 'tools-hang'), join(node.directory, 'hanging-bin')]
+  await writeTools(bin, `/usr/bin:/bin:${simulator.binDirectory}`, flag)
+  const environment = Object.entries({ ...(await agentEnvironment()), PATH: `${bin}:/usr/bin:/bin` })
+  const lines = environment.map(([name, value]) => `Environment=${name}=${value}\n`)
+  await node.writeUnit('chain-agent.service.d/path.conf', `[Service]\n${lines.join('')}`)
+  await writeLogs(node, simulator, outage)
+  await node.startAgent()
+  return { node, flag }
+}
 
 interface Sample {
   readonly minute: number
@@ -42,236 +143,130 @@ interface Sample {
   readonly cpuSeconds: number
 }
 
-/** A server that accepts connections; while it hangs it answers none. */
-const startReceiver = async (defer: ReturnType<typeof createCleanup>['defer']) => {
-  const state = { hangs: false }
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
-    socket.on('data', () => {
-      if (!state.hangs) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
-    })
-  })
-  const port = await freePort()
-  server.listen(port, '127.0.0.1')
-  defer(async () => {
-    for (const socket of sockets) socket.destroy()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return { url: `http://127.0.0.1:${port}`, state }
+const sampleOf = async (node: SandboxedNode, pid: string, minute: number): Promise<Sample> => {
+  const script = `awk '/VmRSS/{print $2}' /proc/${pid}/status; ls /proc/${pid}/fd | wc -l; pgrep -P ${pid} | wc -l
+systemctl show --property=CPUUsageNSec --value chain-agent.service`
+  const { stdout } = await node.exec('sh', ['-c', script])
+  const [rss = Number.NaN, descriptors = Number.NaN, children = Number.NaN, cpu = Number.NaN] = stdout
+    .trim()
+    .split('\n')
+    .map(Number)
+  return { minute, rssMiB: rss / 1024, descriptors, children, cpuSeconds: cpu / 1e9 }
 }
 
-/**
- * Everything fails at once for some minutes: every endpoint, every tool, the receivers of alerts, and the log of consensus
- * has 20,000 lines a second. Prints memory, descriptors and CPU of the agent, the times of `/metrics`, and how long it
- * takes until everything is right again; writes a chart. Needs root: systemd and journald are real.
- */
+interface Scrape {
+  readonly minute: number
+  readonly ms: number
+  readonly isAnswered: boolean
+}
+
+/** The text is undefined if there was no answer within 10 s. */
+const scrapeOf = async (url: string) => {
+  const began = performance.now()
+  const text = await fetch(url, { signal: AbortSignal.timeout(10_000) })
+    .then(async (response) => (response.ok ? response.text() : undefined))
+    .catch(() => undefined)
+  return { ms: performance.now() - began, text }
+}
+
+const RIGHT = /^(chain_agent_collector_up|chain_\w+_up|chain_node_health|chain_service_active)(\{[^}]*\})? 1$/gm
+const PRESENT =
+  /^(chain_rpc_block_number|chain_block_difference|chain_ledger_seq_num\{event="proposed"\}|chain_consensus_committing) /gm
+
+/** The series of a page that show that something is right. */
+const rightIn = (text = ''): ReadonlySet<string> =>
+  new Set([RIGHT, PRESENT].flatMap((pattern) => [...text.matchAll(pattern)].map(([line]) => line.replace(/ \S*$/, ''))))
+
 export const main = async ([minutes = '20']: readonly string[]): Promise<number> => {
-  const outage = Number(minutes)
+  if (!/^[1-9]\d{0,2}$/.test(minutes)) {
+    process.stdout.write(USAGE)
+    return minutes === '--help' ? 0 : 2
+  }
   const parent = join(ROOT, '.cache/bench')
   await mkdir(parent, { recursive: true })
-  const folder = await mkdtemp(join(parent, 'outage-'))
   const cleanup = createCleanup()
-  const { defer } = cleanup
   try {
-    const [from, to] = [QUIET_MIN * 60, (QUIET_MIN + outage) * 60]
-    const steps = [
-      ...['rpc fails', 'reference fails', 'native vanishes', 'otelcol stops'].map((step) => `${from}s ${step}`),
-      ...['rpc answers', 'reference answers', 'native returns', 'otelcol starts'].map((step) => `${to}s ${step}`),
-    ]
-    const simulator = await createSimulator({
-      clock: systemClock,
-      prefix: 'chain',
-      scenario: parseScenario('outage', steps.join('\n')),
-      directory: join(folder, 'node'),
-      rpcPort: 0,
-      referencePort: 0,
-    })
-    const startedAt = Date.now()
-    defer(async () => simulator.close())
-    const receiver = await startReceiver(defer)
-    const {
-      listen: _,
-      state: __,
-      ...config
-    } = z
-      .record(z.string(), z.unknown())
-      .parse(parse(renderConfig(simulator, { directory: folder, port: 0, intervals: {}, hasTokens: false })))
-    const receivers = { alertmanagers: { urls: [receiver.url] } }
-    const node = await openNode(defer, { config: { ...config, ...receivers } })
-    const flag = join(node.directory, 'tools-hang')
-    const bin = join(node.directory, 'hanging-bin')
-    await mkdir(bin)
-    for (const tool of TOOLS) {
-      const real = `PATH=/usr/bin:/bin:${simulator.binDirectory}`
-      const script = `#!/bin/sh\nif [ -e ${flag} ]; then trap '' TERM; while :; do sleep 1; done; fi\n${real} exec ${tool} "$@"\n`
-      await writeFile(join(bin, tool), script)
-      await chmod(join(bin, tool), 0o755)
-    }
-    const environment = Object.entries({ ...(await agentEnvironment()), PATH: `${bin}:/usr/bin:/bin` })
-    const lines = environment.map(([name, value]) => `Environment=${name}=${value}\n`).join('')
-    await node.writeUnit('chain-agent.service.d/path.conf', `[Service]\n${lines}`)
-    const outputs = new Map<string, ReturnType<typeof createWriteStream>>()
-    for (const unit of SERVICES.map(node.unit)) {
-      const pipe = join(node.directory, `${unit}.pipe`)
-      await must('mkfifo', [pipe])
-      await node.writeUnit(
-        `${unit}.d/lines.conf`,
-        `[Service]\nExecStart=\nExecStart=/bin/cat ${pipe}\nLogRateLimitIntervalSec=0\n`,
-      )
-      outputs.set(unit, createWriteStream(pipe))
-    }
-    await node.systemctl('start', ...SERVICES.map(node.unit))
-    const { journal } = simulator.node
-    let next = (journal.read(0).at(-1)?.number ?? 0) + 1
-    let line = ''
-    let written = 0
-    const isOut = (): boolean => Date.now() - startedAt >= from * 1000 && Date.now() - startedAt < to * 1000
-    const timer = setInterval(() => {
-      for (const { number, fields } of journal.read(next)) {
-        const unit = fields['_SYSTEMD_UNIT'] ?? ''
-        outputs.get(unit)?.write(`${fields['MESSAGE']}\n`)
-        if (unit === node.unit('bft')) line = `${fields['MESSAGE']}\n`
-        next = number + 1
-      }
-      receiver.state.hangs = isOut()
-      const output = outputs.get(node.unit('bft'))
-      // A pipe that is full is a journald that accepts no more.
-      if (isOut() && output && output.writableLength < 2 ** 22) {
-        output.write(line.repeat(LINES_PER_SECOND / 20))
-        written += LINES_PER_SECOND / 20
-      }
-    }, 50)
-    defer(async () => {
-      clearInterval(timer)
-      for (const output of outputs.values()) output.destroy()
-      return Promise.resolve()
-    })
-    await node.startAgent()
+    const began = Date.now()
+    const minute = (): number => (Date.now() - began) / 60_000
+    const range = [BEFORE_MIN, BEFORE_MIN + Number(minutes)] as const
+    const end = range[1] + AFTER_MIN
+    const isOut = (): boolean => minute() >= range[0] && minute() < range[1]
+    const folder = await mkdtemp(join(parent, 'outage-'))
+    const { node, flag } = await start(folder, range, { defer: cleanup.defer, isOut })
     const url = `http://127.0.0.1:${node.port}/metrics`
-    const pid = (await node.systemctl('show', '--property=MainPID', '--value', 'chain-agent.service')).trim()
-
-    const sampleNow = async (): Promise<Sample> => {
-      const script = `awk '/VmRSS/{print $2}' /proc/${pid}/status; ls /proc/${pid}/fd | wc -l; pgrep -P ${pid} | wc -l; systemctl show -p CPUUsageNSec --value chain-agent.service; awk '{print $14+$15}' /proc/${pid}/stat`
-      const { stdout } = await node.exec('sh', ['-c', script])
-      const [rss = NaN, descriptors = NaN, children = NaN, cpu = NaN] = stdout.trim().split('\n').map(Number)
-      return {
-        minute: (Date.now() - startedAt) / 60_000,
-        rssMiB: rss / 1024,
-        descriptors,
-        children,
-        cpuSeconds: cpu / 1e9,
-      }
-    }
+    const pid = await node.systemctl('show', '--property=MainPID', '--value', 'chain-agent.service')
     const samples: Sample[] = []
-    const scrapes: { minute: number; ms: number; isOk: boolean; text: string }[] = []
-    const scrapeNow = async (): Promise<void> => {
-      const began = performance.now()
-      const text = await fetch(url, { signal: AbortSignal.timeout(10_000) })
-        .then(async (response) => (response.ok ? response.text() : ''))
-        .catch(() => '')
-      const ms = performance.now() - began
-      scrapes.push({ minute: (Date.now() - startedAt) / 60_000, ms, isOk: text !== '', text })
-      if (scrapes.length > 2) scrapes.at(-2)!.text = ''
-    }
-    const minuteNow = (): number => (Date.now() - startedAt) / 60_000
-    const end = QUIET_MIN + outage + AFTER_MIN
-    let isHanging = false
+    const scrapes: Scrape[] = []
+    let hangs = false
     let before: ReadonlySet<string> = new Set()
+    /** Seconds after the end of the outage. */
     const rightAt = new Map<string, number>()
-    while (minuteNow() < end) {
-      const began = Date.now()
-      if (isOut() !== isHanging) {
-        isHanging = isOut()
-        if (isHanging) {
-          before = rightIn(scrapes.at(-1)?.text ?? '')
-          await writeFile(flag, '')
-        } else await rm(flag)
-        process.stderr.write(
-          `${minuteNow().toFixed(2)} min: ${isHanging ? 'everything fails' : 'everything answers'}\n`,
-        )
+    while (minute() < end) {
+      const startedAt = Date.now()
+      if (isOut() !== hangs) {
+        hangs = isOut()
+        if (hangs) before = rightIn((await scrapeOf(url)).text)
+        await (hangs ? writeFile(flag, '') : rm(flag))
       }
-      await scrapeNow()
-      if (minuteNow() > QUIET_MIN + outage) {
-        const right = rightIn(scrapes.at(-1)?.text ?? '')
-        for (const one of before)
-          if (right.has(one) && !rightAt.has(one)) rightAt.set(one, Date.now() - startedAt - to * 1000)
-        for (const one of [...rightAt.keys()]) if (!right.has(one)) rightAt.delete(one)
+      const { ms, text } = await scrapeOf(url)
+      scrapes.push({ minute: minute(), ms, isAnswered: text !== undefined })
+      if (minute() > range[1]) {
+        const right = rightIn(text)
+        for (const series of before) {
+          if (!right.has(series)) rightAt.delete(series)
+          else if (!rightAt.has(series)) rightAt.set(series, (minute() - range[1]) * 60)
+        }
       }
-      if (samples.length === 0 || minuteNow() - samples.at(-1)!.minute > 5 / 60) samples.push(await sampleNow())
-      await delay(Math.max(0, 1000 - (Date.now() - began)))
+      if (minute() - (samples.at(-1)?.minute ?? -1) > SAMPLE_EVERY_MS / 60_000)
+        samples.push(await sampleOf(node, pid, minute()))
+      await delay(Math.max(0, 1000 - (Date.now() - startedAt)))
     }
-    await writeFile(
-      join(parent, 'outage.json'),
-      JSON.stringify({ samples, scrapes: scrapes.map(({ text: _t, ...rest }) => rest) }),
-    )
-    report({ samples, scrapes, phases: [0, QUIET_MIN, QUIET_MIN + outage, end], written })
-    const missing = [...before].filter((one) => !rightAt.has(one))
-    const last = [...rightAt].toSorted(([, a], [, b]) => b - a)
-    process.stdout.write(
-      `right again, s after the end: ${last
-        .slice(0, 8)
-        .map(([name, ms]) => `${name} ${Math.round(ms / 1000)}`)
-        .join(', ')}\n`,
-    )
-    if (missing.length > 0) process.stdout.write(`not right: ${missing.join(', ')}\n`)
-    const points = (key: 'rssMiB' | 'descriptors'): readonly Point[] => samples.map((one) => [one.minute, one[key]])
-    await writeFile(
-      join(parent, 'outage.svg'),
-      chart({ 'memory (RSS), MiB': points('rssMiB'), 'file descriptors': points('descriptors') }, [
-        QUIET_MIN,
-        QUIET_MIN + outage,
-      ]),
-    )
-    return missing.length
+    process.stdout.write(table(samples, scrapes, [0, ...range, end]))
+    const missing = [...before].filter((series) => !rightAt.has(series))
+    const slowest = [...rightAt].toSorted(([, a], [, b]) => b - a).slice(0, 8)
+    const texts = slowest.map(([series, seconds]) => `${series} ${seconds.toFixed(0)} s`)
+    process.stdout.write(`right again, the last ones: ${texts.join(', ')}\n`)
+    if (missing.length > 0) process.stdout.write(`not right after ${AFTER_MIN} min: ${missing.join(', ')}\n`)
+    const points = (key: 'rssMiB' | 'descriptors') => samples.map((one) => [one.minute, one[key]] as const)
+    const lines = { 'memory (RSS), MiB': points('rssMiB'), 'file descriptors': points('descriptors') }
+    await writeFile(join(parent, 'outage.svg'), chart(lines, range))
+    return missing.length > 0 || scrapes.some(({ isAnswered }) => !isAnswered) ? 1 : 0
   } finally {
     await cleanup.run()
   }
 }
 
-/** What is right in metrics: collectors that work, sources that answer, health, and readings that are present. */
-const rightIn = (text: string): ReadonlySet<string> => {
-  const right = new Set<string>()
-  for (const line of text.split('\n')) {
-    const [, series = ''] =
-      /^((?:chain_agent_collector_up|chain_\w+_up(?=[{ ])|chain_node_health|chain_service_active)\{?[^}]*\}?) 1$/.exec(
-        line,
-      ) ?? []
-    if (series !== '') right.add(series)
-    const [, name = ''] =
-      /^(chain_rpc_block_number|chain_block_difference|chain_ledger_seq_num\{event="proposed"\}|chain_consensus_committing)[ {]/.exec(
-        line,
-      ) ?? []
-    if (name !== '') right.add(name)
-  }
-  return right
-}
-
-const report = ({
-  samples,
-  scrapes,
-  phases,
-  written,
-}: {
-  readonly samples: readonly Sample[]
-  readonly scrapes: readonly { minute: number; ms: number; isOk: boolean }[]
-  readonly phases: readonly number[]
-  readonly written: number
-}): void => {
-  const names = ['before', 'outage', 'after']
-  process.stdout.write(
-    '| phase | RSS max, MiB | descriptors max | children max | CPU, % of a core | /metrics p50, ms | max | failed |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n',
-  )
-  names.forEach((name, index) => {
-    const [a = 0, b = 0] = phases.slice(index, index + 2)
-    const within = samples.filter(({ minute }) => minute >= a && minute < b)
-    const times = scrapes.filter(({ minute }) => minute >= a && minute < b)
-    const [first, last] = [within.at(0), within.at(-1)]
-    const cpu = first && last ? ((last.cpuSeconds - first.cpuSeconds) / ((last.minute - first.minute) * 60)) * 100 : NaN
-    const ms = times.map((one) => one.ms).toSorted((x, y) => x - y)
-    process.stdout.write(
-      `| ${name} | ${Math.max(...within.map((one) => one.rssMiB)).toFixed(0)} | ${Math.max(...within.map((one) => one.descriptors))} | ${Math.max(...within.map((one) => one.children))} | ${cpu.toFixed(1)} | ${ms[Math.floor(ms.length / 2)]?.toFixed(0)} | ${ms.at(-1)?.toFixed(0)} | ${times.filter(({ isOk }) => !isOk).length} of ${times.length} |\n`,
-    )
+const table = (samples: readonly Sample[], scrapes: readonly Scrape[], limits: readonly number[]): string => {
+  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
+  const head = [
+    '',
+    'RSS, MiB',
+    'descriptors',
+    'children',
+    'CPU, % of a core',
+    '/metrics p50, ms',
+    'max, ms',
+    'no answer',
+  ]
+  const rows = ['before', 'outage', 'after'].map((phase, index) => {
+    const [from = 0, to = 0] = limits.slice(index, index + 2)
+    const isWithin = (one: { readonly minute: number }): boolean => one.minute >= from && one.minute < to
+    const [taken, scraped] = [samples.filter(isWithin), scrapes.filter(isWithin)]
+    const most = (key: 'rssMiB' | 'descriptors' | 'children') => Math.max(...taken.map((one) => one[key])).toFixed(0)
+    const [first, last] = [taken.at(0), taken.at(-1)]
+    const cpu = first && last ? (last.cpuSeconds - first.cpuSeconds) / (last.minute - first.minute) / 0.6 : Number.NaN
+    const times = scraped.map(({ ms }) => ms)
+    const failed = scraped.filter(({ isAnswered }) => !isAnswered).length
+    return row([
+      phase,
+      most('rssMiB'),
+      most('descriptors'),
+      most('children'),
+      cpu.toFixed(1),
+      median(times).toFixed(0),
+      Math.max(...times).toFixed(0),
+      `${failed} of ${times.length}`,
+    ])
   })
-  process.stdout.write(`lines written by consensus: ${written}\n`)
+  return [row(head), row(head.map(() => '---')), ...rows].join('')
 }

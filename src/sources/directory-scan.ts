@@ -85,7 +85,8 @@ const sumBatch = async (pass: Pass, files: number): Promise<boolean> => {
   for (let left = files; left > 0; left -= 1) {
     const { done, value } = await pass.paths.next()
     if (done === true) return true
-    pass.blocks += await blocksOf(value)
+    const blocks = await blocksOf(value)
+    pass.blocks += blocks
   }
   return false
 }

@@ -70,11 +70,8 @@ const OWN_LABELS = new Set([
 const haveSeveralProcesses = (series: readonly PrometheusSample[]): boolean => {
   const processes = new Map<string, string>()
   return series.some(({ name, labels }) => {
-    const process = JSON.stringify(
-      Object.entries(labels)
-        .filter(([label, value]) => value !== '' && !OWN_LABELS.has(label))
-        .toSorted(),
-    )
+    const others = Object.entries(labels).filter(([label, value]) => value !== '' && !OWN_LABELS.has(label))
+    const process = JSON.stringify(others.map((pair) => pair.join('=')).toSorted())
     const before = processes.get(name) ?? process
     processes.set(name, process)
     return before !== process
