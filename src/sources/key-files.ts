@@ -1,3 +1,4 @@
+import { LIMITS } from '../core/limits.ts'
 import { constants } from 'node:fs'
 import { open, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -36,7 +37,7 @@ export interface KeyFiles {
   list(path: string): Promise<readonly string[] | FileProblem>
 }
 
-const MAX_BYTES = 64 * 1024
+const MAX_BYTES = LIMITS.keyFile.bytes
 
 /** Home directories that systemd can hide from a unit. */
 const HOMES = ['/home', '/root', '/run/user']
