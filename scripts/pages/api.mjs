@@ -37,7 +37,7 @@ const ENDPOINTS = {
     summary: 'The metrics that differ in a window of time from the hour before it',
     description:
       'As `chain-agent what-changed`. The agent has the samples of its last two hours, one for each 15 s. Requests for ' +
-      'the same window within 5 s get the same result.',
+      'the same window within 5 s get the same result. Computations take a fifth of the time at most, and four can wait.',
     body: 'Changes',
     parameters: [
       {
@@ -53,7 +53,10 @@ const ENDPOINTS = {
         schema: { type: 'string', default: '10m' },
       },
     ],
-    errors: { 400: 'A parameter is invalid; the body names it.' },
+    errors: {
+      400: 'A parameter is invalid; the body names it.',
+      503: 'Other computations wait already; `Retry-After` has the seconds to wait.',
+    },
   },
   heartbeat: {
     method: 'post',
@@ -64,7 +67,6 @@ const ENDPOINTS = {
       400: 'The body is not the document of an agent; the text names the field.',
       411: 'The request has no `Content-Length`.',
       413: 'The body is longer than 64 KiB.',
-      503: 'Four other bodies are being received.',
       403: 'The request has an `Origin` header: it comes from a browser.',
       404: 'This agent watches no other node.',
     },
@@ -108,7 +110,7 @@ const ENDPOINTS = {
 const ERRORS = {
   400: 'The request is malformed or has no `Host` header.',
   401: 'A user name and password of `basic_auth_users` are required.',
-  403: 'A client certificate is required, or the one that was sent is not accepted.',
+  403: 'A client certificate is required, the one that was sent is not accepted, or a page of another site sent the request.',
   404: 'There is no such path.',
   405: 'The method is not one of the `Allow` header.',
   417: 'The request has an `Expect` header other than `100-continue`.',

@@ -61,6 +61,10 @@ export const LIMITS = {
     /** An entry that is later than now by more: the clock was ahead when it was written. */
     aheadMs: second,
   },
+  /** A keystore, a password, or a backup of one. */
+  keyFile: { bytes: 64 * KiB },
+  /** Each of /proc/net/tcp and tcp6. */
+  socketTable: { bytes: 256 * KiB },
   /** The sets of validators of the node: 300 members of two epochs are 160 KB. */
   set: { length: MiB, depth: 16, epochs: 16, members: 2000 },
   /** The configuration with the files that it names, and the value of one flag or variable. */

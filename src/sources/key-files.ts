@@ -1,4 +1,5 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
+import { LIMITS } from '../core/limits.ts'
 import { dirname } from 'node:path'
 import { errorCode } from '../core/errors.ts'
 import { atFile, openRegular } from '../core/files.ts'
@@ -36,7 +37,7 @@ export interface KeyFiles {
   list(path: string): Promise<readonly string[] | FileProblem>
 }
 
-const MAX_BYTES = 64 * 1024
+const MAX_BYTES = LIMITS.keyFile.bytes
 
 /** Home directories that systemd can hide from a unit. */
 const HOMES = ['/home', '/root', '/run/user']

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../core/limits.ts'
 import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseListeners, parseOpenFilesLimit } from '../../parsers/kernel-files.ts'
@@ -61,7 +62,7 @@ const whyNone = (mainPids: MainPids): string =>
 const HIDDEN = 'not counted for other users before Linux 6.2 (docs/how-to/host.md)'
 
 /** Bytes to read: 1700 listening sockets; connections follow after them. */
-const TABLE_BYTES = 256 * 1024
+const TABLE_BYTES = LIMITS.socketTable.bytes
 
 /** Ports on which a process listens on an interface other than loopback, without those that the operator protects. */
 export const portsCheck = ({ procfs, ports, firewalledPorts, timeout }: ProcessCheckOptions): HostCheck =>
