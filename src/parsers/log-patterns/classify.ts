@@ -38,21 +38,14 @@ export const classifyLine = (expected: readonly LogPattern[], line: string): Cla
   const { text, level, isBare } = unwrap(line)
   const beginning = text.slice(0, MATCHED_LENGTH)
   // A caught exception of a transaction or a contract: normal operation.
-<<<<<<< HEAD
-  const isCaught = /\bassert throw\b/i.test(text) && !(isBare && UNCAUGHT_LINE.test(text))
-  const reason = isBare ? reasonOf(text) : undefined
+  const isCaught = /\bassert throw\b/i.test(beginning) && !(isBare && UNCAUGHT_LINE.test(beginning))
+  const reason = isBare ? reasonOf(beginning) : undefined
   const patterns = isCaught
     ? []
     : expected.filter((pattern) => {
         const matches = (part: string): boolean => expressionOf(pattern).test(part)
-        return (isBare || pattern.isBare !== true) && (matches(text) || (reason !== undefined && matches(reason)))
+        return (isBare || pattern.isBare !== true) && (matches(beginning) || (reason !== undefined && matches(reason)))
       })
-=======
-  const isCaught = /\bassert throw\b/i.test(beginning)
-  const patterns = isCaught
-    ? []
-    : expected.filter((pattern) => (isBare || pattern.isBare !== true) && expressionOf(pattern).test(beginning))
->>>>>>> h1
   return { patterns, level, text, isBare }
 }
 
