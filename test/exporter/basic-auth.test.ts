@@ -37,7 +37,7 @@ const create = (users: readonly (readonly [string, string])[] = [['ada', ADA]]) 
       for (let i = 0; i < 20; i += 1) await Promise.resolve()
     }
   }
-  const check = (text: string, client = CLIENT) => auth.check(header(text), client)
+  const check = async (text: string, client = CLIENT) => auth.check(header(text), client)
   const login = async (text: string) => {
     const result = check(text)
     await settle()
