@@ -7,7 +7,7 @@ import { atFile } from '../core/files.ts'
 export type DirectorySize = bigint | 'incomplete' | 'removed'
 
 interface Pass {
-  readonly paths: AsyncGenerator<string>
+  readonly paths: AsyncGenerator<string, undefined>
   blocks: bigint
 }
 
