@@ -114,7 +114,7 @@ export const readBeginning = (path: string, maxBytes: number): Promise<string> =
   atFile(path, async () => (await readStart(path, maxBytes)).toString('utf8'))
 
 /** A regular file as a whole; a larger one is an error. */
-export const readBytes = (path: string, maxBytes: number, gate = atFile): Promise<Buffer> =>
+const readBytes = (path: string, maxBytes: number, gate = atFile): Promise<Buffer> =>
   gate(path, async () => {
     const bytes = await readStart(path, maxBytes + 1)
     if (bytes.length > maxBytes) throw tooLarge(path, maxBytes)
