@@ -11,7 +11,7 @@ import {
 import * as fs from 'node:fs/promises'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import pLimit from 'p-limit'
+import pLimit, { type LimitFunction } from 'p-limit'
 import { type Clock, endsWithin, systemClock } from './clock.ts'
 import { errorCode, FileError, ifMissing } from './errors.ts'
 import { size } from './format.ts'
@@ -20,46 +20,86 @@ import { renderDuration, second } from './units.ts'
 /** Runs an operation on the file system. Throws its error, or a FileError if it is late. */
 type FileGate = <T>(path: string, work: () => Promise<T>) => Promise<T>
 
+interface FileGateOptions {
+  readonly clock?: Clock
+  /** The file system of a path. */
+  readonly fileSystemOf?: (path: string) => string
+}
+
+/** The most file systems that may be late: half of the threads. */
+const MAX_LATE = 2
+
 /**
  * Node.js runs the operations of files, gzip and DNS in the same four threads. An operation on a file system whose server
- * or device is gone occupies a thread without end: a gate passes on `atOnce` operations, which fail after `lateMs` and
- * keep their place until they end. While all places are taken by late ones, and for a path with a late one, an operation
- * fails at once.
+ * or device is gone occupies a thread without end: a gate passes on one operation of each file system at a time, which
+ * fails after `lateMs`. Until it ends, the others of this file system fail at once, and while two are late, all do.
  */
-export const createFileGate = (atOnce: number, lateMs: number, clock: Clock = systemClock): FileGate => {
-  const inTurn = pLimit(atOnce)
-  const late = new Set<{ readonly path: string }>()
+export const createFileGate = (
+  lateMs: number,
+  { clock = systemClock, fileSystemOf = mountPointOf }: FileGateOptions = {},
+): FileGate => {
+  const turns = new Map<string, LimitFunction>()
+  const late = new Set<string>()
   const lateError = (path: string): FileError =>
     new FileError('ETIMEDOUT', path, `the file system has not answered within ${renderDuration(lateMs)}`)
 
   return async (path, work) => {
     if (isKernelFile(path)) return work()
-    if (late.size >= atOnce || [...late].some((one) => one.path === path)) throw lateError(path)
-    const operation = { path, isRunning: false, isAbandoned: false }
+    const fileSystem = fileSystemOf(path)
+    if (late.has(fileSystem) || late.size >= MAX_LATE) throw lateError(path)
+    const inTurn = turns.get(fileSystem) ?? pLimit(1)
+    turns.set(fileSystem, inTurn)
+    const operation = { isRunning: false, isAbandoned: false }
     const task = inTurn(async () => {
       if (operation.isAbandoned) throw lateError(path)
       operation.isRunning = true
       try {
         return await work()
       } finally {
-        late.delete(operation)
+        if (operation.isAbandoned) late.delete(fileSystem)
       }
     })
     if (await endsWithin(clock, lateMs, task)) return task
     operation.isAbandoned = true
-    if (operation.isRunning) late.add(operation)
+    if (operation.isRunning) late.add(fileSystem)
     task.catch(() => undefined)
     throw lateError(path)
+  }
+}
+
+/** The mount points are read again after this time. */
+const MOUNTS_MS = 10 * second
+let mounts: { readonly points: readonly string[]; readonly readAt: number } | undefined
+
+/** The mount point of a path, by its name: symbolic links are not followed, which would be an operation on the file system. */
+const mountPointOf = (path: string): string => {
+  const now = systemClock.elapsed()
+  if (mounts === undefined || now - mounts.readAt > MOUNTS_MS) mounts = { points: readMountPoints(), readAt: now }
+  return mounts.points.find((point) => path === point || path.startsWith(`${point}/`)) ?? '/'
+}
+
+/** Longest first. The fifth field of mountinfo (proc(5)), in which spaces are written in octal. */
+const readMountPoints = (): readonly string[] => {
+  try {
+    const points = readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .flatMap((line) => line.split(' ')[4] ?? [])
+      .map((point) =>
+        point.replaceAll(/\\(\d{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8))),
+      )
+    return points.filter((point) => point !== '/').toSorted((one, other) => other.length - one.length)
+  } catch {
+    return []
   }
 }
 
 /** /proc and /sys do not wait for a device or a server. */
 const isKernelFile = (path: string): boolean => path.startsWith('/proc/') || path.startsWith('/sys/')
 
-/** For files that the agent only reads: half of the threads. */
-export const atFile = createFileGate(2, 5 * second)
-/** For the files of the agent's state: a write may wait for a busy disk. One thread. */
-export const atStateFile = createFileGate(1, 30 * second)
+/** For files that the agent only reads. */
+export const atFile = createFileGate(5 * second)
+/** For the files of the agent's state, which are one file system: a write may wait for a busy disk. */
+export const atStateFile = createFileGate(30 * second)
 
 const notRegular = (path: string): FileError => new FileError('EFTYPE', path, 'it is not a regular file')
 /** Throws a FileError for a directory, a FIFO, a socket or a device. */

@@ -124,34 +124,33 @@ const outcome = (running: Promise<string>): { text: string } => {
   return seen
 }
 
-test('operations that hang occupy two threads, whatever comes after them', async () => {
+test('an operation that hangs stops the others of its file system, and two stop all, until they end', async () => {
   const clock = manualClock()
-  const gate = createFileGate(2, 5000, clock)
-  const [a, b, c] = [operation(), operation(), operation()]
-  const seen = [outcome(gate('/net/a', a.work)), outcome(gate('/net/b', b.work)), outcome(gate('/net/c', c.work))]
+  const gate = createFileGate(5000, { clock, fileSystemOf: (path) => path.split('/')[1] ?? '' })
+  const read = async (path: string): Promise<string> =>
+    gate(path, () => Promise.resolve('read')).catch((error: unknown) => describeFileError(error).happened)
+  const [a, waiting, b] = [operation(), operation(), operation()]
+  const seen = [outcome(gate('/net/a', a.work)), outcome(gate('/net/b', waiting.work))]
   const texts = () => seen.map(({ text }) => text)
+  expect(await read('/etc/d')).toBe('read')
   await clock.advance(4999)
-  expect(texts()).toEqual(['pending', 'pending', 'pending'])
+  expect(texts()).toEqual(['pending', 'pending'])
   await clock.advance(1)
   const late = 'the file system has not answered within 5s'
-  expect(texts()).toEqual([late, late, late])
-  // All threads of the gate are taken: an operation fails at once. Kernel files do not use it.
-  expect([await outcomeOf(gate('/etc/d', () => Promise.resolve('read')))]).toEqual([late])
-  expect(await gate('/proc/stat', () => Promise.resolve('read'))).toBe('read')
-  // One of them answers: other paths are read again, the path that still hangs is not.
+  expect(texts()).toEqual([late, late])
+  expect([await read('/net/c'), await read('/etc/d')]).toEqual([late, 'read'])
+  // A second one, and all threads that files may occupy are taken. Kernel files do not use the gate.
+  seen.push(outcome(gate('/mnt/a', b.work)))
+  await clock.advance(5000)
+  expect([await read('/etc/d'), await read('/proc/stat')]).toEqual([late, 'read'])
   a.end()
   await clock.advance(0)
-  expect(c.isStarted()).toBe(false)
-  expect(await gate('/etc/d', () => Promise.resolve('read'))).toBe('read')
-  expect(await gate('/net/a', () => Promise.resolve('read'))).toBe('read')
-  expect(await outcomeOf(gate('/net/b', () => Promise.resolve('read')))).toBe(late)
+  expect(waiting.isStarted()).toBe(false)
+  expect([await read('/net/a'), await read('/etc/d'), await read('/mnt/b')]).toEqual(['read', 'read', late])
   b.end()
   await clock.advance(0)
-  expect(await gate('/net/b', () => Promise.resolve('read'))).toBe('read')
+  expect(await read('/mnt/b')).toBe('read')
 })
-
-const outcomeOf = async (running: Promise<string>): Promise<string> =>
-  running.catch((error: unknown) => describeFileError(error).happened)
 
 it('a socket that is left over is removed, and a file of its name is not', async ({ directory }) => {
   const [socket, file] = [join(directory, 'agent.sock'), join(directory, 'agent.lock')]

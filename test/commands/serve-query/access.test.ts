@@ -21,7 +21,7 @@ it.for<[string, string, RegExp]>([
   ['remarks alone', '# none yet\n', /the file has no keys/],
   ['a short one', `\n\n${ONE}\nhunter2\n`, /line 4 is not a valid key/],
   ['one with a space', `${ONE} ${TWO}\n`, /line 1 is not a valid key/],
-  ['more than anybody gives out', `${ONE}\n`.repeat(40_000), /longer than 1000000 bytes/],
+  ['more than anybody gives out', `${ONE}\n`.repeat(40_000), /it is larger than 0.95 MiB/],
 ])('with %s is rejected, and its content is not shown', async ([, text, words], { read }) => {
   const error: unknown = await read(text).catch((thrown: unknown) => thrown)
   expect(String(error)).toMatch(words)
