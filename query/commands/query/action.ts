@@ -49,7 +49,7 @@ const DEFAULT_FIELDS: readonly LogField[] = [
 export const queryLogs = async ({ io, exit, options, command }: CommandContext<QueryOptions>): Promise<void> => {
   const { output, resume = false, format } = options
   if (resume && output === undefined) command.error('error: --resume requires --output')
-  const query = await queryOf(options, command)
+  const query = queryOf(options, command)
   const { toBlock } = query
   if (toBlock !== null && toBlock < query.fromBlock) {
     command.error('error: the last block is before the first')
@@ -121,7 +121,7 @@ const exitStopped = (io: Io, exit: (code: ExitCode) => void, output: string | un
   exit(130)
 }
 
-const queryOf = async (options: QueryOptions, command: Command): Promise<LogQuery> => {
+const queryOf = (options: QueryOptions, command: Command): LogQuery => {
   const { query, address, topic, fields, fromBlock, toBlock } = options
   const hasOtherOptions =
     address.length + topic.length > 0 || [fields, fromBlock, toBlock].some((one) => one !== undefined)

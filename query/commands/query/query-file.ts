@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { asError, describeFileError, excerpt } from '../../../src/core/errors.ts'
+import { describeFileError, excerpt } from '../../../src/core/errors.ts'
+import { readTextSync } from '../../../src/core/files.ts'
 import type { LogQuery } from '../../client/types.ts'
 import { LOG_FIELDS } from '../../log-fields.ts'
 import { UsageError } from '../../../src/terminal/io.ts'
@@ -32,8 +32,8 @@ const schema = z.strictObject({
 })
 
 /** Reads a query from a file with the body of POST /query. Throws a UsageError that lists every error. */
-export const readQueryFile = async (file: string): Promise<LogQuery> => {
-  const { data, error } = schema.safeParse(await readJson(file))
+export const readQueryFile = (file: string): LogQuery => {
+  const { data, error } = schema.safeParse(readJson(file))
   if (!data) {
     const problems = error.issues.map(({ path, message }) =>
       [file, ...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
@@ -50,16 +50,17 @@ export const readQueryFile = async (file: string): Promise<LogQuery> => {
   }
 }
 
-const readJson = async (file: string): Promise<unknown> => {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+/** A filter of 10,000 addresses and topics has 1 MB. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+const readJson = (file: string): unknown => {
+  try {
+    return JSON.parse(readTextSync(file, MAX_BYTES))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalid(`${file}: it is not JSON: ${excerpt(error.message)}`)
     throw new UsageError(
       `${file} cannot be read: ${describeFileError(error).happened}\n  what to do: check the path after --query`,
     )
-  })
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw invalid(`${file}: it is not JSON: ${excerpt(asError(error).message)}`)
   }
 }
 
