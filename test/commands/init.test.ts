@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -77,6 +77,15 @@ describe('init', () => {
     expect(second).toMatchObject({ code: 2, out: '' })
     expect(second.err).toContain(`${file} has settings: \`chain-agent config\` prints them.`)
     expect(await readFile(file, 'utf8')).toBe(text)
+  })
+
+  test('writes the file that a symbolic link names, and keeps link and mode', async () => {
+    const [file, link] = [join(directory, 'target.yaml'), join(directory, 'link.yaml')]
+    await writeFile(file, '# only comments\n', { mode: 0o600 })
+    await symlink('target.yaml', link)
+    expect((await host.run(['init', '-o', link])).code).toBe(0)
+    expect(parse(await readFile(file, 'utf8'))).toMatchObject({ prefix: 'chain' })
+    expect([await readlink(link), (await stat(file)).mode & 0o777]).toEqual(['target.yaml', 0o600])
   })
 
   test('a reference that is no URL is a usage error before anything is read', async () => {
