@@ -165,7 +165,7 @@ export const readText = async (path: string, maxBytes: number, gate = atFile): P
   (await readBytes(path, maxBytes, gate)).toString('utf8')
 
 /** What the shell passes for `<(command)`, and the names of standard input and of an empty file. */
-const isStream = (path: string): boolean => path.startsWith('/dev/fd/') || ['/dev/stdin', '/dev/null'].includes(path)
+const isStream = (path: string): boolean => /^\/(?:dev|proc\/self)\/fd\/\d+$|^\/dev\/(?:stdin|null)$/.test(path)
 
 /** The same before anything is started, as for the configuration, which may come from a pipe of the shell. */
 export const readTextSync = (path: string | URL, maxBytes: number): string => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { createWebConfigFile } from '../../src/config/web-config.ts'
 import { readText as readConfigText } from '../../src/config/file.ts'
 import { describeFileError } from '../../src/core/errors.ts'
-import { createFileGate, readBeginning, readText, removeSocket } from '../../src/core/files.ts'
+import { createFileGate, readBeginning, readText, readTextSync, removeSocket } from '../../src/core/files.ts'
 import { createCheckpoints } from '../../src/sources/checkpoint.ts'
 import { readSecretFile, readSecretLines } from '../../src/sources/credential-file.ts'
 import { openPartialFile, readPartial, readWhole } from '../../src/sources/durable.ts'
@@ -80,6 +80,15 @@ describe('a FIFO in place of a file is an error at once', () => {
       `EFTYPE: it is not a regular file, '${files[1] ?? ''}'`,
     ])
   })
+})
+
+test('a configuration may be the empty device, and what the shell passes for a command', async () => {
+  expect(readTextSync('/dev/null', 1)).toBe('')
+  const config = ['dist/main.js', 'config', '--config']
+  const script = '"$@" <(echo "prefix: zephyr") | grep ^prefix'
+  expect(await must('bash', ['-c', script, 'bash', process.execPath, ...config])).toMatch(
+    /^prefix: zephyr +# \/dev\/fd\//,
+  )
 })
 
 it('a file has a size limit, and a directory is none', async ({ directory }) => {

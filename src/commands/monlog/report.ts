@@ -46,7 +46,8 @@ export interface MonlogReport {
   readonly networkErrors: {
     /** The span of the counts, as text: the five minutes before the end, or the part of them that was read. */
     readonly within: string
-    readonly count: number
+    /** Null if the log has no line in the range. */
+    readonly count: number | null
     readonly peers: number | null
   }
   /** Null where the number of their messages is. */
@@ -102,7 +103,8 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     messages,
     networkErrors: {
       within: networkSpan(range.to, readFrom),
-      count: found?.networkErrors ?? 0,
+      // In the minutes before the range there may be some.
+      count: (found && found.networkErrors > 0) || hasOwnEntries ? (found?.networkErrors ?? 0) : null,
       peers: found?.networkErrorPeers ?? null,
     },
     timedOutRounds: messages.local_timeout === null ? null : extraFacts.timedOutRounds,

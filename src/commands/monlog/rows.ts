@@ -114,6 +114,7 @@ const timedOutOf = ({ timedOutRounds, timedOutLeaders, messages }: MonlogReport,
 }
 
 const networkOf = ({ networkErrors: { count: errors, peers, within } }: MonlogReport): string => {
+  if (errors === null) return UNKNOWN
   if (errors === 0) return `no errors seen in ${within}`
   return `${count(errors, 'error')} in ${within}${peers === null ? '' : `, from ${count(peers, 'peer')}`}`
 }
