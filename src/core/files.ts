@@ -26,44 +26,62 @@ interface FileGateOptions {
   readonly fileSystemOf?: (path: string) => string
 }
 
+/** The operations of one file system. */
+interface Lane {
+  readonly inTurn: LimitFunction
+  /** Ends each operation that runs or waits with an error. */
+  readonly failures: Set<() => void>
+  isLate: boolean
+}
+
 /** The most file systems that may be late: half of the threads. */
 const MAX_LATE = 2
 
 /**
  * Node.js runs the operations of files, gzip and DNS in the same four threads. An operation on a file system whose server
- * or device is gone occupies a thread without end: a gate passes on one operation of each file system at a time, which
- * fails after `lateMs`. Until it ends, the others of this file system fail at once, and while two are late, all do.
+ * or device is gone occupies a thread without end: a gate passes on one operation of each file system at a time. One that
+ * takes `lateMs` fails, and with it those that wait. Until it ends, others of this file system fail at once, and while two
+ * are late, all do.
  */
 export const createFileGate = (
   lateMs: number,
   { clock = systemClock, fileSystemOf = mountPointOf }: FileGateOptions = {},
 ): FileGate => {
-  const turns = new Map<string, LimitFunction>()
-  const late = new Set<string>()
+  const lanes = new Map<string, Lane>()
   const lateError = (path: string): FileError =>
     new FileError('ETIMEDOUT', path, `the file system has not answered within ${renderDuration(lateMs)}`)
+
+  /** Runs the operation; if it is late, fails all of the lane, which ends with it. */
+  const run = async <T>(fileSystem: string, lane: Lane, work: () => Promise<T>): Promise<T> => {
+    const running = work()
+    if (await endsWithin(clock, lateMs, running)) return running
+    lane.isLate = true
+    for (const fail of lane.failures) fail()
+    try {
+      return await running
+    } finally {
+      lanes.delete(fileSystem)
+    }
+  }
 
   return async (path, work) => {
     if (isKernelFile(path)) return work()
     const fileSystem = fileSystemOf(path)
-    if (late.has(fileSystem) || late.size >= MAX_LATE) throw lateError(path)
-    const inTurn = turns.get(fileSystem) ?? pLimit(1)
-    turns.set(fileSystem, inTurn)
-    const operation = { isRunning: false, isAbandoned: false }
-    const task = inTurn(async () => {
-      if (operation.isAbandoned) throw lateError(path)
-      operation.isRunning = true
-      try {
-        return await work()
-      } finally {
-        if (operation.isAbandoned) late.delete(fileSystem)
+    const lane = lanes.get(fileSystem) ?? { inTurn: pLimit(1), failures: new Set(), isLate: false }
+    lanes.set(fileSystem, lane)
+    if (lane.isLate || [...lanes.values()].filter(({ isLate }) => isLate).length >= MAX_LATE) throw lateError(path)
+    return new Promise((resolve, reject) => {
+      const fail = (): void => {
+        reject(lateError(path))
       }
+      lane.failures.add(fail)
+      const task = lane.inTurn(async () => {
+        // Its caller has the error already.
+        if (lane.isLate) throw lateError(path)
+        return run(fileSystem, lane, work)
+      })
+      task.then(resolve, reject).finally(() => lane.failures.delete(fail))
     })
-    if (await endsWithin(clock, lateMs, task)) return task
-    operation.isAbandoned = true
-    if (operation.isRunning) late.add(fileSystem)
-    task.catch(() => undefined)
-    throw lateError(path)
   }
 }
 

@@ -40,9 +40,9 @@ export const parseJournalEntry = (line: string): JournalEntry => {
   }
 }
 
-/** Colours of a terminal, also in a text of JSON. */
+/** Colours of a terminal, also in a text of JSON; in JSON within JSON the backslash is escaped, and stays. */
 // oxlint-disable-next-line no-control-regex -- what is removed
-const COLORS = /(?:\u001b|\\u001b)\[[\d;]{0,32}m/gi
+const COLORS = /(?:\u001b|(?<!\\)\\u001b)\[[\d;]{0,32}m/gi
 
 const withoutColors = (text: string): string =>
   text.includes('\u001b') || text.includes('u001b') || text.includes('u001B') ? text.replaceAll(COLORS, '') : text

@@ -150,6 +150,7 @@ test('an operation that hangs stops the others of its file system, and two stop 
   expect([await read('/net/c'), await read('/etc/d')]).toEqual([late, 'read'])
   // A second one, and all threads that files may occupy are taken. Kernel files do not use the gate.
   seen.push(outcome(gate('/mnt/a', b.work)))
+  await clock.advance(0)
   await clock.advance(5000)
   expect([await read('/etc/d'), await read('/proc/stat')]).toEqual([late, 'read'])
   a.end()

@@ -166,4 +166,7 @@ test('colours are no part of a line, neither around it nor in a text of JSON', (
     const { message } = parseJournalEntry(entry({ MESSAGE }))
     expect(withoutPrintedPrefix(message ?? '')).toBe(plain)
   }
+  // An entry of `journalctl -o json` whose message is JSON stays as it is.
+  const within = JSON.stringify({ MESSAGE: '{"more":"\\u001b[31m"}' })
+  expect(withoutPrintedPrefix(within)).toBe(within)
 })

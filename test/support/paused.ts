@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { execa } from 'execa'
+import { text } from 'node:stream/consumers'
 import { eventually } from './eventually.ts'
 import { must } from './programs.ts'
 
@@ -42,21 +44,26 @@ export const startPaused = async ({ argv, config, env }: Options): Promise<Pause
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-paused-'))
   const pipe = join(folder, 'config')
   await must('mkfifo', [pipe])
-  const child = execa(process.execPath, [...START_POOL, ...argv, '--config', pipe], {
+  // With a reader, the writer can be opened; with a writer, the command waits for what it writes.
+  const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writer = await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+  const child = spawn(process.execPath, [...START_POOL, ...argv, '--config', '/dev/stdin'], {
     env: { ...env, UV_THREADPOOL_SIZE: '1' },
-    extendEnv: false,
-    reject: false,
-    stdin: 'ignore',
+    stdio: [reader.fd, 'pipe', 'pipe'],
     timeout: 240_000,
   })
+  const ended = once(child, 'close')
+  const output = Promise.all(
+    [child.stdout, child.stderr].map(async (stream) => (stream ? (await text(stream)).replace(/\n$/, '') : '')),
+  )
   const { pid } = child
   if (pid === undefined) throw new Error('the command could not be started')
-  // Without a reader at the other end it cannot be opened in this way.
-  const writer = await eventually(
-    async () => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK),
-    () => true,
+  await eventually(
+    async () => readFile(`/proc/${pid}/wchan`, 'utf8'),
+    (where) => where.includes('pipe_read'),
     { every: 10 },
   )
+  await reader.close()
   // The kernel lists threads in the order in which they were created; by number, a later one may come first.
   const threads = (await readdir(`/proc/${pid}/task`)).map(Number)
   const names = await Promise.all(threads.map(async (id) => readFile(`/proc/${pid}/task/${id}/comm`, 'utf8')))
@@ -66,9 +73,9 @@ export const startPaused = async ({ argv, config, env }: Options): Promise<Pause
     proceed: async () => {
       await writer.write(JSON.stringify(config))
       await writer.close()
-      const { exitCode, signal, stdout, stderr } = await child
+      const [[stdout = '', stderr = '']] = await Promise.all([output, ended])
       await rm(folder, { recursive: true })
-      return { code: exitCode, signal, stdout, stderr }
+      return { code: child.exitCode ?? undefined, signal: child.signalCode ?? undefined, stdout, stderr }
     },
   }
 }
