@@ -3,22 +3,18 @@ import { runCli } from './cli/program.ts'
 import { printable, READER_GONE } from './terminal/io.ts'
 import { systemClock } from './core/clock.ts'
 import { errorText } from './core/errors.ts'
+import { mayHang } from './core/files.ts'
 import { second } from './core/units.ts'
 
 /** The default configuration file. Every command without another file reads it. */
 const INSTALLED_CONFIG = '/etc/chain-agent/config.yaml'
 
-/** File operations that have not ended: `FSReqPromise`, `FSReqCallback`. */
-const isReading = (): boolean => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
-
 /**
  * Ends the process. process.exit() waits for the threads of Node.js, and one in an operation on a file system that hangs
  * does not end: the default action of SIGTERM ends the process without them.
  */
-const exit = async (code: number): Promise<void> => {
-  const due = systemClock.elapsed() + second
-  while (isReading() && systemClock.elapsed() < due) await systemClock.sleep(20, new AbortController().signal)
-  if (!isReading()) process.exit(code)
+const exit = (code: number): void => {
+  if (!mayHang()) process.exit(code)
   process.removeAllListeners('SIGTERM')
   process.kill(process.pid, 'SIGTERM')
 }
@@ -28,7 +24,7 @@ let askedAt = Infinity
 const stop = (): void => {
   // A second request ends the process at once. Signals within a second are one request: a terminal and npm both pass on
   // one Ctrl-C, and timeout(1) signals its child and then the child's group.
-  if (systemClock.elapsed() - askedAt > second) void exit(130)
+  if (systemClock.elapsed() - askedAt > second) exit(130)
   askedAt = Math.min(askedAt, systemClock.elapsed())
   stopping.abort()
   // A command that reads it waits for its end.
@@ -57,7 +53,7 @@ process.stderr.on('error', () => undefined)
 
 process.on('uncaughtException', (error) => {
   process.stderr.write(printable(`${errorText(error)}\n`))
-  void exit(1)
+  exit(1)
 })
 
 const code = await runCli(process.argv.slice(2), {
@@ -80,4 +76,4 @@ const code = await runCli(process.argv.slice(2), {
 await new Promise((resolve) => {
   process.stdout.write('', resolve)
 })
-await exit(code === 0 && isOutputLost ? 1 : code)
+exit(code === 0 && isOutputLost ? 1 : code)

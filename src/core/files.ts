@@ -34,6 +34,13 @@ interface Lane {
   isLate: boolean
 }
 
+/** Since when operations run, by the system clock. */
+const running = new Set<{ readonly startedAt: number }>()
+const SLOW_MS = second / 2
+
+/** Whether an operation may hang: process.exit() waits for its thread. */
+export const mayHang = (): boolean => [...running].some(({ startedAt }) => systemClock.elapsed() - startedAt > SLOW_MS)
+
 /** The most file systems that may be late: half of the threads. */
 const MAX_LATE = 2
 
@@ -53,12 +60,14 @@ export const createFileGate = (
 
   /** Runs the operation; if it is late, fails all of the lane, which ends with it. */
   const run = async <T>(fileSystem: string, lane: Lane, work: () => Promise<T>): Promise<T> => {
-    const running = work()
-    if (await endsWithin(clock, lateMs, running)) return running
+    const operation = { startedAt: systemClock.elapsed() }
+    running.add(operation)
+    const result = work().finally(() => running.delete(operation))
+    if (await endsWithin(clock, lateMs, result)) return result
     lane.isLate = true
     for (const fail of lane.failures) fail()
     try {
-      return await running
+      return await result
     } finally {
       lanes.delete(fileSystem)
     }
