@@ -46,7 +46,7 @@ Generated from the parsers and \`test/fixtures\` by \`npm run generate\`.
 What the agent and its commands read. \`chain-agent parse FORMAT [FILE]\` prints what a parser makes of a file, as JSON. Lines may have the prefix
 that journalctl prints (\`May 02 08:00:01 host program[7]: \`). The samples are written as the tools print them, with invented values; a test parses each.
 Formats without a sample here are tested with texts in the test itself. \`At most\`: the longest document or line that the agent parses, and the CPU time that
-the worst one of this length takes on an AMD EPYC at 2.6 GHz; a test measures each.
+the worst one of this length takes on a core at 2.6 GHz; a test measures each.
 
 | Format | Input | At most | Samples |
 | --- | --- | --- | --- |`

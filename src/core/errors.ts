@@ -166,15 +166,11 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
 }
 
 /** Describes a file error of Node.js. Its own message repeats the path and contains the errno. */
-export const describeFileError = (error: unknown): { readonly happened: string; readonly advice?: string } =>
-  BY_CODE[errorCode(error)] ?? {
-    happened:
-      error instanceof FileError
-        ? error.happened
-        : error instanceof Error && !('code' in error)
-          ? error.message
-          : errorCode(error),
-  }
+export const describeFileError = (error: unknown): { readonly happened: string; readonly advice?: string } => {
+  if (error instanceof FileError) return { happened: error.happened }
+  const happened = error instanceof Error && !('code' in error) ? error.message : errorCode(error)
+  return BY_CODE[errorCode(error)] ?? { happened }
+}
 
 /** The limit that prevented a start of a program, or of a thread; undefined for another error code. */
 export const startLimit = (code: string): { readonly happened: string; readonly advice: string } | undefined =>

@@ -1,4 +1,4 @@
-/** What a request may cost: CPU time of the agent in ms on an AMD EPYC at 2.6 GHz, and the response in KiB, not compressed. */
+/** What a request may cost: CPU time of the agent in ms on a core at 2.6 GHz, and the response in KiB, not compressed. */
 interface Budget {
   readonly cpuMs: number
   readonly kib: number

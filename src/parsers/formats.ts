@@ -14,7 +14,7 @@ export interface Format {
   readonly shape: 'document' | 'lines'
   /** The longest text that the agent gives to the parser: a document, or a line. */
   readonly length: number
-  /** The most CPU time that such a text takes, in milliseconds on an AMD EPYC at 2.6 GHz: test/parsers/budgets.test.ts. */
+  /** The most CPU time that such a text takes, in milliseconds on a core at 2.6 GHz: test/parsers/budgets.test.ts. */
   readonly cpuMs: number
   /** Loads its parser, which throws a ParseError. */
   readonly load: () => Promise<(text: string) => unknown>

@@ -1,12 +1,19 @@
 import { once } from 'node:events'
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createWebConfigFile } from '../../src/config/web-config.ts'
 import { readText as readConfigText } from '../../src/config/file.ts'
 import { describeFileError } from '../../src/core/errors.ts'
-import { createFileGate, readBeginning, readText, readTextSync, removeSocket } from '../../src/core/files.ts'
+import {
+  createFileGate,
+  openStream,
+  readBeginning,
+  readText,
+  readTextSync,
+  removeSocket,
+} from '../../src/core/files.ts'
 import { createCheckpoints } from '../../src/sources/checkpoint.ts'
 import { readSecretFile, readSecretLines } from '../../src/sources/credential-file.ts'
 import { openPartialFile, readPartial, readWhole } from '../../src/sources/durable.ts'
@@ -160,6 +167,12 @@ test('an operation that hangs stops the others of its file system, and two stop 
   b.end()
   await clock.advance(0)
   expect(await read('/mnt/b')).toBe('read')
+})
+
+it('a stream of a file that cannot be opened reports it when it is read', async ({ directory }) => {
+  const link = join(directory, 'loop')
+  await symlink('loop', link)
+  await expect(collect(openStream(link, signal))).rejects.toThrow('ELOOP')
 })
 
 it('a socket that is left over is removed, and a file of its name is not', async ({ directory }) => {

@@ -107,7 +107,7 @@ const configWith = (io: Io, options: Options, urls: readonly string[]): Config =
 
 const writeFailed = (file: string, error: unknown): SourceError =>
   new SourceError(
-    { doing: `write ${file}`, advice: 'use sudo, or name another file with --output', ...describeFileError(error) },
+    { doing: `write ${file}`, ...describeFileError(error), advice: 'use sudo, or name another file with --output' },
     { cause: error },
   )
 
